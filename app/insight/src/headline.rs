@@ -11,7 +11,7 @@ pub struct Headline {
     pub has_failed: bool,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or when the error came and where.
     pub verdict: String,
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`, or what went wrong.
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or what went wrong.
     pub cause: Option<String>,
     /// The batch that was waited for longest, or the one that failed, by position.
     pub batch: Option<usize>,

@@ -6,8 +6,34 @@ use loadscope_trace::{Activity, Lane, Pipeline, Run, Stage};
 use crate::format;
 use crate::variables::prefetch_window;
 
+/// Why nothing is fetched in a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// No epoch is under way.
+    NoEpoch,
+    /// `num_workers=0`: the main process is where training happens.
+    NoWorkers,
+    /// It is about to take this batch.
+    Taking(u32),
+    /// The run is held before it takes this batch.
+    Paused(u32),
+    /// The sampler has no batch left.
+    SamplerExhausted,
+    /// So many tasks are prefetched of as many as may be, and so many of these are held behind this batch.
+    WindowFull {
+        /// Tasks that are prefetched.
+        used: usize,
+        /// As many may be.
+        window: usize,
+        /// So many have arrived and are held behind which batch.
+        held: Option<(u64, u32)>,
+    },
+    /// It has no task.
+    NoTask,
+}
+
 /// Why nothing is fetched in `lane` just now; `None` if something is, or if it is no lane in which something is fetched.
-pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
+pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> Option<Reason> {
     let worker = match lane {
         Lane::Worker(worker) => Some(worker),
         Lane::Main => None,
@@ -27,39 +53,89 @@ pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String
         .iter()
         .find(|e| Some(e.epoch) == pipeline.epoch);
     if epoch.is_none_or(|e| e.end.is_some_and(|end| end <= pipeline.at)) {
-        return Some("No epoch is under way".to_owned());
+        return Some(Reason::NoEpoch);
     }
     let Some(worker) = worker else {
-        return Some("Nothing is fetched while the trainer works: there are no workers".to_owned());
+        return Some(Reason::NoWorkers);
     };
     if let Some(next) = pipeline.in_lane(Lane::IndexQueue(worker)).next() {
-        return Some(format!("About to take batch {}", next.id.idx));
+        return Some(match paused {
+            true => Reason::Paused(next.id.idx),
+            false => Reason::Taking(next.id.idx),
+        });
     }
     if run.info.batches_per_epoch == Some(u64::from(pipeline.send_idx)) {
-        return Some("The sampler has no batch left for it".to_owned());
+        return Some(Reason::SamplerExhausted);
     }
-    let rule = "it gets a new one when the trainer takes a batch";
     let held = pipeline.in_lane(Lane::Reorder).count() as u64;
     let waiting = |b: &loadscope_trace::HeldBatch| {
         b.stage < Stage::Training && Some(b.id.epoch) == pipeline.epoch
     };
-    let prefetched = pipeline.batches().filter(waiting).count();
+    let used = pipeline.batches().filter(waiting).count();
     let window = prefetch_window(run).max(1);
-    Some(match (held, pipeline.awaited()) {
-        (1.., Some(missing))
-            if run.info.options.keeps_order() && missing.lane != Some(Lane::Reorder) =>
-        {
-            format!(
-                "No task: {} held behind batch {}, and {rule}",
-                format::plural(held, "batch is", "batches are"),
-                missing.id.idx
-            )
-        }
-        _ if prefetched >= window => {
-            format!("No task: the prefetch window of {window} batches is full, and {rule}")
-        }
-        _ => format!("No task: {rule}"),
+    let missing = pipeline.awaited().filter(|missing| {
+        held > 0 && run.info.options.keeps_order() && missing.lane != Some(Lane::Reorder)
+    });
+    let held = missing.map(|missing| (held, missing.id.idx));
+    Some(match used >= window || held.is_some() {
+        true => Reason::WindowFull { used, window, held },
+        false => Reason::NoTask,
     })
+}
+
+impl Reason {
+    /// In few words, the longest first: `prefetch window full (8/8)`.
+    pub fn brief(self) -> [String; 3] {
+        let all = |long: &str, short: &str| [long.to_owned(), short.to_owned(), "idle".to_owned()];
+        match self {
+            Self::NoEpoch => all("no epoch is under way", "no epoch"),
+            Self::NoWorkers => all("nothing is loaded while the model trains", "training"),
+            Self::Taking(idx) => {
+                let text = format!("about to take batch {idx}");
+                all(&text, &format!("takes {idx}"))
+            }
+            Self::Paused(idx) => all(&format!("paused before batch {idx}"), "paused"),
+            Self::SamplerExhausted => all("sampler exhausted", "exhausted"),
+            Self::WindowFull { used, window, .. } if used >= window => {
+                let share = format!("({used}/{window})");
+                all(
+                    &format!("prefetch window full {share}"),
+                    &format!("window full {share}"),
+                )
+            }
+            Self::WindowFull { .. } | Self::NoTask => all("no task", "no task"),
+        }
+    }
+
+    /// In a sentence or two.
+    pub fn sentence(self) -> String {
+        let rule = "it gets a new one when the trainer takes a batch";
+        match self {
+            Self::NoEpoch => "No epoch is under way".to_owned(),
+            Self::NoWorkers => "num_workers=0: nothing is loaded while the model trains".to_owned(),
+            Self::Taking(idx) => format!("About to take batch {idx}"),
+            Self::Paused(idx) => {
+                format!("The run is paused before this worker takes batch {idx}")
+            }
+            Self::SamplerExhausted => "The sampler has no batch left for it".to_owned(),
+            Self::WindowFull {
+                held: Some((held, missing)),
+                ..
+            } => format!(
+                "No task: {} held behind batch {missing}, and {rule}",
+                format::plural(held, "batch is", "batches are"),
+            ),
+            Self::WindowFull { window, .. } => {
+                format!("No task: the prefetch window of {window} batches is full, and {rule}")
+            }
+            Self::NoTask => format!("No task: {rule}"),
+        }
+    }
+}
+
+/// Why nothing is fetched in `lane` just now; `None` if something is, or if it is no lane in which something is fetched.
+pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
+    reason(run, pipeline, lane, false).map(Reason::sentence)
 }
 
 /// That nothing is done in a lane, and why as far as that can be said.
@@ -151,6 +227,34 @@ mod tests {
             .filter(|ms| said(&run, 1, *ms).is_none())
             .count();
         assert!(busy > 100, "{busy}");
+    }
+
+    #[test]
+    fn reasons_are_brief_in_the_worker() {
+        let run = simulated(&RunOptions {
+            dataset: "synthetic:len=64,cost_ms=1".to_owned(),
+            batch_size: Some(4),
+            num_workers: 2,
+            prefetch_factor: Some(2),
+            step_ms: 50.0,
+            ..RunOptions::default()
+        });
+        let brief = |at: Nanos, paused| {
+            let why = reason(&run, &run.pipeline_at(at), Lane::Worker(0), paused);
+            why.map(|why| why.brief()[0].clone())
+        };
+        let seen = |paused| {
+            let steps = run.transitions().iter().filter_map(|t| brief(t.at, paused));
+            steps.collect::<std::collections::BTreeSet<String>>()
+        };
+        let (running, paused) = (seen(false), seen(true));
+        assert!(
+            running.contains("prefetch window full (4/4)"),
+            "{running:?}"
+        );
+        assert!(running.contains("sampler exhausted"), "{running:?}");
+        // A simulated worker takes its batch at the very instant at which it comes: a held run differs in nothing here.
+        assert_eq!(running, paused);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Goal {
     pub fn label(self) -> &'static str {
         match self {
             Self::Batch => "Batches",
-            Self::Stall => "Stalls",
+            Self::Stall => "Waits",
             Self::OutOfOrder => "Out of order",
             Self::Trouble => "Errors",
             Self::Marker => "Markers",
@@ -61,8 +61,8 @@ pub struct Landmarks {
     yields: Vec<u32>,
     /// Numbers of transitions after which a batch has just arrived out of order.
     out_of_order: Vec<u32>,
-    /// Batches were discarded that a worker still had: an epoch was stopped early.
-    stopped_early: bool,
+    /// The first transition that discarded a batch that a worker still had: an epoch was stopped early.
+    stopped_early: Option<usize>,
     /// Batches of each epoch that were dispatched and have not arrived.
     under_way: BTreeMap<u32, BTreeSet<u32>>,
     /// When something failed or was lost; each instant once.
@@ -72,11 +72,25 @@ pub struct Landmarks {
     losses: usize,
     /// Positions of the warnings and errors among the messages.
     said: Vec<u32>,
-    errors: usize,
+    /// Those of the errors.
+    errors: Vec<u32>,
     /// Closed waits that were looked at, the longest of them, and the longest of each full block of them.
     waits: usize,
     longest: Nanos,
     blocks: Vec<Nanos>,
+    /// The longest of all waits before each block.
+    before: Vec<Nanos>,
+    /// What is left of all this while the end of the run is hidden.
+    shown: Option<Shown>,
+}
+
+/// What is left of the landmarks of a run of which the end is hidden.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    at: Nanos,
+    transitions: usize,
+    messages: usize,
+    longest: Nanos,
 }
 
 /// So many waits have one entry in the list of the longest.
@@ -95,6 +109,10 @@ impl Landmarks {
 
     /// Takes in what `run` has got since the last call; costs nothing if that is nothing. Another run is begun anew.
     pub fn follow(&mut self, run: &Run) {
+        if run.hidden_after().is_some() {
+            return;
+        }
+        self.shown = None;
         if run.transitions().len() < self.transitions || run.messages().len() < self.messages {
             *self = Self::default();
         }
@@ -105,7 +123,7 @@ impl Landmarks {
                 self.said.push(k as u32);
             }
             if message.level == Level::Error {
-                self.errors += 1;
+                self.errors.push(k as u32);
                 note(&mut self.trouble, *at);
             }
         }
@@ -127,7 +145,9 @@ impl Landmarks {
                 note(&mut self.trouble, t.at);
             }
             // The end of a stream is no stop.
-            self.stopped_early |= t.stage == Stage::Discarded && !gave_up(run, id.epoch, k);
+            if t.stage == Stage::Discarded && !gave_up(run, id.epoch, k) {
+                self.stopped_early.get_or_insert(k);
+            }
             let under_way = self.under_way.entry(id.epoch).or_default();
             if t.stage == Stage::Queued {
                 under_way.insert(id.idx);
@@ -150,15 +170,39 @@ impl Landmarks {
                 return;
             }
             let length = wait.end - wait.start;
-            self.longest = self.longest.max(length);
             if self.waits.is_multiple_of(BLOCK) {
                 self.blocks.push(Nanos::ZERO);
+                self.before.push(self.longest);
             }
+            self.longest = self.longest.max(length);
             if let Some(block) = self.blocks.last_mut() {
                 *block = length.max(*block);
             }
             self.waits += 1;
         }
+    }
+
+    /// Leaves out what is hidden of `run`, whose landmarks these are. What comes after a moment is found nevertheless: to go there is to
+    /// let time pass.
+    pub fn show(&mut self, run: &Run) {
+        self.shown = run.hidden_after().map(|moment| Shown {
+            at: moment.at,
+            transitions: moment.step,
+            messages: run.messages().len(),
+            longest: self.longest_of(run),
+        });
+    }
+
+    /// The longest of the waits of `run` that are over, of which there may be fewer than were looked at.
+    fn longest_of(&self, run: &Run) -> Nanos {
+        let waits = run.waits();
+        let block = waits.len() / BLOCK;
+        let Some(before) = self.before.get(block) else {
+            return self.longest;
+        };
+        let over = waits.get(block * BLOCK..).unwrap_or_default().iter();
+        let over = over.filter(|w| w.end != Nanos::MAX);
+        over.map(|w| w.end - w.start).fold(*before, Nanos::max)
     }
 
     /// The first moment of this kind after `step` transitions, or after the instant `now`, whichever the kind is found by.
@@ -201,55 +245,75 @@ impl Landmarks {
 
     /// True if an epoch was stopped while workers had batches for it.
     pub fn stopped_early(&self) -> bool {
-        self.stopped_early
+        let seen = self.shown.map_or(usize::MAX, |shown| shown.transitions);
+        self.stopped_early.is_some_and(|first| first < seen)
     }
 
     /// Positions in [`Run::messages`] of the warnings and errors.
     pub fn said(&self) -> &[u32] {
-        &self.said
+        self.up_to_shown(&self.said)
+    }
+
+    fn up_to_shown<'a>(&self, messages: &'a [u32]) -> &'a [u32] {
+        let Some(shown) = self.shown else {
+            return messages;
+        };
+        &messages[..messages.partition_point(|k| (*k as usize) < shown.messages)]
     }
 
     /// Number of errors and of warnings among the messages.
     pub fn counts(&self) -> (usize, usize) {
-        (self.errors, self.said.len() - self.errors)
+        let errors = self.up_to_shown(&self.errors).len();
+        (errors, self.said().len() - errors)
     }
 
     /// When something failed or was lost.
     pub fn trouble(&self) -> &[Nanos] {
-        &self.trouble
+        let Some(shown) = self.shown else {
+            return &self.trouble;
+        };
+        &self.trouble[..self.trouble.partition_point(|at| *at <= shown.at)]
     }
 
     /// Numbers of transitions after which a batch has just arrived out of order.
     pub fn out_of_order(&self) -> &[u32] {
-        &self.out_of_order
+        let all = &self.out_of_order;
+        let Some(shown) = self.shown else {
+            return all;
+        };
+        &all[..all.partition_point(|after| *after as usize <= shown.transitions)]
     }
 
     /// True if `wait` is long enough to be called a stall, beside the longest one.
     pub fn is_stall(&self, run: &Run, wait: &Wait) -> bool {
-        self.matters(run, (wait.end.min(run.end())) - wait.start)
-    }
-
-    fn matters(&self, run: &Run, length: Nanos) -> bool {
+        let longest = self.shown.map_or(self.longest, |shown| shown.longest);
         let open = run.waits().last().filter(|w| w.end == Nanos::MAX);
         let open = open.map_or(Nanos::ZERO, |w| run.end() - w.start);
-        let longest = self.longest.max(open);
-        length > Nanos::ZERO && length.0.saturating_mul(SMALL) >= longest.0
+        matters(wait.end.min(run.end()) - wait.start, longest.max(open))
+    }
+
+    /// The longest of all waits, also of those that are hidden.
+    fn longest_at_all(&self, run: &Run) -> Nanos {
+        let open = run.whole_waits().last().filter(|w| w.end == Nanos::MAX);
+        let open = open.map_or(Nanos::ZERO, |w| run.whole_end() - w.start);
+        self.longest.max(open)
     }
 
     /// False if no wait of the full block that begins or ends here matters.
-    fn block_matters(&self, run: &Run, block: usize) -> bool {
+    fn block_matters(&self, longest_at_all: Nanos, block: usize) -> bool {
         let full = (block + 1) * BLOCK <= self.waits;
         let longest = self.blocks.get(block).filter(|_| full);
-        longest.is_none_or(|length| self.matters(run, *length))
+        longest.is_none_or(|length| matters(*length, longest_at_all))
     }
 
     fn stall_after(&self, run: &Run, now: Nanos) -> Option<Nanos> {
-        let waits = run.waits();
+        let (waits, end) = (run.whole_waits(), run.whole_end());
+        let longest = self.longest_at_all(run);
         let mut k = waits.partition_point(|w| w.start <= now);
         while let Some(wait) = waits.get(k) {
-            if k.is_multiple_of(BLOCK) && !self.block_matters(run, k / BLOCK) {
+            if k.is_multiple_of(BLOCK) && !self.block_matters(longest, k / BLOCK) {
                 k += BLOCK;
-            } else if self.is_stall(run, wait) {
+            } else if matters(wait.end.min(end) - wait.start, longest) {
                 return Some(wait.start);
             } else {
                 k += 1;
@@ -260,9 +324,13 @@ impl Landmarks {
 
     fn stall_before(&self, run: &Run, now: Nanos) -> Option<Nanos> {
         let waits = run.waits();
+        let longest = match self.shown {
+            Some(shown) => shown.longest,
+            None => self.longest_at_all(run),
+        };
         let mut k = waits.partition_point(|w| w.start < now);
         while k > 0 {
-            if k.is_multiple_of(BLOCK) && !self.block_matters(run, k / BLOCK - 1) {
+            if k.is_multiple_of(BLOCK) && !self.block_matters(longest, k / BLOCK - 1) {
                 k -= BLOCK;
             } else if self.is_stall(run, &waits[k - 1]) {
                 return Some(waits[k - 1].start);
@@ -272,6 +340,11 @@ impl Landmarks {
         }
         None
     }
+}
+
+/// True if a wait of this length is long enough, beside the longest one, to be called a stall.
+fn matters(length: Nanos, longest: Nanos) -> bool {
+    length > Nanos::ZERO && length.0.saturating_mul(SMALL) >= longest.0
 }
 
 fn gave_up(run: &Run, epoch: u32, transition: usize) -> bool {

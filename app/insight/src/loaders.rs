@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use loadscope_trace::fleet::extent;
-use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Nanos, Run, RunId};
+use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Moment, Nanos, Run, RunId};
 
 use crate::shared::Shared;
 
 mod names;
 mod straggling;
 
-pub use names::{crew_names, find, name, names};
+pub use names::{NoSuchLoader, crew_names, find, name, names};
 pub use straggling::{clocks, said};
 
 /// The loaders that are not shown, and which one is.
@@ -65,6 +65,19 @@ impl Loaders {
     /// From the first epoch of any of them to their last event; `run` is the one that is shown.
     pub fn extent(&self, run: &Run) -> Option<(Nanos, Nanos)> {
         extent(self.others.values().map(|one| &**one).chain([run]))
+    }
+
+    /// Hides what came after `at` of those that are not shown, or nothing.
+    pub fn hide_after(&mut self, at: Option<Nanos>) {
+        for other in self.others.values_mut() {
+            let moment = at.filter(|at| *at < other.whole_end()).map(|at| Moment {
+                step: other.whole_transitions().partition_point(|t| t.at <= at),
+                at,
+            });
+            if other.hidden_after() != moment {
+                other.hide_after(moment);
+            }
+        }
     }
 
     /// True while one of those that are not shown is in use.

@@ -39,7 +39,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
         },
         Stage::Ready => ready(run, t, id, before),
         Stage::Training => trained(run, t, id),
-        Stage::Done => format!("The trainer is through with {id}{}", took(Stage::Training)),
+        Stage::Done => format!("The trainer finished {id}{}", took(Stage::Training)),
         Stage::Failed => format!("{name} failed and its error is raised in the trainer"),
         Stage::Discarded => discarded(run, t, id, before),
     }
@@ -51,7 +51,7 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
     match before {
         _ if is_over(run, t) => {
-            format!("{name} is discarded because the epoch ended before it was asked for")
+            format!("{name} is discarded because the epoch ended before it was requested")
         }
         Some(Stage::Fetching) => {
             format!(
@@ -59,7 +59,7 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
                 capital(&fetcher(worker))
             )
         }
-        _ => format!("{name} is given up because {} has ended", fetcher(worker)),
+        _ => format!("{name} is cancelled because {} has ended", fetcher(worker)),
     }
 }
 
@@ -79,17 +79,17 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     let text = match t.stage {
         Stage::Queued => return dispatch_reason(run, t),
         Stage::Fetching => return None,
-        Stage::Collating => "The samples become one tensor a field",
+        Stage::Collating => "Samples are stacked into one tensor per field",
         Stage::Returning if before() == Some(Stage::Pinning) => {
             "A GPU can copy it without waiting for it"
         }
-        Stage::Returning => "The main thread looks there only while the trainer asks",
+        Stage::Returning => "The main process reads this queue only when next() is called",
         Stage::Pinning => "One batch at a time, in the order of arrival",
         Stage::Held => "With in_order=False it would be yielded now",
         Stage::Ready if !in_order => "With in_order=False the first to arrive is yielded",
         Stage::Ready => return None,
         Stage::Training => match wait_around(run, t.at).map(|since| t.at - since) {
-            Some(waited) if waited >= Nanos(1_000) => "While it waited, nothing was learned",
+            Some(waited) if waited >= Nanos(1_000) => "The training loop was blocked until now",
             _ => "The loader is ahead of it",
         },
         Stage::Done if is_last(run, t) => "It was the last one",
@@ -98,7 +98,7 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
             "It gets no more tasks in this epoch"
         }
-        Stage::Discarded => "Its samples were fetched for nothing, or not at all",
+        Stage::Discarded => "Work already done on it is lost",
     };
     Some(text.to_owned())
 }
@@ -136,7 +136,7 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     Some(match window {
         0 => return None,
         window if idx < window => format!("Fills the prefetch window: {} of {window}", idx + 1),
-        _ => "One task for every batch that is yielded".to_owned(),
+        _ => "One new task for each batch yielded".to_owned(),
     })
 }
 

@@ -80,7 +80,7 @@ impl Search {
 
     /// True if all of `run` was gone through.
     pub fn is_complete(&self, run: &Run) -> bool {
-        self.query.is_none() || self.up_to == Some(run.events())
+        self.query.is_none() || self.up_to == Some(run.version())
     }
 
     /// Goes on looking until `budget` is spent. True if there is more to look at.
@@ -96,7 +96,7 @@ impl Search {
                 return true;
             }
         }
-        self.up_to = Some(run.events());
+        self.up_to = Some(run.version());
         false
     }
 

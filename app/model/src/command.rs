@@ -20,10 +20,12 @@ use loadscope_plan::forecast::Setting;
 mod action;
 mod info;
 mod keys;
+mod learn;
 mod table;
 
 pub use action::Action;
 pub use info::{Group, Info};
+pub use learn::LearnCommand;
 
 /// What a panel or a key asks for. `update` carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +122,8 @@ pub enum Command {
     Annotate(Annotations),
     /// Put this on the clipboard.
     Copy(String),
+    /// Something that a learner asks for.
+    Learn(LearnCommand),
     /// Tell the user something.
     Say(Notice),
     /// Take this notice away.
@@ -147,6 +151,12 @@ impl Command {
             PathFor::Export => Self::ExportTo(path),
             PathFor::Folder => Self::UseFolder(path),
         }
+    }
+}
+
+impl From<LearnCommand> for Command {
+    fn from(command: LearnCommand) -> Self {
+        Self::Learn(command)
     }
 }
 

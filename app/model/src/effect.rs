@@ -11,6 +11,10 @@ use crate::picture::Picture;
 pub enum Effect {
     /// Start the engine with the options.
     Start,
+    /// The same, held before anything happens.
+    StartPaused,
+    /// The same at a tenth of its speed.
+    StartSlowly,
     /// Set the options of the digits demo and start the engine with it.
     Demo,
     /// Start the simulator with the options.

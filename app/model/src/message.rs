@@ -14,6 +14,7 @@ use crate::answers::Answers;
 use crate::command::{Action, Command};
 use crate::prefs::{Splits, WindowPlace};
 use crate::state::Source;
+use crate::state::learn::Prepared;
 use crate::trying::News;
 use crate::view::TimeView;
 
@@ -80,6 +81,8 @@ pub enum Message {
     },
     /// Long calculations have said something new.
     Answered(Box<Answers>),
+    /// What a lesson needs was worked out.
+    Prepared(Prepared),
     /// Copies of the loaders of the session, made while an analysis reads them: they grow on from here.
     Copied(Vec<(RunId, Arc<Run>)>),
     /// The program that is watched is run with other arguments.

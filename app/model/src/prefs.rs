@@ -6,6 +6,7 @@ use egui::ThemePreference;
 use loadscope_trace::RunOptions;
 use serde::{Deserialize, Serialize};
 
+use crate::state::learn::Learned;
 use crate::view::Workspace;
 
 /// What the user wants of animations.
@@ -76,6 +77,8 @@ pub struct Prefs {
     pub variables_open: bool,
     /// What the user wants of animations.
     pub motion: Motion,
+    /// What comes after the moment that is looked at is not shown.
+    pub hides_future: bool,
     /// How wide the panels are.
     pub splits: Splits,
     /// What is drawn over pictures.
@@ -86,6 +89,8 @@ pub struct Prefs {
     pub recent: Vec<PathBuf>,
     /// Where the window stood on the screen.
     pub window: Option<WindowPlace>,
+    /// What was learned so far.
+    pub learned: Learned,
 }
 
 /// Where a window stands on the screen, in points.
@@ -109,11 +114,13 @@ impl Default for Prefs {
             inspector_open: true,
             variables_open: false,
             motion: Motion::System,
+            hides_future: false,
             splits: Splits::default(),
             annotations: Annotations::default(),
             asks: true,
             recent: Vec::new(),
             window: None,
+            learned: Learned::default(),
         }
     }
 }
@@ -134,7 +141,7 @@ impl Prefs {
     }
 }
 
-/// The digits demo: 1,797 handwritten digits, shuffled, 4 workers. Digits alone would be loaded in a blink, so each takes about
+/// The digits demo: 1,797 handwritten digits, shuffled, 4 workers. Digits decode almost instantly, so each takes about
 /// as long as a photograph, a few take much longer, and the trainer takes its time.
 pub fn demo() -> RunOptions {
     RunOptions {

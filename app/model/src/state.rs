@@ -2,13 +2,16 @@
 
 use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 
-use crate::kept::KeptRuns;
 use crate::prefs::Prefs;
-use crate::view::{Cursor, Item, OptionsOf, TimeView};
+use crate::view::{Cursor, Item, OptionsOf, TimeView, Workspace};
 
+pub mod kept;
+pub mod learn;
 mod parts;
 mod source;
 
+use kept::KeptRuns;
+use learn::Learn;
 pub use parts::{Look, Overlay, Place, Saving, SessionState};
 pub use source::{Seek, Source};
 
@@ -23,6 +26,8 @@ pub struct State {
     pub runs: KeptRuns,
     /// How the window is looked at and worked with.
     pub look: Look,
+    /// What is open for learning.
+    pub learn: Learn,
     /// What lies over the window.
     pub overlay: Overlay,
     /// Where the program runs.
@@ -33,9 +38,28 @@ impl State {
     /// Puts the run aside, with all that goes with it. Returns its number if there was anything in it.
     pub fn set_aside(&mut self) -> Option<u32> {
         let next = SessionState::after(&self.session);
-        let before = std::mem::replace(&mut self.session, next);
+        let mut before = std::mem::replace(&mut self.session, next);
+        if before.run.hidden_after().is_some() {
+            before.run.hide_after(None);
+        }
+        before.loaders.hide_after(None);
         self.look.search.start_again();
         self.runs.keep(before)
+    }
+
+    /// What is remembered until the next start: what a lesson shows is not.
+    pub fn prefs_to_keep(&self) -> Prefs {
+        let mut prefs = self.prefs.clone();
+        if let Some(own) = &self.learn.own {
+            prefs.options = own.options.clone();
+            prefs.workspace = own.workspace;
+            [
+                prefs.options_open,
+                prefs.inspector_open,
+                prefs.variables_open,
+            ] = own.panels;
+        }
+        prefs
     }
 
     /// True if there is something to look at.
@@ -74,12 +98,13 @@ impl State {
     /// True if the run tells no batch, but what was measured over time.
     pub fn has_only_gauges(&self) -> bool {
         let run = &self.session.run;
-        run.batches().is_empty() && (run.gauges().next().is_some() || !run.parts().is_empty())
+        run.whole_transitions().is_empty()
+            && (run.gauges().next().is_some() || !run.parts().is_empty())
     }
 
     /// Number of transitions that have happened at the instant that is looked at.
     pub fn step(&self) -> usize {
-        let transitions = self.session.run.transitions();
+        let transitions = self.session.run.whole_transitions();
         match self.session.cursor {
             Cursor::Live => transitions.len(),
             Cursor::At(at) => transitions.partition_point(|t| t.at <= at),
@@ -90,13 +115,13 @@ impl State {
     /// The instant that is looked at.
     pub fn now(&self) -> Nanos {
         match self.session.cursor {
-            Cursor::Live => self.session.run.end(),
+            Cursor::Live => self.session.run.whole_end(),
             Cursor::At(at) => at,
             Cursor::Step(step) => match step.checked_sub(1) {
                 Some(last) => self
                     .session
                     .run
-                    .transitions()
+                    .whole_transitions()
                     .get(last)
                     .map_or(Nanos::ZERO, |t| t.at),
                 None => Nanos::ZERO,
@@ -104,10 +129,27 @@ impl State {
         }
     }
 
+    /// True while a lesson asks what comes next, or plays to the answer: the pipeline must not show it before. Where the order of
+    /// the samples or the diagnosis is shown, all of the run is what the question is about.
+    pub fn asks_what_comes(&self) -> bool {
+        let asks = self.learn.question().is_some();
+        let plays = self
+            .learn
+            .stage()
+            .is_some_and(|stage| stage.replay.is_some());
+        let is_its_run = self.session.of_lesson == Some(learn::OfLesson::Given);
+        is_its_run && self.prefs.workspace == Workspace::Debug && (asks || plays)
+    }
+
+    /// True if something that happened is hidden, because it came after the instant that is looked at.
+    pub fn hides_future(&self) -> bool {
+        self.session.run.hidden_after().is_some()
+    }
+
     /// The pipeline at the instant that is looked at.
     pub fn pipeline(&self) -> Pipeline<'_> {
         match self.session.cursor {
-            Cursor::Live => self.session.run.pipeline_at(self.session.run.end()),
+            Cursor::Live => self.session.run.pipeline_at(self.session.run.whole_end()),
             Cursor::At(at) => self.session.run.pipeline_at(at),
             Cursor::Step(step) => self.session.run.pipeline_after(step),
         }
@@ -117,7 +159,7 @@ impl State {
     pub fn last_transition(&self) -> Option<&Transition> {
         self.session
             .run
-            .transitions()
+            .whole_transitions()
             .get(self.step().checked_sub(1)?)
     }
 
@@ -138,7 +180,7 @@ impl State {
             .loaders
             .extent(&self.session.run)
             .unwrap_or_default();
-        (start, end.max(self.session.run.end()))
+        (start, end.max(self.session.run.whole_end()))
     }
 
     /// The range of the whole session. While data flow it grows in steps of a few pixels: a picture that creeps by a fraction of one

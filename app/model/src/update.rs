@@ -18,7 +18,9 @@ mod data;
 mod edit;
 mod escape;
 mod find;
+mod future;
 mod lanes;
+mod learn;
 pub mod loader;
 mod look;
 mod possible;
@@ -31,17 +33,29 @@ mod tries;
 pub use act::WATCH;
 use act::act;
 use edit::edit;
+pub use future::is_due as is_future_due;
+pub use learn::{by_digit, candidates, has_wandered, takes_place};
 pub use look::drive;
 use look::{drive_to, set_view};
-pub use possible::{NO_ENGINE, is_possible, obstacle};
+pub use possible::{IN_PAGE, NO_ENGINE, is_possible, obstacle};
 pub use travel::SPEEDS;
 use travel::{advance, seek};
 
 /// Takes a message in.
 pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> {
-    match message.into() {
+    let effect = take_in(state, message.into());
+    future::settle(state);
+    effect
+}
+
+fn take_in(state: &mut State, message: Message) -> Option<Effect> {
+    match message {
         Message::Command(command) => return carry_out(state, command),
-        Message::Arrived(arrival) => return arrive::arrive(state, arrival),
+        Message::Arrived(arrival) => {
+            let effect = arrive::arrive(state, arrival);
+            learn::after_arrival(state);
+            return effect;
+        }
         Message::Frame { elapsed, search } => return frame(state, elapsed, search),
         Message::Begun { source, watched } => session::begin(state, source, watched),
         Message::Closed => _ = state.set_aside(),
@@ -64,6 +78,7 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
         }
         Message::Checking { check, before } => session::check(state, *check, before),
         Message::Answered(answers) => state.session.answers = *answers,
+        Message::Prepared(prepared) => learn::prepared(state, prepared),
         Message::Copied(copies) => {
             let session = &mut state.session;
             session.loaders.renew(&mut session.run, copies);
@@ -88,6 +103,7 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
 fn frame(state: &mut State, elapsed: Nanos, search: Duration) -> Option<Effect> {
     let effect = seek(state);
     advance(state, elapsed);
+    learn::frame(state, elapsed);
     let session = &state.session;
     let budget = state.place.platform.budget(search);
     let searches = &mut state.look.search;
@@ -164,6 +180,7 @@ fn change(state: &mut State, command: Command) {
             state.session.playing = false;
             state.session.cursor = cursor;
         }
+        Command::Select(item) if learn::is_answer(state, item) => {}
         Command::Select(item) => {
             state.session.selection = item;
             state.session.enlarged = None;
@@ -194,6 +211,7 @@ fn change(state: &mut State, command: Command) {
             use_dataset(state, dataset);
         }
         Command::UseFolder(path) => use_dataset(state, format!("folder:{}", path.display())),
+        Command::Learn(command) => learn::carry_out(state, command),
         Command::Goal(goal) => state.look.goal = goal,
         Command::Search(text) => state.look.search.set(text),
         Command::Hit(at) => find::jump(state, at),

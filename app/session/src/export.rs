@@ -52,10 +52,8 @@ impl Session {
         let (out, wake) = (self.to_window.clone(), Arc::clone(&self.wake));
         let grows = !matches!(self.origin, Origin::File { .. });
         let job = move || {
-            let runs: Vec<(RunId, Arc<Run>)> = match grows {
-                true => runs.into_iter().map(copied).collect(),
-                false => runs,
-            };
+            let all = runs.into_iter();
+            let runs: Vec<(RunId, Arc<Run>)> = all.map(|run| copied(run, grows)).collect();
             let runs: Vec<(RunId, &Run)> = runs.iter().map(|(id, run)| (*id, &**run)).collect();
             let progress = |share| {
                 let _ = out.send(Update::Exporting(share));
@@ -113,8 +111,14 @@ fn unknown(path: &Path) -> String {
     )
 }
 
-fn copied((id, run): (RunId, Arc<Run>)) -> (RunId, Arc<Run>) {
-    (id, Arc::new(Run::clone(&run)))
+/// All of a run: one of which the end is hidden, or that grows, is copied.
+fn copied((id, run): (RunId, Arc<Run>), grows: bool) -> (RunId, Arc<Run>) {
+    if !grows && run.hidden_after().is_none() {
+        return (id, run);
+    }
+    let mut whole = Run::clone(&run);
+    whole.hide_after(None);
+    (id, Arc::new(whole))
 }
 
 #[cfg(test)]

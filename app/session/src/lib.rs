@@ -25,6 +25,7 @@ mod journal;
 mod memory;
 mod opened;
 mod outgoing;
+mod packed;
 mod reading;
 mod record;
 mod recording;
@@ -40,13 +41,14 @@ pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
 pub use loadscope_live::{
-    Address, Attach, AttachError, End, Output, PROBE, ProgramError, Request, Stop, at_exit,
-    end_at_once, end_by, give_signals_back, is_ignored, take_signals, tells_of_set,
+    Address, Attach, AttachError, End, Output, PROBE, ProgramError, Remote, Request, SSH, Stop,
+    at_exit, end_at_once, end_by, give_signals_back, is_ignored, take_signals, tells_of_set,
 };
 pub use opened::{Opened, open, read_run};
+pub use packed::{Packed, packed};
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
-pub use session::Session;
+pub use session::{Pace, Session};
 pub use watch::{Asking, Watched};
 
 /// Who is asked about datasets: the engine, which opens them.

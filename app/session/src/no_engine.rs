@@ -18,6 +18,9 @@ pub(super) const CATALOG: &(dyn Catalog + Sync) = &MadeUp;
 pub(super) struct Control(());
 
 impl Control {
+    pub fn stretched(self, _: u32) -> Self {
+        self
+    }
     pub fn pause(&self) {}
     pub fn resume(&self) {}
     pub fn step(&self) {}

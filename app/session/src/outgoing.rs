@@ -101,7 +101,7 @@ impl Outgoing {
         let before = self.content;
         self.content += content.nbytes();
         if before < MOST_CONTENT && self.content >= MOST_CONTENT {
-            let text = "The contents of later batches are not kept: half a gigabyte is full";
+            let text = "The contents of later batches are not kept: the limit of 512 MB is reached";
             let _ = self.out.send(Update::Notice(text.to_owned()));
         }
         self.content < MOST_CONTENT

@@ -17,6 +17,15 @@ use super::memory::SharedLog;
 use super::outgoing::Outgoing;
 use super::{Entry, Record, SessionError, Update, Waker, Watched, open, refusal, simulator};
 
+/// How a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// It is held before anything happens.
+    pub paused: bool,
+    /// Each sample and each training step takes so many times as long; 0 and 1: as long as it takes.
+    pub factor: u32,
+}
+
 /// A run that is under way, or a file that is being read.
 pub struct Session {
     /// What is new.
@@ -64,15 +73,37 @@ impl Kept {
     }
 }
 
+/// What a session tells the window. Without a bound: neither an engine nor a program that is watched may wait for a window that is busy or
+/// hidden, and all that lies here is what the window is going to keep anyway.
+fn news() -> (Sender<Update>, Receiver<Update>) {
+    unbounded()
+}
+
 impl Session {
+    /// Starts the engine at full speed.
+    ///
+    /// # Errors
+    /// As [`Session::start_at`].
+    pub fn start(options: &RunOptions, record: Record, wake: Waker) -> Result<Self, SessionError> {
+        Self::start_at(options, Pace::default(), record, wake)
+    }
+
     /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as an [`Update`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.
-    pub fn start(options: &RunOptions, record: Record, wake: Waker) -> Result<Self, SessionError> {
+    pub fn start_at(
+        options: &RunOptions,
+        pace: Pace,
+        record: Record,
+        wake: Waker,
+    ) -> Result<Self, SessionError> {
         check_options(options)?;
-        let (to_window, updates) = unbounded();
-        let control = Control::default();
+        let (to_window, updates) = news();
+        let control = Control::default().stretched(pace.factor.max(1));
+        if pace.paused {
+            control.pause();
+        }
         let shared = SharedLog::default();
         let log = Kept::of(&record, &shared);
         engine::start(engine::Job {
@@ -97,7 +128,7 @@ impl Session {
     /// # Errors
     /// If the system gives no thread; that the file is no recording is reported as an [`Update`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
-        let (to_window, updates) = unbounded();
+        let (to_window, updates) = news();
         let cancel = Arc::new(AtomicBool::new(false));
         let job = {
             let (path, cancel, out, wake) = (
@@ -151,7 +182,7 @@ impl Session {
     /// If the options are refused or the system gives no thread.
     pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
         check_options(options)?;
-        let (to_window, updates) = unbounded();
+        let (to_window, updates) = news();
         let log = SharedLog::default();
         let job = simulator::Job {
             options: options.clone(),
@@ -179,7 +210,7 @@ impl Session {
     /// # Errors
     /// If the log cannot be begun or the system gives no thread.
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
-        let (to_window, updates) = unbounded();
+        let (to_window, updates) = news();
         let shared = SharedLog::default();
         let log = Kept::of(&record, &shared);
         let seen = matches!(record, Record::Memory | Record::Journal(_));

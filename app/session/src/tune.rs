@@ -107,7 +107,7 @@ impl Tuning<'_> {
         }
         let all: Vec<(RunId, &Run)> = ran.fleet.runs().collect();
         let id = match asked {
-            Some(text) => find(&all, text).map_err(TuneError::Nothing)?,
+            Some(text) => find(&all, text).map_err(|none| TuneError::Nothing(none.to_string()))?,
             None => ran.fleet.foremost().unwrap_or_default(),
         };
         let run = ran.fleet.get(id).cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::bounded;
 use loadscope_live::{
     Address, Attach, AttachError, End, Gauges, Introduction, Join, Listener, Lookout, Output,
-    Program, ProgramError, Request,
+    Program, ProgramError, Remote, Request,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 
@@ -68,6 +68,19 @@ impl Watched {
         output: Output,
     ) -> Result<Self, ProgramError> {
         Program::start(command, request, output).map(Self::of)
+    }
+
+    /// Starts `command` on another host.
+    ///
+    /// # Errors
+    /// If `ssh` cannot be started.
+    #[cfg(unix)]
+    pub fn start_there(
+        remote: &Remote,
+        command: &[OsString],
+        request: &Request,
+    ) -> Result<Self, ProgramError> {
+        Program::start_there(remote, command, request).map(Self::of)
     }
 
     fn of(started: (Program, Listener)) -> Self {
@@ -254,7 +267,8 @@ impl Pump {
         }
         self.say_who_is_recorded();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
-        if let Some(now) = now {
+        // Ids of processes on another host are those of others here.
+        if let Some(now) = now.filter(|_| self.program.is_here()) {
             let mut measured = Vec::new();
             self.gauges
                 .measure(&self.join.processes(), now, &mut measured);
@@ -305,7 +319,8 @@ impl Pump {
         }
         let refused = self.listener.refused();
         if refused > 0 && self.join.loaders() > 0 {
-            let text = format!("{refused} connections of strangers were refused");
+            let text =
+                format!("{refused} connections were refused because they did not know the token");
             rest.push(Event::warning(RunId(0), at, text));
         }
         self.pass_on(rest);

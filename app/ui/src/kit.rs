@@ -6,6 +6,7 @@
 pub mod action;
 pub mod choice;
 pub mod empty;
+pub mod parts;
 pub mod rows;
 pub mod signs;
 pub mod strip;

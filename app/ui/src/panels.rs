@@ -6,6 +6,7 @@ pub mod drop;
 mod ground;
 pub mod help;
 pub mod inspector;
+pub mod learn;
 pub mod loaders;
 mod menus;
 pub mod messages;
@@ -22,3 +23,5 @@ pub mod toolbar;
 pub mod transport;
 mod typing;
 pub mod welcome;
+
+pub use crate::kit::parts::{all as marked, as_marked, mark};

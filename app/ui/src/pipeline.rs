@@ -2,11 +2,14 @@
 //!
 //! `scene` reads the state, `layout` and `grid` say where everything is, the rest paints.
 
-use egui::{Rect, Sense, Ui, vec2};
+use egui::{Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+use loadscope_lessons::Part;
 use loadscope_trace::Lane;
 
 mod counters;
 mod crew;
+mod ending;
+pub mod glide;
 mod grid;
 mod headline;
 mod layout;
@@ -21,10 +24,14 @@ pub mod variables;
 pub use headline::stage_dot;
 
 use crate::kit::empty::{empty_line, no_batches_yet};
+use crate::kit::parts::mark;
 use crate::theme::Palette;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
+use loadscope_model::view::Cursor;
 
+use ending::{Ending, is_over};
+use glide::Glides;
 use layout::{Layout, Placed, Station};
 use pen::Pen;
 use plan::Plan;
@@ -38,6 +45,10 @@ const NARROWEST: f32 = 520.0;
 pub struct PipelineView {
     /// The last layout and what it was made for.
     layout: Option<(Rect, Plan, Layout)>,
+    /// How many layouts there were.
+    layouts: u64,
+    glides: Glides,
+    ending: Ending,
 }
 
 impl PipelineView {
@@ -46,17 +57,19 @@ impl PipelineView {
         let palette = Palette::of(ui.ctx());
         let (area, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         ui.painter().rect_filled(area, 0.0, palette.canvas);
-        if state.session.run.transitions().is_empty() {
-            let text = no_batches_yet(ui, &state.session.source);
+        if state.session.run.whole_transitions().is_empty() {
+            let text = no_batches_yet(ui, state);
             empty_line(ui, area, &text);
             return Vec::new();
         }
+        past_frame(ui, area, state, palette);
         let (area, table) = split(area, state.prefs.variables_open);
         let mut commands = Vec::new();
         if area.width() > 0.0 {
             commands = self.pipeline(ui, state, area, palette);
         }
         if let Some(table) = table {
+            mark(ui, Part::Variables, table);
             commands.extend(variables::show(ui, state, table));
         }
         commands
@@ -70,7 +83,10 @@ impl PipelineView {
         palette: &'static Palette,
     ) -> Vec<Command> {
         let scene = Scene::of(state);
-        let layout = self.layout(area, scene.plan);
+        self.lay_out(area, scene.plan);
+        let Some((_, _, layout)) = &self.layout else {
+            return Vec::new();
+        };
         let mut pen = Pen::new(state, &scene, palette);
         pen.headline(ui, layout.headline);
         for pair in layout.stations.windows(2) {
@@ -82,24 +98,69 @@ impl PipelineView {
                 middle,
             );
         }
+        if plan_is_one_process(&scene.plan) {
+            one_box(ui, layout, palette);
+        }
         for placed in &layout.stations {
             pen.station(ui, placed, layout);
         }
         if layout.counters.height() > 1.0 {
             pen.counters(ui, layout.counters);
         }
+        // Nothing moves any more between the sampler and the trainer.
+        let still = layout.stations.iter();
+        let still = still.filter(|s| !matches!(s.station, Station::Sampler | Station::Trainer));
+        let still = still.map(|s| s.body).reduce(Rect::union);
+        if let Some(room) = still.filter(|_| is_over(state, &scene)) {
+            self.ending.show(ui, room, state, &mut pen.commands);
+        }
+        if state.look.still {
+            self.glides.stop();
+            return pen.commands;
+        }
+        let now = ui.input(|i| i.time);
+        let key = (state.session.run_number, self.layouts);
+        let step = scene.pipeline.step;
+        self.glides.follow(key, step, &pen.drawn, pen.entrance, now);
+        pen.glide(ui, &self.glides, now);
+        if self.glides.are_moving() {
+            ui.request_repaint();
+        }
         pen.commands
     }
 
-    fn layout(&mut self, area: Rect, plan: Plan) -> &Layout {
+    fn lay_out(&mut self, area: Rect, plan: Plan) {
         let fresh = matches!(&self.layout, Some((a, p, _)) if *a == area && *p == plan);
         if !fresh {
-            self.layout = None;
+            self.layout = Some((area, plan, Layout::new(area, &plan)));
+            self.layouts += 1;
         }
-        let (_, _, layout) = self
-            .layout
-            .get_or_insert_with(|| (area, plan, Layout::new(area, &plan)));
-        layout
+    }
+}
+
+/// True if one process does everything.
+fn plan_is_one_process(plan: &Plan) -> bool {
+    plan.workers == 0
+}
+
+/// The main process around what it does one after the other: it loads a batch, then trains on it.
+fn one_box(ui: &Ui, layout: &Layout, palette: &Palette) {
+    let of = |station| layout.stations.iter().find(|s| s.station == station);
+    if let (Some(loads), Some(trains)) = (of(Station::Crew), of(Station::Trainer)) {
+        let around = loads.body.union(trains.body).expand2(vec2(6.0, 4.0));
+        ui.painter().rect_filled(around, pen::CORNER, palette.panel);
+        let stroke = Stroke::new(1.0, palette.weak);
+        ui.painter()
+            .rect_stroke(around, pen::CORNER, stroke, StrokeKind::Outside);
+    }
+}
+
+/// While a run goes on and one looks at its past, the frame says so.
+fn past_frame(ui: &Ui, area: Rect, state: &State, palette: &Palette) {
+    if state.session.source.is_live() && state.session.cursor != Cursor::Live {
+        let stroke = Stroke::new(2.0, palette.held);
+        ui.painter()
+            .rect_stroke(area, 0.0, stroke, StrokeKind::Inside);
     }
 }
 
@@ -118,9 +179,25 @@ fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
     (left, Some(right))
 }
 
+/// What lessons call a station. The workers mark themselves.
+fn part_of(station: Station) -> Option<Part> {
+    Some(match station {
+        Station::Sampler => Part::Sampler,
+        Station::Crew => return None,
+        Station::Results => Part::ResultQueue,
+        Station::Pin => Part::PinThread,
+        Station::Pinned => Part::DataQueue,
+        Station::Reorder => Part::ReorderBuffer,
+        Station::Trainer => Part::Trainer,
+    })
+}
+
 impl Pen<'_> {
     fn station(&mut self, ui: &mut Ui, placed: &Placed, layout: &Layout) {
         self.title(ui, placed);
+        if let Some(part) = part_of(placed.station) {
+            mark(ui, part, placed.body);
+        }
         match placed.station {
             Station::Sampler => self.sampler(ui, placed.body),
             Station::Crew => self.crew(ui, placed, &layout.crew),

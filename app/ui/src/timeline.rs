@@ -28,11 +28,11 @@ mod scene;
 mod tooltip;
 mod words;
 
-use egui::{Rangef, Rect, Ui};
+use egui::{Align2, Rangef, Rect, Stroke, Ui, pos2, vec2};
 use loadscope_trace::Nanos;
 
 use crate::kit::empty::{empty_line, no_batches_yet};
-use crate::theme::Palette;
+use crate::theme::{self, Palette};
 use axis::TimeAxis;
 use input::{Asks, Drag};
 use lanes::Lanes;
@@ -62,8 +62,9 @@ impl Timeline {
         let palette = Palette::of(ui.ctx());
         ui.painter().rect_filled(rect, 0.0, palette.canvas);
         self.pointer = None;
-        if state.session.run.batches().is_empty() && !state.has_only_gauges() {
-            let text = no_batches_yet(ui, &state.session.source);
+        let is_empty = state.session.run.whole_transitions().is_empty();
+        if is_empty && !state.has_only_gauges() && !state.hides_future() {
+            let text = no_batches_yet(ui, state);
             empty_line(ui, rect, &text);
             return Vec::new();
         }
@@ -128,6 +129,7 @@ impl Timeline {
         others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
         overlay::paint(ui, &stage, &scene);
         found::paint_outlines(ui, &stage, &scene, &found::here(&scene, &axis));
+        paint_curtain(ui, &areas, &scene);
         self.paint_lines(ui, &areas, &scene);
         legend.show(ui, areas.legend, &scene, &mut asks);
         asks.finish(&scene, &mut self.motion)
@@ -156,5 +158,40 @@ impl Timeline {
             let strip = Rect::from_x_y_ranges(scene.axis.range, areas.ruler.y_range());
             ruler::paint_hover(&painter, strip, height, scene, t);
         }
+    }
+}
+
+/// Says where the future is hidden: an empty lane could also be one in which nothing happens.
+fn paint_curtain(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
+    /// From one line of the ground to the next, points.
+    const APART: f32 = 9.0;
+    let Some(moment) = scene.state.session.run.hidden_after() else {
+        return;
+    };
+    let range = scene.axis.range;
+    let left = scene.axis.x(moment.at).clamp(range.min, range.max);
+    let height = Rangef::new(areas.ruler.bottom(), areas.lanes.bottom());
+    let area = Rect::from_x_y_ranges(left..=range.max, height);
+    if area.width() < 1.0 {
+        return;
+    }
+    let painter = ui.painter_at(area);
+    painter.rect_filled(area, 0.0, scene.palette.canvas);
+    let stroke = Stroke::new(1.0, scene.palette.line.gamma_multiply(0.45));
+    let mut x = area.left() - area.height();
+    // Lines that stand still while the curtain moves.
+    x -= x.rem_euclid(APART);
+    while x < area.right() {
+        let from = pos2(x, area.bottom());
+        painter.line_segment([from, from + vec2(area.height(), -area.height())], stroke);
+        x += APART;
+    }
+    let text = "The future is hidden";
+    let font = theme::words(theme::size::SMALL);
+    let text = painter.layout_no_wrap(text.to_owned(), font, scene.palette.weak);
+    let place = Align2::CENTER_TOP.anchor_size(area.center_top() + vec2(0.0, 8.0), text.size());
+    if place.width() + 24.0 <= area.width() {
+        painter.rect_filled(place.expand2(vec2(8.0, 3.0)), 4.0, scene.palette.canvas);
+        painter.galley(place.min, text, scene.palette.weak);
     }
 }

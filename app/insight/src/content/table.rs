@@ -31,7 +31,7 @@ pub struct Column {
 /// What stands in a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// `None`, or what is no number.
+    /// `None`, or what is not a number.
     Null,
     /// A number.
     Number(f64),

@@ -99,8 +99,8 @@ fn disambiguate<W>(
 /// several that fit it is the one that was waited for longest.
 ///
 /// # Errors
-/// A sentence that lists the loaders there are.
-pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, String> {
+/// If none fits; it lists the loaders there are.
+pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, NoSuchLoader> {
     let (wanted, names) = (words(text), names(all));
     let number = text.trim().parse::<u32>().ok();
     let number = number.filter(|number| all.iter().any(|(id, _)| id.0 == *number));
@@ -113,23 +113,39 @@ pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, String> {
     };
     let found = all.iter().enumerate().filter(|one| fits(*one));
     let found = found.max_by_key(|(_, (id, run))| (run.waited(), std::cmp::Reverse(*id)));
-    found.map(|(_, (id, _))| *id).ok_or_else(|| {
-        let list: Vec<String> = all
-            .iter()
-            .zip(&names)
-            .take(MOST_LISTED)
-            .map(|((id, _), name)| format!("{} ({name})", id.0))
-            .collect();
-        let more = match all.len() {
-            n if n > MOST_LISTED => format!(" and {} more", n - MOST_LISTED),
-            _ => String::new(),
-        };
-        format!(
-            "there is no loader {:?} in this recording. There are {}{more}",
-            text.trim(),
-            list.join(", ")
-        )
-    })
+    found
+        .map(|(_, (id, _))| *id)
+        .ok_or_else(|| NoSuchLoader::new(text.trim(), all, &names))
+}
+
+/// No loader fits what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no loader {asked:?} in this recording. There are {}{}", .there.join(", "), more(*.others))]
+pub struct NoSuchLoader {
+    asked: String,
+    /// The first loaders of the recording, number and name.
+    there: Vec<String>,
+    others: usize,
+}
+
+impl NoSuchLoader {
+    fn new(asked: &str, all: &[(RunId, &Run)], names: &[String]) -> Self {
+        let there = all.iter().zip(names).take(MOST_LISTED);
+        Self {
+            asked: asked.to_owned(),
+            there: there
+                .map(|((id, _), name)| format!("{} ({name})", id.0))
+                .collect(),
+            others: all.len().saturating_sub(MOST_LISTED),
+        }
+    }
+}
+
+fn more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    }
 }
 
 /// Loaders that are listed where none fits.
@@ -241,7 +257,7 @@ mod tests {
             assert_eq!(find(&all, text), Ok(RunId(wanted)), "{text}");
         }
         for text in ["9", "rank 2", "test", "", "…"] {
-            let said = find(&all, text).expect_err(text);
+            let said = find(&all, text).expect_err(text).to_string();
             assert!(
                 said.contains("1 (rank 0 · Photos for validation)"),
                 "{said}"

@@ -1,11 +1,11 @@
-//! Whether a rank holds the others up, in words.
+//! Whether a rank is a straggler, in words.
 
 use std::collections::BTreeSet;
 
 use loadscope_trace::fleet::Straggler;
 use loadscope_trace::{Glance, Nanos, Run, RunId, percent};
 
-/// Whether a rank holds the others up, in a sentence about the loaders `called` so; without a name where that stands above it.
+/// Whether a rank is a straggler, in a sentence about the loaders `called` so; without a name where that stands above it.
 pub fn said(
     runs: &[(RunId, &Run)],
     slow: Option<&Straggler>,
@@ -28,7 +28,7 @@ pub fn said(
         of => format!("; it was the slowest in {} of {of} epochs", slow.epochs),
     };
     Some(format!(
-        "Rank {} holds the others up: its trainer waited {}{}, the median of theirs is {} ({} of the time){often}",
+        "Rank {} is the straggler: its trainer waited {}{}, the median of the other ranks is {} ({} of the time){often}",
         slow.rank,
         slow.waited.beside(whole),
         of("for"),
@@ -49,10 +49,7 @@ pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
             ("", recording) => recording,
             (host, _) => host,
         };
-        said.insert(format!(
-            "{whose} is put beside the others {}",
-            clock.label()
-        ));
+        said.insert(format!("{whose}: clock aligned {}", clock.label()));
     }
     said.into_iter().collect()
 }

@@ -65,13 +65,13 @@ fn every_stage_has_its_sentence() {
         "Batch 0 arrives after the trainer waited 9.00 ms for it",
         "The trainer gets batch 0 after waiting 9.00 ms",
         "Batch 1 is no longer held; it is next",
-        "The trainer is through with batch 0 in 10.0 ms",
+        "The trainer finished batch 0 in 10.0 ms",
         "The trainer gets batch 1 without waiting",
         "Batch 2 is dispatched to worker 1",
         "Batch 2 failed and its error is raised in the trainer",
         "Batch 3 is dispatched to worker 1",
-        "The trainer is through with batch 1 in 4.00 ms",
-        "Batch 3 is discarded because the epoch ended before it was asked for",
+        "The trainer finished batch 1 in 4.00 ms",
+        "Batch 3 is discarded because the epoch ended before it was requested",
     ];
     assert_eq!(told, expected);
 }
@@ -113,7 +113,7 @@ fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
         .collect();
     let expected = [
         "Worker 0 has nothing left for batch 0: its stream is exhausted",
-        "Batch 1 is given up because worker 0 has ended",
+        "Batch 1 is cancelled because worker 0 has ended",
     ];
     assert_eq!(told, expected);
     let why = consequence(&run, &run.transitions()[3]);
@@ -154,8 +154,8 @@ fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_yielded() {
         "With in_order=False the first to arrive is yielded",
         "Fills the prefetch window: 3 of 4",
         "Fills the prefetch window: 4 of 4",
-        "One task for every batch that is yielded",
-        "While it waited, nothing was learned",
+        "One new task for each batch yielded",
+        "The training loop was blocked until now",
     ];
     assert_eq!(told, expected);
 }

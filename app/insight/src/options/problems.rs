@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(of(Field::Sampler), "Name a file of weights", "{all:?}");
         assert_eq!(
             of(Field::ExtraCost),
-            "len is that of the dataset and cannot be given here. Leave len out"
+            "len cannot be set here: the dataset fixes it. Leave len out"
         );
         assert_eq!(of(Field::NumWorkers), "At most 1,024");
         assert!(of(Field::BatchSize).contains("ositive"), "{all:?}");

@@ -242,7 +242,7 @@ impl Program {
         let count = o
             .num_samples
             .map_or("len(dataset)".to_owned(), |n| n.to_string());
-        let replacement = if o.replacement {
+        let replacement = if o.replacement || o.sampler == "weighted:balanced" {
             ""
         } else {
             ", replacement=False"

@@ -19,7 +19,7 @@ pub struct AboutLoader {
     pub others: Vec<Named>,
     /// It was asked for; otherwise it is the one that was waited for longest.
     pub was_asked_for: bool,
-    /// Which rank holds the others up, a sentence; `None` if none does.
+    /// Which rank is the straggler, a sentence; `None` if none does.
     pub straggler: Option<String>,
     /// How the time of its program passed, if that has several loaders.
     pub program: Option<Program>,
@@ -128,7 +128,7 @@ impl Named {
     }
 }
 
-/// Whether a rank holds the others up, as every rank of the job is to know.
+/// Whether a rank is a straggler, as every rank of the job is to know.
 fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     let crews = crews(all);
     let crew = crews

@@ -86,7 +86,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         let ready = plain(&survey.say(ready));
         writeln!(
             out,
-            "Finished batches lay {ready} behind missing ones, added up\n"
+            "Finished batches were held back for {ready} in total\n"
         )?;
     }
     Ok(())

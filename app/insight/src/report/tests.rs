@@ -71,13 +71,13 @@ fn rules_are_broken_or_not() {
     assert!(broken("fetching>50%").is_some());
     for (wrong, says) in [
         ("wait", "no < or >"),
-        ("wait>", "'' is no number"),
+        ("wait>", "'' is not a number"),
         ("wait>10", "needs a unit"),
         ("patience>3%", "there is no patience"),
         ("colating>3%", "Possible are collating, "),
         ("dropped>3%", "has no unit"),
-        ("wait>NaN%", "'NaN' is no number"),
-        ("wait>1e999s", "'1e999' is no number"),
+        ("wait>NaN%", "'NaN' is not a number"),
+        ("wait>1e999s", "'1e999' is not a number"),
         ("memory>8", "needs a unit: kB, MB"),
         ("memory>8s", "needs a unit: kB, MB"),
         ("wait>8GB", "needs a unit: %"),

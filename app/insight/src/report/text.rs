@@ -107,7 +107,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(ready) = ready(report) {
         writeln!(
             out,
-            "  Finished batches lay {} behind missing ones, added up",
+            "  Finished batches were held back for {} in total",
             survey.say(ready)
         )?;
     }

@@ -176,7 +176,7 @@ fn predicted(
         &mut each,
     );
     wanted?;
-    Ok(told.map(|()| (order, agrees)))
+    Ok(told.map(|()| (order, agrees)).map_err(|e| e.to_string()))
 }
 
 fn into_order(epoch: EpochOrder) -> Order {
@@ -242,7 +242,9 @@ fn ranks(
     let told = predict::ranks(o, question.epoch, question.datasets, &mut each);
     wanted?;
     let draws = (o.sampler.starts_with("weighted")).then_some(o.num_samples.unwrap_or(bound));
-    Ok(told.map(|()| Some(builder.finish(draws))))
+    Ok(told
+        .map(|()| Some(builder.finish(draws)))
+        .map_err(|e| e.to_string()))
 }
 
 fn first_repeat(order: &Order, coverage: &Coverage) -> Option<usize> {

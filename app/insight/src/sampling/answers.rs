@@ -51,7 +51,7 @@ impl Answers {
         if c.missed() == 0 && c.more_than_once() == 0 {
             return match c.bound {
                 1 => "The only index comes once".to_owned(),
-                n => format!("All {} indices come once", count(n)),
+                n => format!("Every one of the {} indices comes exactly once", count(n)),
             };
         }
         let bound = count(c.bound);

@@ -102,10 +102,10 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             percent(share)
         );
         let remedy = if about.is_shuffled() {
-            "With shuffle=True others are left out in the next epoch; drop_last=False gives a last batch that is not full"
+            "With shuffle=True others are left out in the next epoch; drop_last=False gives a last, incomplete batch"
         } else {
-            "Without shuffle=True these are the same in every epoch and never come; drop_last=False gives a last batch \
-             that is not full"
+            "Without shuffle=True these are the same in every epoch and never come; drop_last=False gives a last, \
+             incomplete batch"
         };
         return Some(match about.is_shuffled() {
             true => note(says, remedy),

@@ -1,5 +1,6 @@
 //! What the samplers say about orders: epochs that have not come yet, other ranks, and the classes of samples.
 
+use loadscope_plan::error::EngineError;
 pub use loadscope_plan::order::{EpochOrder, Knowledge};
 use loadscope_plan::order::{Samples, each_epoch, knowledge, samples_of_dataset};
 use loadscope_trace::RunOptions;
@@ -9,21 +10,19 @@ use crate::Datasets;
 /// Hands epochs 0 to `epoch` of these options to `each`, one after the other, until it returns false.
 ///
 /// # Errors
-/// The sentence with which the engine refuses.
+/// As the engine refuses these options.
 pub fn epochs(
     options: &RunOptions,
     epoch: u32,
     datasets: Datasets,
     each: &mut dyn FnMut(EpochOrder) -> bool,
-) -> Result<(), String> {
+) -> Result<(), EngineError> {
     let options = RunOptions {
         epochs: epoch.saturating_add(1),
         ..seeded(options)
     };
-    let samples = samples_of_dataset(&options, datasets.0).map_err(|e| e.to_string())?;
-    each_epoch(&options, &samples, each)
-        .map(|_| ())
-        .map_err(|e| e.to_string())
+    let samples = samples_of_dataset(&options, datasets.0)?;
+    each_epoch(&options, &samples, each).map(|_| ())
 }
 
 /// Without any seed a loader draws from the generator of the whole process. What is predicted is one of all possible orders
@@ -48,14 +47,14 @@ fn seeded(options: &RunOptions) -> RunOptions {
 /// are asked for one epoch after the other, as in a run.
 ///
 /// # Errors
-/// The sentence with which the engine refuses.
+/// As the engine refuses these options.
 pub fn ranks(
     options: &RunOptions,
     epoch: u32,
     datasets: Datasets,
     each: &mut dyn FnMut(u32, EpochOrder) -> bool,
-) -> Result<(), String> {
-    let samples = samples_of_dataset(options, datasets.0).map_err(|e| e.to_string())?;
+) -> Result<(), EngineError> {
+    let samples = samples_of_dataset(options, datasets.0)?;
     if matches!(samples, Samples::Streams(_)) {
         return Ok(());
     }
@@ -73,7 +72,7 @@ pub fn ranks(
             }
             more
         };
-        each_epoch(&options, &samples, &mut last).map_err(|e| e.to_string())?;
+        each_epoch(&options, &samples, &mut last)?;
         if !more {
             break;
         }
@@ -92,7 +91,7 @@ pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
 /// What is known of the samples of the dataset.
 ///
 /// # Errors
-/// The sentence with which the engine refuses.
-pub fn known(options: &RunOptions, datasets: Datasets) -> Result<Knowledge, String> {
-    knowledge(options, datasets.0).map_err(|e| e.to_string())
+/// As the engine refuses these options.
+pub fn known(options: &RunOptions, datasets: Datasets) -> Result<Knowledge, EngineError> {
+    knowledge(options, datasets.0)
 }

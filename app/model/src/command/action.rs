@@ -9,6 +9,10 @@ pub enum Action {
     RunDemo,
     /// Start a run with the options.
     Run,
+    /// The same, held before anything happens.
+    RunPaused,
+    /// The same at a tenth of its speed.
+    RunSlowly,
     /// Simulate a run with the options on a virtual clock.
     Simulate,
     /// Stop the run.
@@ -27,6 +31,10 @@ pub enum Action {
     NextStall,
     /// To the wait before.
     PreviousStall,
+    /// Into the longest wait.
+    LongestWait,
+    /// Play from the beginning.
+    Replay,
     /// To the next arrival out of order.
     NextOutOfOrder,
     /// To the arrival out of order before.
@@ -47,6 +55,8 @@ pub enum Action {
     GoToStart,
     /// Follow what happens now.
     FollowLive,
+    /// Hide what comes after the instant that is looked at, or show it.
+    HideFuture,
     /// Zoom in.
     ZoomIn,
     /// Zoom out.
@@ -163,6 +173,22 @@ pub enum Action {
     Palette,
     /// Help on or off.
     Help,
+    /// The list of lessons.
+    Learn,
+    /// Answer, or on to the next step of the lesson.
+    GoOn,
+    /// On to the next step without an answer.
+    SkipStep,
+    /// The step of the lesson before.
+    PreviousPage,
+    /// Show again what the step of the lesson is about.
+    ReturnToStep,
+    /// Lessons for a lecture.
+    ToggleLecture,
+    /// Lessons in the other language.
+    ChangeLanguage,
+    /// Out of the lesson, and out of the list.
+    LeaveLesson,
     /// Quit.
     Quit,
 }

@@ -26,6 +26,8 @@ pub enum Group {
     Look,
     /// Going from thing to thing.
     Find,
+    /// Lessons.
+    Learn,
     /// Recordings and the options.
     File,
     /// The window.
@@ -34,11 +36,12 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help sheet.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Run,
         Self::Travel,
         Self::Look,
         Self::Find,
+        Self::Learn,
         Self::File,
         Self::Window,
     ];
@@ -50,6 +53,7 @@ impl Group {
             Self::Travel => "Time travel",
             Self::Look => "View",
             Self::Find => "Find and select",
+            Self::Learn => "Lessons",
             Self::File => "File and options",
             Self::Window => "Window",
         }

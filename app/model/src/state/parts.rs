@@ -15,6 +15,7 @@ use loadscope_insight::shared::Shared;
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{Origin, Run, RunOptions};
 
+use super::learn::OfLesson;
 use super::{Seek, Source};
 use crate::answers::Answers;
 use crate::history::History;
@@ -46,6 +47,8 @@ pub struct SessionState {
     pub starred: bool,
     /// The run that was shown before this one: shown again if this one is refused.
     pub came_from: Option<u32>,
+    /// The run is one of a lesson, and not of the user.
+    pub of_lesson: Option<OfLesson>,
     /// Where the events come from.
     pub source: Source,
     /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
@@ -118,7 +121,10 @@ impl SessionState {
             Source::Live { .. } | Source::Finished | Source::Recording { .. } => true,
         };
         let run = &self.run;
-        is_there && (!run.batches().is_empty() || run.gauges().next().is_some())
+        // Runs of lessons would take the places of the user's own.
+        is_there
+            && self.of_lesson.is_none()
+            && (!run.batches().is_empty() || run.gauges().next().is_some())
     }
 
     /// True if this is a run of the engine or of a program that would be gone for good.
@@ -129,6 +135,7 @@ impl SessionState {
         let is_demo = self.run.info.options == crate::prefs::demo();
         of_engine
             && !is_demo
+            && self.of_lesson.is_none()
             && !self.discarded
             && !self.run.batches().is_empty()
             && self.saved != Some(self.run.events())
@@ -186,6 +193,8 @@ pub struct Overlay {
 pub struct Place {
     /// This build has no embedded loader: it can simulate, but not run.
     pub no_engine: bool,
+    /// The window is a page in a browser: it reaches no file by its name, and no program.
+    pub in_page: bool,
     /// Who is asked about datasets.
     pub datasets: Datasets,
     /// Its clock, and where it makes long calculations.

@@ -6,7 +6,7 @@ use loadscope_trace::Origin;
 use super::edit::edit;
 use super::escape::escape;
 use super::look::set_view;
-use super::{find, lanes, loader, look, take, travel};
+use super::{find, lanes, learn, loader, look, take, travel};
 use crate::clipboard;
 use crate::command::Action;
 use crate::effect::Effect;
@@ -24,6 +24,8 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
     match action {
         A::RunDemo => return Some(Effect::Demo),
         A::Run => return Some(Effect::Start),
+        A::RunPaused => return Some(Effect::StartPaused),
+        A::RunSlowly => return Some(Effect::StartSlowly),
         A::Simulate => return Some(Effect::Simulate),
         A::Stop => return Some(Effect::Stop),
         A::Open => return Some(Effect::AskOpen),
@@ -36,7 +38,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),
         A::WatchProgram => {
-            state.overlay.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
+            state.overlay.hint = Some(format!("Copied. Paste it into a terminal: {WATCH}"));
             return Some(Effect::Copy(WATCH.to_owned()));
         }
         A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),
@@ -52,6 +54,14 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
             return Some(before.map_or(Effect::Close, Effect::ShowRun));
         }
         A::Quit => return Some(Effect::Quit),
+        A::Learn
+        | A::GoOn
+        | A::SkipStep
+        | A::PreviousPage
+        | A::ReturnToStep
+        | A::ToggleLecture
+        | A::ChangeLanguage
+        | A::LeaveLesson => return learn::act(state, action),
         // The window knows which theme is shown.
         A::ToggleTheme => return Some(Effect::ToggleTheme),
         A::PauseResume | A::StepForward => return travel::play_or_step(state, action),
@@ -84,6 +94,8 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::PreviousBatch => return travel::to_moment(state, Goal::Batch, false),
         A::NextStall => return travel::to_moment(state, Goal::Stall, true),
         A::PreviousStall => return travel::to_moment(state, Goal::Stall, false),
+        A::LongestWait => travel::to_longest_wait(state),
+        A::Replay => travel::replay(state),
         A::NextOutOfOrder => return travel::to_moment(state, Goal::OutOfOrder, true),
         A::PreviousOutOfOrder => return travel::to_moment(state, Goal::OutOfOrder, false),
         A::NextTrouble => return travel::to_moment(state, Goal::Trouble, true),
@@ -94,6 +106,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::NextStage => travel::to_stage(state, true),
         A::PreviousStage => travel::to_stage(state, false),
         A::FollowLive => travel::follow_live(state),
+        A::HideFuture => state.prefs.hides_future = !state.prefs.hides_future,
         A::ShowDebug => state.prefs.workspace = Workspace::Debug,
         A::ShowSampling => state.prefs.workspace = Workspace::Sampling,
         A::ShowDiagnose => state.prefs.workspace = Workspace::Diagnose,

@@ -7,7 +7,9 @@ use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
 
 use super::edit::edit;
+use super::future;
 use super::loader;
+use super::travel::longest_wait;
 use crate::effect::Effect;
 use crate::prefs::Prefs;
 use crate::question::Output;
@@ -18,6 +20,8 @@ use crate::view::{Cursor, OptionsOf};
 pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
     match arrival {
         Arrival::Events(events) => {
+            // Those of other loaders are hidden anew as well.
+            future::reveal(state);
             let session = &mut state.session;
             let mut others = false;
             for event in events {
@@ -172,6 +176,11 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     // The options become those of this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
         show_options(state, &run.info.options);
+    }
+    // Its end is where nothing moves any more: one looks at what went wrong, or at what took longest.
+    let failed = run.failure().map(|(at, _)| at);
+    if let Some(at) = failed.or_else(|| longest_wait(&run)) {
+        state.session.cursor = Cursor::At(at);
     }
     state.session.run = run.into();
     state.session.source = Source::Recording { path, cut };

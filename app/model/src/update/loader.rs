@@ -2,11 +2,13 @@
 
 use loadscope_trace::RunId;
 
+use super::future;
 use crate::state::State;
 use loadscope_insight::landmarks::Landmarks;
 
 /// Shows another loader. Its clock is the same, so the range on the screen and the instant that is looked at stay.
 pub fn show(state: &mut State, id: RunId) {
+    future::reveal(state);
     if state.session.loaders.show(&mut state.session.run, id) {
         forget(state);
     }

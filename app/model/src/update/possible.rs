@@ -1,9 +1,11 @@
 //! Which actions make sense now. The others are grey; their keys say why they do nothing.
 
 use super::lanes::{beside, lane, neighbour};
+use super::learn;
 use super::travel::{SPEEDS, find, stage};
 use crate::clipboard;
 use crate::command::Action;
+use crate::state::learn::OfLesson;
 use crate::state::{Source, State};
 use crate::trying::Trying;
 use crate::view::{Cursor, Item};
@@ -20,8 +22,9 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     use Action as A;
     let session = &state.session;
     let no_run = unless(state.has_run(), "There is no run yet");
+    let in_page = unless(!state.place.in_page, IN_PAGE);
     let no_steps = no_run.or(unless(
-        !session.run.transitions().is_empty(),
+        !session.run.whole_transitions().is_empty(),
         "No batch was loaded yet",
     ));
     // What was measured over time can be looked at without a batch.
@@ -31,13 +34,10 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::RunDemo
         | A::Simulate
         | A::Open
-        | A::OpenFolder
-        | A::ChooseFolder
         | A::WatchProgram
         | A::Escape
         | A::ShowDebug
         | A::ShowSampling
-        | A::ShowDiagnose
         | A::ShowTimeline
         | A::ShowBatches
         | A::ShowPlots
@@ -45,13 +45,30 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         | A::ToggleVariables
         | A::ToggleTheme
         | A::ToggleMotion
+        | A::HideFuture
         | A::ToggleAsking
         | A::Palette
-        | A::Help
-        | A::Quit => None,
-        A::Run => unless(!state.place.no_engine, NO_ENGINE),
+        | A::Help => None,
+        A::Learn
+        | A::GoOn
+        | A::SkipStep
+        | A::PreviousPage
+        | A::ReturnToStep
+        | A::ToggleLecture
+        | A::ChangeLanguage
+        | A::LeaveLesson => learn::obstacle(state, action),
+        A::OpenFolder | A::ChooseFolder => in_page,
+        A::Quit => unless(!state.place.in_page, "Close the page in the browser"),
+        A::Run | A::RunPaused | A::RunSlowly => {
+            in_page_without(state).or(unless(!state.place.no_engine, NO_ENGINE))
+        }
+        A::ShowDiagnose => unless(
+            !state.learn.hides_verdict(),
+            "The diagnosis names the cause: solve the case first",
+        ),
         A::Stop => unless(session.source.is_live(), "Nothing is running"),
-        A::Save => no_run.or(unless(
+        A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN),
+        A::Save => no_run.or(in_page).or(unless(
             !matches!(session.source, Source::Simulating),
             "The simulation is not finished",
         )),
@@ -60,7 +77,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             state.look.trying.as_ref().is_some_and(Trying::is_running),
             "Nothing is being tried",
         ),
-        A::Export => no_run.or(unless(
+        A::Export => no_run.or(in_page).or(unless(
             session.exporting.is_none(),
             "An export is under way",
         )),
@@ -73,11 +90,19 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::Redo => unless(state.look.history.can_redo(), "No change was taken back"),
         A::TakeOptions => no_run.or_else(|| options(state)),
         A::PauseResume if session.source.is_live() => None,
+        A::LongestWait => no_steps.or(unless(
+            !session.run.waits().is_empty(),
+            "The trainer has not waited yet",
+        )),
+        A::Replay => no_steps.or(unless(
+            !session.source.is_live(),
+            "The run is not over yet: go back with ← or on the ruler",
+        )),
         A::PauseResume | A::GoToStart | A::FollowLive => no_steps,
         A::StepForward if is_held_back(state) => Some(NOT_HELD),
         A::StepForward if session.source.is_live() => None,
         A::StepForward => no_steps.or(unless(
-            state.step() < session.run.transitions().len(),
+            state.step() < session.run.whole_transitions().len(),
             "This is the last event of the run",
         )),
         A::StepBack => no_steps.or(unless(
@@ -86,7 +111,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         )),
         A::Slower => no_steps.or(unless(
             state.look.speed > SPEEDS[0],
-            "Slower than a hundredth of real time is a step at a time",
+            "The lowest speed is 0.01×; below that, use Step",
         )),
         A::Faster => no_steps.or(unless(
             state.look.speed < SPEEDS[SPEEDS.len() - 1],
@@ -136,10 +161,10 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             !session.views_after.is_empty(),
             "No other range was looked at after",
         ),
-        A::SavePicture => unless(
+        A::SavePicture => in_page.or(unless(
             clipboard::picture(state).is_some(),
             "No picture is enlarged: click one in the inspector",
-        ),
+        )),
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => unless(
             clipboard::has_text(state, action),
             "There is nothing to copy: select a batch",
@@ -170,11 +195,25 @@ fn options(state: &State) -> Option<&'static str> {
 /// Of what only the embedded loader can do.
 pub const NO_ENGINE: &str = "This build has no embedded loader. Simulate works without one";
 
+/// Of what a page in a browser cannot do.
+pub const IN_PAGE: &str =
+    "A page in a browser cannot do this: it has no access to files. The window on a desktop can";
+
+/// Why a page runs no loader.
+fn in_page_without(state: &State) -> Option<&'static str> {
+    unless(
+        !state.place.in_page,
+        "A page in a browser runs no loader. Simulate works in it",
+    )
+}
+
+const GIVEN: &str = "A run of a lesson is not saved: simulate its options yourself";
+
 const NOT_HELD: &str = "A program that is watched goes on by itself: it cannot be held";
 
 /// True if to go on would mean to let a program go on that one cannot hold.
 fn is_held_back(state: &State) -> bool {
-    let at_end = state.step() >= state.session.run.transitions().len();
+    let at_end = state.step() >= state.session.run.whole_transitions().len();
     state.session.watched && state.session.source.is_live() && at_end
 }
 
@@ -188,7 +227,9 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     if waits_for_it && state.session.watched {
         return Some(NOT_HELD);
     }
-    if waits_for_it || find(state, goal, forwards).is_some() {
+    // Whether it happens is a part of what is hidden.
+    let may_come = forwards && goal != Goal::Marker && state.hides_future();
+    if waits_for_it || may_come || find(state, goal, forwards).is_some() {
         return None;
     }
     // A recording is opened at its end.
@@ -197,9 +238,7 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
         (Goal::Stall, true) if is_before => {
             "No stall after this moment: P goes to the last one before it"
         }
-        (Goal::Trouble, true) if is_before => {
-            "No error and no loss after this moment: Shift+E goes to the last before it"
-        }
+        (Goal::Trouble, true) if is_before => "No later errors. Shift+E: previous error",
         (Goal::Batch, true) => "No batch is yielded after this moment",
         (Goal::Batch, false) => "No batch was yielded before this moment",
         (Goal::Stall, true) => "No stall after this moment",

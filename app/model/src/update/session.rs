@@ -8,13 +8,16 @@ use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::plural;
 
 use super::arrive::tell;
+use super::learn;
 use crate::prefs::Prefs;
 use crate::state::{Saving, Source, State};
 use crate::view::{OptionsOf, Workspace};
 
 /// A session has begun.
 pub fn begin(state: &mut State, source: Source, watched: bool) {
+    let of_lesson = learn::kind_of(state, &source, watched);
     let before = state.set_aside();
+    state.session.of_lesson = of_lesson;
     state.session.number = state.runs.next_number();
     state.session.came_from = before;
     let is_ours = !watched && matches!(source, Source::Live { .. } | Source::Simulating);

@@ -325,6 +325,7 @@ proptest! {
             search.advance(run, &state.session.landmarks, &state.place.platform.budget(Duration::from_secs(1)));
             seek(&mut state);
             advance(&mut state, Nanos::from_millis(3));
+            future::settle(&mut state);
             let pipeline = state.pipeline();
             prop_assert_eq!(pipeline.step, state.step());
             for action in Action::all() {

@@ -1,7 +1,7 @@
 //! Moving the time cursor: steps, jumps, playing. While a run is held at the gate and one looks at now, moving forwards means
 //! the engine.
 
-use loadscope_trace::Nanos;
+use loadscope_trace::{Glance, Nanos, Run};
 
 use super::Effect;
 use super::look::{bring_into_view, set_view};
@@ -44,7 +44,7 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     if state.session.watched && state.session.source.is_live() && action == Action::PauseResume {
         // The program goes on; what is shown stands still.
         state.session.cursor = match at_now {
-            true => Cursor::Step(state.session.run.transitions().len()),
+            true => Cursor::Step(state.session.run.whole_transitions().len()),
             false => Cursor::Live,
         };
         return None;
@@ -66,16 +66,16 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
             Some(effect)
         }
         (_, Action::PauseResume) => {
-            if !state.session.playing && state.now() >= state.session.run.end() {
+            if !state.session.playing && state.now() >= state.session.run.whole_end() {
                 state.session.cursor = Cursor::Step(0);
             }
             state.session.playing =
-                !state.session.playing && !state.session.run.transitions().is_empty();
+                !state.session.playing && !state.session.run.whole_transitions().is_empty();
             None
         }
         _ => {
             let next = state.step() + 1;
-            let last = state.session.run.transitions().len();
+            let last = state.session.run.whole_transitions().len();
             if state.session.source.is_live() && next >= last {
                 // At the end of what has happened, stepping means the engine again.
                 state.session.cursor = Cursor::Live;
@@ -110,11 +110,35 @@ pub fn follow_live(state: &mut State) {
     set_view(state, None);
 }
 
+/// Into the longest wait that is shown, so far that its cause can be seen: most of what finishes meanwhile has finished.
+pub fn to_longest_wait(state: &mut State) {
+    state.session.seeking = None;
+    if let Some(at) = longest_wait(&state.session.run) {
+        go_to(state, Place::At(at));
+    }
+}
+
+/// An instant towards the end of the longest wait.
+pub fn longest_wait(run: &Run) -> Option<Nanos> {
+    let wait = *run.waits().get(Glance::of(run).longest?)?;
+    let length = wait.end.min(run.end()) - wait.start;
+    (length > Nanos::ZERO).then(|| wait.start + Nanos(length.0 - length.0 / 4))
+}
+
+/// Plays from the beginning.
+pub fn replay(state: &mut State) {
+    go_to_step(state, 0);
+    state.session.playing = true;
+}
+
 /// Moves the cursor to the next moment of a kind, or the one before.
 pub fn to_moment(state: &mut State, goal: Goal, forwards: bool) -> Option<Effect> {
     state.session.seeking = None;
     match find(state, goal, forwards) {
         Some(place) => go_to(state, place),
+        None if forwards && state.hides_future() => {
+            state.overlay.hint = Some("None came until the end of the run".to_owned());
+        }
         None if forwards => return start_seeking(state, goal),
         None => {}
     }
@@ -134,8 +158,8 @@ fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
     state.session.cursor = Cursor::Live;
     state.session.seeking = Some(Seek {
         goal,
-        step: state.session.run.transitions().len(),
-        now: state.session.run.end(),
+        step: state.session.run.whole_transitions().len(),
+        now: state.session.run.whole_end(),
         asked_at: None,
     });
     match (was_held, held) {
@@ -169,7 +193,7 @@ pub fn seek(state: &mut State) -> Option<Effect> {
         return None;
     }
     // One permit at a time, or it would go too far.
-    let steps = run.transitions().len();
+    let steps = run.whole_transitions().len();
     if !held || seeking.asked_at == Some(steps) {
         return None;
     }
@@ -201,7 +225,8 @@ fn go_to_step(state: &mut State, step: usize) {
 
 /// The batch that moved with this transition.
 pub fn moved(state: &State, step: usize) -> Option<Item> {
-    let transition = state.session.run.transitions().get(step.checked_sub(1)?)?;
+    let transitions = state.session.run.whole_transitions();
+    let transition = transitions.get(step.checked_sub(1)?)?;
     Some(Item::Batch(transition.batch as usize))
 }
 
@@ -222,9 +247,9 @@ pub fn advance(state: &mut State, elapsed: Nanos) {
     }
     let ahead = Nanos((elapsed.0 as f64 * state.look.speed) as i64).max(Nanos(1));
     let at = state.now() + ahead;
-    if at >= state.session.run.end() {
+    if at >= state.session.run.whole_end() {
         state.session.playing = false;
-        state.session.cursor = Cursor::At(state.session.run.end());
+        state.session.cursor = Cursor::At(state.session.run.whole_end());
     } else {
         state.session.cursor = Cursor::At(at);
         bring_into_view(state, at);

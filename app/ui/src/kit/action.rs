@@ -42,6 +42,14 @@ pub fn button(ui: &mut Ui, state: &State, action: Action, on: bool, commands: &m
     asks(response.on_disabled_hover_text(why_not), action, commands);
 }
 
+/// A button with a shorter name than the action's own. While the action is impossible it says why.
+pub fn called(ui: &mut Ui, state: &State, action: Action, name: &str, commands: &mut Vec<Command>) {
+    let is_possible = obstacle(state, action).is_none();
+    let response = ui.add_enabled(is_possible, Button::new(name));
+    let why_not = about_now(ui, state, action);
+    asks(response.on_disabled_hover_text(why_not), action, commands);
+}
+
 /// A small button of one word.
 pub fn small_button(word: &str) -> Button<'_> {
     Button::new(RichText::new(word).font(words(size::SMALL))).small()

@@ -2,7 +2,7 @@
 
 use egui::{Align2, Context, Label, Rect, RichText, Ui, vec2};
 use loadscope_model::command::Action;
-use loadscope_model::state::Source;
+use loadscope_model::state::{Source, State};
 
 use super::titles::title;
 use crate::theme::{Palette, size, space, words};
@@ -41,8 +41,19 @@ pub fn hint(ui: &mut Ui, text: &str) {
 }
 
 /// What there is to say of a run that has no batches yet.
-pub fn no_batches_yet(ctx: &Context, source: &Source) -> String {
-    match (source, Action::Run.info().shortcut) {
+pub fn no_batches_yet(ctx: &Context, state: &State) -> String {
+    let keys = |action: Action| action.info().keys(ctx);
+    if state.hides_future() {
+        let (step, play) = (keys(Action::StepForward), keys(Action::PauseResume));
+        return format!("Nothing has happened yet — {step} goes one step on, {play} plays");
+    }
+    match (&state.session.source, Action::Run.info().shortcut) {
+        (Source::Live { paused: true }, _) => {
+            let (step, go_on) = (keys(Action::StepForward), keys(Action::PauseResume));
+            format!(
+                "Paused before the first batch — {step} takes a step, {go_on} lets the run go on"
+            )
+        }
         (Source::Loading { .. }, _) => "Reading the recording".to_owned(),
         (Source::Live { .. }, _) => "No batches yet — the workers are starting".to_owned(),
         (_, Some(key)) => {

@@ -33,6 +33,21 @@ pub enum Sign {
     Down,
     /// Back to what it was: an arrow round a circle.
     Reset,
+    /// What is right of a line is not there: the future is hidden.
+    Future,
+}
+
+/// A line with strokes left of it and dots on the other side.
+fn future(painter: &Painter, rect: Rect, colour: Color32) {
+    let (left, top, bottom, centre) = (rect.left(), rect.top(), rect.bottom(), rect.center());
+    let line = Stroke::new(1.3, colour);
+    painter.vline(centre.x, rect.expand(1.0).y_range(), line);
+    for y in [top + 2.0, centre.y, bottom - 2.0] {
+        painter.hline(left - 1.0..=centre.x - 2.0, y, line);
+    }
+    for (x, y) in [(3.0, 2.0), (6.0, 5.0), (3.0, 8.0)] {
+        painter.circle_filled(pos2(centre.x + x, top + y), 0.8, colour);
+    }
 }
 
 /// Draws a sign, 10 points wide and high, around `centre`.
@@ -108,6 +123,7 @@ pub fn draw(painter: &Painter, centre: Pos2, sign: Sign, colour: Color32) {
                 tip + vec2(1.0, 3.0),
             ]);
         }
+        Sign::Future => future(painter, rect, colour),
         Sign::Down => polygon([
             pos2(centre.x, bottom - 2.0),
             pos2(left, top + 2.0),

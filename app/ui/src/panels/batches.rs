@@ -52,7 +52,7 @@ impl BatchTable {
         let (run, platform) = (&state.session.run, state.place.platform);
         if run.batches().is_empty() {
             let room = ui.available_rect_before_wrap();
-            let text = no_batches_yet(ui, &state.session.source);
+            let text = no_batches_yet(ui, state);
             empty_line(ui, room, &text);
             return Vec::new();
         }
@@ -61,8 +61,10 @@ impl BatchTable {
             self.durations = Durations::default();
             self.order.clear();
         }
+        self.order.forget_beyond(run.batches().len());
         let is_complete = self.durations.update(run, &platform.budget(BUDGET));
         self.reorder(ui, state, is_complete);
+        self.order.forget_beyond(run.batches().len());
         let mut commands = Vec::new();
         let fields = fields(run);
         let widths = widths(&fields, ui.available_width());
@@ -197,7 +199,7 @@ impl BatchTable {
             ui.ctx().request_repaint();
             return;
         }
-        let wanted = (run.events(), field, down);
+        let wanted = (run.version(), field, down);
         let now = ui.input(|i| i.time);
         let is_stale = match self.order.newest() {
             Some(known) if known == wanted => false,

@@ -3,8 +3,10 @@
 use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 
 use crate::kit::empty::empty;
+use crate::kit::parts::mark;
 use crate::theme::{Palette, space};
 use loadscope_insight::diagnose::look::Look;
+use loadscope_lessons::Part;
 use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
 
@@ -87,15 +89,19 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 }
 
 fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    what_if::check(ui, state, commands);
-    what_if::show(ui, state, commands);
+    let shown = ui.scope(|ui| {
+        what_if::check(ui, state, commands);
+        what_if::show(ui, state, commands);
+    });
+    mark(ui, Part::Forecasts, shown.response.rect);
     trying::show(ui, state, commands);
 }
 
 /// Blame and findings.
 fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     program::show(ui, look.program.as_ref(), commands);
-    blame::show(ui, look, commands);
+    let shown = ui.scope(|ui| blame::show(ui, look, commands));
+    mark(ui, Part::Blame, shown.response.rect);
     findings::show(ui, state, look, commands);
 }
 

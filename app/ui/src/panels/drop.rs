@@ -62,7 +62,7 @@ fn said(held: &[PathBuf]) -> Option<(String, Option<String>)> {
         others => (
             format!("Drop to open {first}"),
             Some(format!(
-                "{} will stand among the recent files. Recordings of one job open together as a folder",
+                "{} will be added to the recent files. To open recordings of one job together, drop their folder",
                 plural(others.len() as u64, "other", "others")
             )),
         ),

@@ -20,14 +20,14 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
         .show(ui.ctx(), |ui| {
             ui.horizontal_top(|ui| {
-                for groups in [&Group::ALL[..2], &Group::ALL[2..4], &Group::ALL[4..]] {
+                for groups in [&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]] {
                     ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
                     ui.add_space(space::GROUP);
                 }
             });
             ui.add_space(space::GAP);
             let mouse = "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
-                         W, S, A and D go on while they are held";
+                         Hold W, A, S or D to keep moving";
             ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
         });
     if open {

@@ -79,7 +79,7 @@ fn nothing(ui: &mut Ui, state: &State) {
         remark(
             ui,
             match state.has_only_gauges() {
-                true => "This recording tells no batches; point at a chart to read its values",
+                true => "This recording contains no batches; point at a chart to read its values",
                 false => "Run a loader or open a recording to look inside",
             },
         );
@@ -92,8 +92,5 @@ fn nothing(ui: &mut Ui, state: &State) {
         "Click a worker, a queue or the trainer to see how it spent its time",
     );
     ui.add_space(space::GAP);
-    remark(
-        ui,
-        "Drag along the ruler to see what happened in a range of time",
-    );
+    remark(ui, "Drag along the ruler to summarize a range of time");
 }

@@ -1,13 +1,16 @@
 //! All loaders of the session under each other, those that do the same on all ranks side by side: what their trainers did in the
-//! range on the screen, which rank holds the others up, and how exactly their clocks agree.
+//! range on the screen, which rank is the straggler, and how exactly their clocks agree.
 
-use egui::text::{LayoutJob, TextWrapping};
+mod columns;
+
 use egui::{
     Align2, Color32, FontId, Frame, Label, Margin, Pos2, Rect, RichText, Role, ScrollArea, Sense,
     Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::fleet::straggler;
 use loadscope_trace::{Glance, Nanos, Run, RunId, count, percent};
+
+use columns::{Columns, left};
 
 use crate::kit::strip;
 use crate::theme::{Palette, heading, mono, size, space, words};
@@ -18,11 +21,6 @@ use loadscope_model::view::TimeView;
 
 /// Height of a row.
 const ROW: f32 = 22.0;
-/// Widths of the columns before the strip.
-const NAME: f32 = 148.0;
-const NUMBER: f32 = 64.0;
-/// From this width on there is room for all columns.
-const ROOMY: f32 = 760.0;
 /// Width of a part of a strip, points.
 const PART: f32 = 3.0;
 /// A strip is drawn of so many parts at most.
@@ -52,7 +50,7 @@ struct Key {
 struct Crew {
     /// What they load; nothing for one that is alone, whose row says it.
     title: Option<String>,
-    /// Whether a rank holds the others up.
+    /// Whether a rank is a straggler.
     said: Option<String>,
     rows: Vec<Row>,
 }
@@ -110,7 +108,9 @@ impl LoadersView {
         let strip = Columns::of(room).strip.width();
         let key = Key {
             run: state.session.run_number,
-            events: all.iter().map(|(_, run)| run.events()).sum(),
+            events: all
+                .iter()
+                .fold(0, |sum: u64, (_, run)| sum.wrapping_add(run.version())),
             shown: state.session.loaders.shown(),
             count: all.len(),
             view,
@@ -199,46 +199,6 @@ fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
         within: begins.zip(within),
         holds_up: false,
     }
-}
-
-/// Where the columns stand.
-struct Columns {
-    name: Rect,
-    /// Batches, samples a second and the waited time, where there is room.
-    counts: Option<[Rect; 3]>,
-    share: Rect,
-    strip: Rect,
-}
-
-impl Columns {
-    fn of(rect: Rect) -> Self {
-        let margin = space::MARGIN;
-        let mut x = rect.left() + margin;
-        let mut next = |width: f32| {
-            let column = Rect::from_x_y_ranges(x..=x + width, rect.y_range());
-            x += width + margin;
-            column
-        };
-        let name = next(NAME);
-        let counts = (rect.width() >= ROOMY).then(|| [next(NUMBER), next(NUMBER), next(NUMBER)]);
-        let share = next(NUMBER * 0.75);
-        let strip = x..=(rect.right() - margin).max(x + 1.0);
-        Self {
-            name,
-            counts,
-            share,
-            strip: Rect::from_x_y_ranges(strip, rect.y_range()),
-        }
-    }
-}
-
-/// Text at the left of a column, cut with an ellipsis where it is too long.
-fn left(ui: &Ui, column: Rect, text: &str, font: FontId, colour: Color32) {
-    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
-    job.wrap = TextWrapping::truncate_at_width(column.width());
-    let galley = ui.painter().layout_job(job);
-    let at = Align2::LEFT_CENTER.align_size_within_rect(galley.size(), column);
-    ui.painter().galley(at.min, galley, colour);
 }
 
 /// The names of the columns, and the range of time that the strips show.

@@ -25,14 +25,14 @@ const MENUS: &[Menu] = {
             s(A::Quit),
         ]),
         ("Loader", &[
-            s(A::Run), s(A::Simulate), s(A::Stop), None,
+            s(A::Run), s(A::RunPaused), s(A::RunSlowly), s(A::Simulate), s(A::Stop), None,
             s(A::PauseResume), s(A::StepForward), s(A::StepBack), None,
-            s(A::Slower), s(A::Faster), s(A::GoToStart), s(A::FollowLive),
+            s(A::Slower), s(A::Faster), s(A::Replay), s(A::GoToStart), s(A::FollowLive),
         ]),
         ("Go", &[
             s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
             s(A::NextBatch), s(A::PreviousBatch),
-            s(A::NextStall), s(A::PreviousStall),
+            s(A::NextStall), s(A::PreviousStall), s(A::LongestWait),
             s(A::NextOutOfOrder), s(A::PreviousOutOfOrder),
             s(A::NextTrouble), s(A::PreviousTrouble), None,
             s(A::NextStage), s(A::PreviousStage),
@@ -48,9 +48,13 @@ const MENUS: &[Menu] = {
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,
             s(A::ToggleOptions), s(A::ToggleInspector), s(A::ToggleVariables), s(A::ShowMessages), None,
-            s(A::ToggleTheme), s(A::ToggleMotion),
+            s(A::HideFuture), s(A::ToggleTheme), s(A::ToggleMotion),
         ]),
-        ("Help", &[s(A::Palette), s(A::Help), s(A::Escape)]),
+        ("Help", &[
+            s(A::Learn), s(A::GoOn), s(A::PreviousPage), s(A::SkipStep), s(A::ReturnToStep),
+            s(A::ToggleLecture), s(A::ChangeLanguage), s(A::LeaveLesson), None,
+            s(A::Palette), s(A::Help), s(A::Escape),
+        ]),
     ]
 };
 
@@ -101,12 +105,18 @@ fn is_on(state: &State, action: Action) -> bool {
     match action {
         A::ToggleAsking => state.prefs.asks,
         A::ToggleMotion => state.look.still,
+        A::HideFuture => state.prefs.hides_future,
         A::ToggleOptions => state.prefs.options_open,
         A::ToggleInspector => state.prefs.inspector_open,
         A::ToggleVariables => state.prefs.variables_open,
         A::ShowMessages => state.overlay.messages_open,
+        A::ToggleLecture => state.prefs.learned.lecture,
         A::RunDemo
         | A::Run
+        | A::RunPaused
+        | A::RunSlowly
+        | A::LongestWait
+        | A::Replay
         | A::Simulate
         | A::Stop
         | A::PauseResume
@@ -178,6 +188,13 @@ fn is_on(state: &State, action: Action) -> bool {
         | A::ToggleTheme
         | A::Palette
         | A::Help
+        | A::Learn
+        | A::GoOn
+        | A::SkipStep
+        | A::PreviousPage
+        | A::ReturnToStep
+        | A::ChangeLanguage
+        | A::LeaveLesson
         | A::Quit => false,
     }
 }

@@ -1,11 +1,13 @@
 //! The list of errors and warnings: their text and their time. A click goes to the moment.
 
 use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, Ui, vec2};
+use loadscope_lessons::Part;
 use loadscope_trace::{Level, Message, Nanos};
 
 use super::ground::ground;
 use super::notices::STATUS;
 use crate::kit::empty::remark;
+use crate::kit::parts::mark;
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
@@ -59,6 +61,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 }
             });
         });
+    mark(ui, Part::Messages, area.response.rect);
     let outside = ui.input(|i| {
         let at = i.pointer.interact_pos();
         i.pointer.any_pressed() && at.is_some_and(|at| !area.response.rect.contains(at))
@@ -97,7 +100,7 @@ fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             "events were lost on their way",
         ),
         (late, "event came late", "events came late"),
-        (odd, "event contradicts others", "events contradict others"),
+        (odd, "inconsistent event", "inconsistent events"),
     ] {
         if count > 0 {
             let text = format::plural(count, one, many);

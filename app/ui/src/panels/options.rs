@@ -9,11 +9,13 @@ mod sampler;
 
 use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::options::{Field, program};
+use loadscope_lessons::Part;
 use loadscope_trace::{OnError, PinMemory, RunOptions, plural};
 
 use self::row::{Form, flag, number, python, row, time};
 use crate::kit::choice;
 use crate::kit::empty::hint;
+use crate::kit::parts::mark;
 use crate::kit::titles::section;
 use crate::theme::{Palette, size, space, words};
 use loadscope_model::command::Command;
@@ -30,7 +32,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let shown = state.options_of_run();
     let mut form = Form::new(&options, shown, &state.look.problems);
     let form = &mut form;
-    egui::Panel::bottom("python")
+    let python_box = egui::Panel::bottom("python")
         .show_separator_line(true)
         .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
         .show(ui, |ui| {
@@ -38,6 +40,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             let before = shown.filter(|_| !form.changed.is_empty()).map(program);
             python(ui, &program(&options), before.as_deref());
         });
+    mark(ui, Part::Python, python_box.response.rect);
     if state.has_options_of_run() {
         of_run::switch(ui, state, &mut commands);
         difference(ui, form, &mut commands);
@@ -137,7 +140,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::NumWorkers,
-        "Threads that load ahead; 0: the trainer loads by itself; default 0",
+        "Workers that load ahead; 0: load in the main process; default 0",
         |ui, label| {
             number(ui, label, &mut o.num_workers);
         },
@@ -189,7 +192,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     form.problem(ui, Field::Context);
     hint(
         ui,
-        "How Python starts its processes; workers are threads here, so it only shows in the line of Python",
+        "How Python starts its processes; workers are threads here, so it only affects the Python code below",
     );
     ui.add_space(space::GAP);
     row(
@@ -249,7 +252,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Epochs,
-        "How often the dataset is gone through",
+        "Passes over the dataset",
         |ui, label| {
             number(ui, label, &mut o.epochs);
         },

@@ -88,7 +88,7 @@ fn list(
     commands: &mut Vec<Command>,
 ) {
     if entries.is_empty() {
-        let text = "No action is called so";
+        let text = "No matching action";
         ui.label(RichText::new(text).color(Palette::of(ui).weak));
         return;
     }

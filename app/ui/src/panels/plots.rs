@@ -49,7 +49,7 @@ impl Plots {
         let view = state.shown();
         let selected = curves::selected(state);
         let key = (
-            (state.session.run_number, state.session.run.events()),
+            (state.session.run_number, state.session.run.version()),
             view,
             selected,
         );

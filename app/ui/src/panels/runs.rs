@@ -9,8 +9,8 @@ use egui::{pos2, vec2};
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::headline::Headline;
 use loadscope_model::command::Command;
-use loadscope_model::kept::RunLine;
 use loadscope_model::state::State;
+use loadscope_model::state::kept::RunLine;
 
 /// Height of the strip, points.
 pub const HEIGHT: f32 = 30.0;

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use egui::{self, CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
+use egui::{self, CentralPanel, Frame, Margin, Panel, Rect, ScrollArea, Ui};
 
 use crate::kit::empty::empty;
+use crate::kit::parts::mark;
 use crate::theme::Palette;
 use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::ranks::Ranks;
+use loadscope_lessons::Part;
 use loadscope_model::command::Command;
 use loadscope_model::sampling::order_of;
 use loadscope_model::state::State;
@@ -115,11 +117,14 @@ impl Sampling {
         let below = ranks.map_or(0.0, ranks::height);
         let marks = self.marks(state, answers);
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
+        let top = ui.cursor().min;
+        mark(ui, Part::Order, Rect::from_min_size(top, size));
         let pointed = self
             .scatter
             .show(ui, state.place.platform, size, answers, &marks);
         if let Some(ranks) = ranks {
-            ranks::show(ui, ranks, answers.rank);
+            let shown = ui.scope(|ui| ranks::show(ui, ranks, answers.rank));
+            mark(ui, Part::Ranks, shown.response.rect);
         }
         let mut commands = Vec::new();
         if let Some(position) = pointed.clicked {

@@ -159,7 +159,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let text = match (search.is_complete(&state.session.run), search.query()) {
             (false, _) => "Searching…".to_owned(),
             (true, Some(Query::Text(text))) => format!(
-                "No message says {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors"
+                "No match for {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors"
             ),
             _ => "Nothing found".to_owned(),
         };

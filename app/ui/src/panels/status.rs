@@ -79,9 +79,12 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             .color(palette.weak)
     };
     ui.label(digits(format!("frame {:4.1} ms", state.look.frame_ms)))
-        .on_hover_text("What drawing the window costs the processor");
+        .on_hover_text("Processor time per frame");
     ui.separator();
-    ui.label(digits(format!("{} events", format::count(run.events()))));
+    // How many there are of what is shown is not known, and of all of them would tell what comes.
+    if !state.hides_future() {
+        ui.label(digits(format!("{} events", format::count(run.events()))));
+    }
     if run.dropped() > 0 {
         ui.separator();
         let text = format!("{} events lost", format::count(run.dropped()));
@@ -95,8 +98,8 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     for (count, one, many, colour) in [
         (
             late + odd,
-            "event out of place",
-            "events out of place",
+            "out-of-order event",
+            "out-of-order events",
             palette.stall,
         ),
         (errors as u64, "error", "errors", palette.stall),
@@ -150,7 +153,7 @@ fn origin(state: &State) -> String {
         Source::Simulating => "Simulating".to_owned(),
         Source::Live { .. } if state.session.seeking.is_some() => {
             let what = match state.session.seeking.map(|s| s.goal) {
-                Some(Goal::Stall) => "stall",
+                Some(Goal::Stall) => "wait",
                 Some(Goal::OutOfOrder) => "arrival out of order",
                 Some(Goal::Trouble) => "error",
                 _ => "batch",
@@ -161,7 +164,7 @@ fn origin(state: &State) -> String {
             let paused = if *paused { ", paused" } else { "" };
             let past = match state.session.cursor {
                 Cursor::Live => "",
-                _ => ", the past is shown",
+                _ => ", viewing the past",
             };
             format!("Live{paused}{past}")
         }

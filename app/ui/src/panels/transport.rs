@@ -1,6 +1,8 @@
 //! The transport: run, pause, step, jump, play.
 
-use egui::{self, Button, Color32, RichText, Role, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    self, Button, Color32, Popup, RichText, Role, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
 
 use crate::kit::action;
 use crate::kit::action::about_now;
@@ -15,8 +17,8 @@ use loadscope_model::view::Cursor;
 
 /// From these widths of the window on there is room in the toolbar, points; below, they are in the menu at its end.
 const SIMULATE: f32 = 1300.0;
-const JUMP: f32 = 1090.0;
-const SPEED: f32 = 950.0;
+const JUMP: f32 = 1096.0;
+const SPEED: f32 = 1010.0;
 const BATCHES: f32 = 800.0;
 /// So is the button for all actions.
 pub(super) const ACTIONS: f32 = 870.0;
@@ -30,12 +32,20 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             button(ui, state, A::Stop, Sign::Stop, "Stop", false, commands);
             !paused
         }
+        _ if state.place.in_page => {
+            // A page runs no loader; what it can do is to be seen in every one.
+            action::button(ui, state, A::Simulate, false, commands);
+            state.session.playing
+        }
         _ => {
+            let between = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 2.0);
             button(ui, state, A::Run, Sign::Play, "Run", false, commands);
+            pace(ui, state, commands);
+            ui.spacing_mut().item_spacing.x = between;
             state.session.playing
         }
     };
-    if width >= SIMULATE && !state.session.source.is_live() {
+    if width >= SIMULATE && !state.session.source.is_live() && !state.place.in_page {
         action::button(ui, state, A::Simulate, false, commands);
     }
     if !state.has_run() {
@@ -65,20 +75,41 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
         ui.spacing_mut().item_spacing.x = 8.0;
         live_chip(ui, state, commands);
+        if width >= JUMP {
+            let hides = state.prefs.hides_future;
+            button(ui, state, A::HideFuture, Sign::Future, "", hides, commands);
+        }
     }
     more(ui, state, width, commands);
+}
+
+/// Other ways to run: held at the beginning, slowly, simulated.
+fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let name = "Other ways to run";
+    let (rect, response) = ui.allocate_exact_size(vec2(18.0, 24.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    let visuals = ui.style().interact(&response);
+    let (fill, ink) = (visuals.weak_bg_fill, visuals.fg_stroke.color);
+    ui.painter().rect_filled(rect, 4.0, fill);
+    draw(ui.painter(), rect.center(), Sign::Down, ink);
+    Popup::menu(&response).show(|ui| {
+        ui.set_min_width(260.0);
+        for action in [Action::RunPaused, Action::RunSlowly, Action::Simulate] {
+            menus::entry(ui, state, action, commands);
+        }
+    });
+    response
+        .on_hover_text("Other ways to run: held before the first batch, at 1/10 speed, simulated");
+    ui.spacing_mut().item_spacing.x = 8.0;
 }
 
 /// The actions for which the window is too narrow.
 fn hidden(state: &State, width: f32) -> Vec<Action> {
     use Action as A;
     let mut all = Vec::new();
-    if width < SIMULATE && !state.session.source.is_live() {
-        all.push(A::Simulate);
-    }
     if width < JUMP && state.has_run() {
         let (previous, next) = actions(state.look.goal);
-        all.extend([previous, next]);
+        all.extend([previous, next, A::HideFuture]);
     }
     if width < SPEED && state.has_run() {
         all.extend([A::Slower, A::Faster, A::FollowLive]);
@@ -199,7 +230,7 @@ fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let name = format!("Jump to: {}", state.look.goal.label());
     let response = response.response;
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-    response.on_hover_text("What the buttons on both sides jump to");
+    response.on_hover_text("Jump target of the previous and next buttons");
     button(ui, state, next, Sign::JumpForward, "", false, commands);
 }
 
@@ -245,10 +276,19 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     } else {
         ("End", "Shows the whole run and the pipeline at its end")
     };
-    let response = ui.add(Button::new(name).selected(following));
+    let text = behind(state).unwrap_or_else(|| name.to_owned());
+    let response = ui.add(Button::new(text).selected(following));
     let keys = Action::FollowLive.info().keys(ui.ctx());
     let tip = format!("{name}  {keys}\n{tooltip}");
     if response.on_hover_text(tip).clicked() {
         commands.push(Action::FollowLive.into());
     }
+}
+
+/// `0.08 s behind live`, while a run goes on and one looks at its past.
+fn behind(state: &State) -> Option<String> {
+    let session = &state.session;
+    let in_past = session.source.is_live() && session.cursor != Cursor::Live;
+    let by = || session.run.whole_end() - state.now();
+    in_past.then(|| format!("{} behind live · Back to live", by()))
 }

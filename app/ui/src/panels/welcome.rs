@@ -24,7 +24,7 @@ const WIDTH: f32 = 560.0;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let rows = state.prefs.recent.len().min(RECENT) + state.place.left_over.len();
-    let height = 408.0 + 28.0 * rows as f32;
+    let height = 476.0 + 28.0 * rows as f32;
     // A long list of runs does not fit into every window.
     let above = ((ui.available_height() - height) / 2.5).max(space::GROUP);
     let all = egui::ScrollArea::vertical().auto_shrink([false, false]);
@@ -58,13 +58,13 @@ fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
                 return;
             }
             left_over(ui, state, commands);
-            choices(ui, commands);
+            choices(ui, state, commands);
             recent(ui, state, commands);
         });
     });
 }
 
-fn choices(ui: &mut Ui, commands: &mut Vec<Command>) {
+fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let mut choice = |ui: &mut Ui, action: Action, text: &str| {
         let info = action.info();
         let keys = info.keys(ui.ctx());
@@ -78,10 +78,24 @@ fn choices(ui: &mut Ui, commands: &mut Vec<Command>) {
         Action::RunDemo,
         "1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live",
     );
+    // A page reaches no folder and no program.
+    if state.place.in_page {
+        choice(
+            ui,
+            Action::Open,
+            "A .jsonl or .jsonl.zst file; or drop it on this page",
+        );
+        return;
+    }
+    choice(
+        ui,
+        Action::Learn,
+        "Fourteen lessons of five minutes on the live pipeline, in English or 中文",
+    );
     choice(
         ui,
         Action::ChooseFolder,
-        "Your own JPEG and PNG pictures, one subfolder a class",
+        "Your own JPEG and PNG pictures, one subfolder per class",
     );
     choice(
         ui,
@@ -245,7 +259,7 @@ pub fn nothing_yet(ui: &mut Ui, state: &State) {
     empty_line(ui, room, text);
 }
 
-/// Stands above the timeline of a run that tells no batches: what it tells instead, and what that comes to.
+/// Stands above the timeline of a run without batches: what it tells instead, and what that comes to.
 pub fn only_gauges(ui: &mut Ui, state: &State) {
     ui.add_space(space::GAP / 2.0);
     let notes = state.session.run.messages().iter().map(|(_, m)| m);

@@ -1,12 +1,18 @@
 //! Index queues and workers: what each holds, how far it has come, how long it has taken.
 
-use egui::{Align2, Color32, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
+use egui::{Align2, Color32, FontId, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
+use loadscope_insight::idle::reason;
+use loadscope_lessons::Part;
 use loadscope_trace::{HeldBatch, Lane, Stage, WorkerId};
 
 use super::grid::{Cell, Crew, Detail};
 use super::layout::{PAD, Placed};
 use super::pen::{Pen, Place, inset, row, text_width};
+use crate::kit::parts::mark;
 use crate::theme::{mono, size, words};
+
+/// Nothing is done in a lane that could do something.
+const IDLE: &str = "idle";
 
 impl Pen<'_> {
     /// All index queues and workers; they scroll if there is no other way.
@@ -34,7 +40,8 @@ impl Pen<'_> {
     fn captions(&self, ui: &Ui, placed: &Placed, crew: &Crew) {
         let title = placed.title;
         if self.scene.plan.workers == 0 {
-            self.caption(ui, title, &["Main thread"]);
+            let names = ["Main process: loads, then trains", "Main process"];
+            self.caption(ui, title, &names);
             return;
         }
         let lead = crew.cells.first().map_or(0.0, |c| c.worker.left());
@@ -75,6 +82,7 @@ impl Pen<'_> {
     fn index_queue(&mut self, ui: &Ui, cell: &Cell, by: Vec2, worker: WorkerId, detail: Detail) {
         let lane = Lane::IndexQueue(worker);
         let area = cell.queue_area.translate(by);
+        mark(ui, Part::of_lane(lane), area);
         self.touch_lane(ui, area, lane);
         if self.state.session.selection == Some(loadscope_model::view::Item::Lane(lane)) {
             self.outline(ui, area.expand2(vec2(1.0, -1.0)), 2.0, self.palette.strong);
@@ -101,6 +109,7 @@ impl Pen<'_> {
     }
 
     fn worker(&mut self, ui: &Ui, rect: Rect, lane: Lane, detail: Detail) {
+        mark(ui, Part::of_lane(lane), rect);
         self.ground(ui, rect, Some(lane));
         self.touch_lane(ui, rect, lane);
         let batch = self.scene.in_lane(lane).next().copied();
@@ -147,18 +156,37 @@ impl Pen<'_> {
         );
     }
 
+    /// Why it has nothing to do, in as many words as fit; or that it is gone.
+    fn rest(&self, ui: &Ui, lane: Lane, font: &FontId, width: f32) -> (String, Color32) {
+        let (word, colour) = self.absence(lane);
+        let why = reason(
+            self.scene.run,
+            &self.scene.pipeline,
+            lane,
+            self.scene.paused,
+        );
+        let Some(why) = why.filter(|_| word == IDLE) else {
+            return (word.to_owned(), colour);
+        };
+        let brief = why.brief();
+        let whole = format!("idle: {}", brief[0]);
+        let [long, short, least] = brief.each_ref().map(String::as_str);
+        let text = self.fitting(ui, &[&whole, long, short, least], font, width);
+        (text.to_owned(), colour)
+    }
+
     /// Idle, or gone.
     fn absence(&self, lane: Lane) -> (&'static str, Color32) {
         let weak = self.palette.weak;
         let Lane::Worker(worker) = lane else {
-            return ("idle", weak);
+            return (IDLE, weak);
         };
         match self.scene.has_died(worker) {
             Some(true) => ("died", self.palette.stall),
             Some(false) => ("ended", weak),
             // It has said that its stream is at its end.
             None if self.scene.pipeline.is_exhausted(worker) => ("exhausted", weak),
-            None => ("idle", weak),
+            None => (IDLE, weak),
         }
     }
 
@@ -173,12 +201,12 @@ impl Pen<'_> {
             let (word, colour) = self.absence(lane);
             return (word, Some(colour), String::new());
         }
-        let elapsed = self.scene.now - batch.since;
+        let elapsed = self.scene.clock(batch.since);
         // A trace of another tool may tell only when a batch was asked for.
         if batch.stage == Stage::Queued && !self.scene.run.measures(Stage::Queued) {
-            return ("Asked for", None, elapsed.to_string());
+            return ("Asked for", None, elapsed);
         }
-        (batch.stage.label(), None, elapsed.to_string())
+        (batch.stage.label(), None, elapsed)
     }
 
     /// Two lines: who and how long; what.
@@ -198,15 +226,9 @@ impl Pen<'_> {
         self.text(ui, head, Align2::LEFT_CENTER, &name, font, weak);
         let main = inset(row(rect, top + 19.0, 20.0), PAD, PAD);
         let Some(batch) = batch else {
-            let (word, colour) = self.absence(lane);
-            self.text(
-                ui,
-                main,
-                Align2::LEFT_CENTER,
-                word,
-                words(size::BODY),
-                colour,
-            );
+            let font = words(size::BODY);
+            let (text, colour) = self.rest(ui, lane, &font, main.width());
+            self.text(ui, main, Align2::LEFT_CENTER, &text, font, colour);
             return;
         };
         let (what, stands_out, elapsed) = self.doing(lane, batch);
@@ -274,15 +296,9 @@ impl Pen<'_> {
         self.worker_number(ui, id, lane);
         let small = words(size::SMALL);
         let Some(batch) = batch else {
-            let (word, colour) = self.absence(lane);
-            self.text(
-                ui,
-                inset(rest, 4.0, 4.0),
-                Align2::LEFT_CENTER,
-                word,
-                small,
-                colour,
-            );
+            let room = inset(rest, 4.0, 4.0);
+            let (text, colour) = self.rest(ui, lane, &small, room.width());
+            self.text(ui, room, Align2::LEFT_CENTER, &text, small, colour);
             return;
         };
         let chip_size = vec2(
@@ -320,7 +336,7 @@ impl Pen<'_> {
     /// A chip and nothing else; a cross where no worker is left to take one.
     fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (word, colour) = self.absence(lane);
-        if word != "idle" {
+        if word != IDLE {
             let font = words(size::SMALL);
             let room = inset(rect, 4.0, 4.0);
             let align = if batch.is_some() {

@@ -87,7 +87,7 @@ impl Layout {
         let crew = Crew::new(vec2(crew.size.x, height), plan);
         let reorder = stations.iter().find(|s| s.station == Station::Reorder);
         let stack = reorder.map_or_else(Stack::default, |s| {
-            Stack::new(s.body.shrink(PAD), plan.window, plan.chip_width())
+            Stack::new(s.body.shrink(PAD), plan.slots(), plan.chip_width())
         });
         Self {
             headline,
@@ -117,9 +117,9 @@ impl Widths {
     /// In a narrow area, first the sampler goes, then the places behind the wanted one, and everything gets closer.
     fn new(width: f32, height: f32, plan: &Plan) -> Self {
         let all = [
-            (true, plan.window),
-            (false, plan.window),
-            (false, plan.window.min(1)),
+            (true, plan.slots()),
+            (false, plan.slots()),
+            (false, plan.slots().min(1)),
         ];
         let widths = all.map(|(sampler, window)| Self::with(width, height, plan, sampler, window));
         let enough = widths.iter().find(|w| w.crew >= Self::CREW);
@@ -142,7 +142,7 @@ impl Widths {
             crew: 0.0,
             gap: between(12.0, 56.0),
         };
-        if window < plan.window {
+        if window < plan.slots() {
             widths.trainer = 128.0;
             widths.queue = (chip + 2.0 * PAD).max(46.0);
             widths.gap = 8.0;
@@ -163,7 +163,7 @@ impl Widths {
     /// What everything but the reorder buffer and the workers takes.
     fn fixed(&self, plan: &Plan) -> f32 {
         let queues = Self::queues(plan) as f32;
-        let others = usize::from(self.sampler > 0.0) + usize::from(plan.window > 0);
+        let others = usize::from(self.sampler > 0.0) + usize::from(plan.slots() > 0);
         let gaps = 1.0 + queues + others as f32;
         self.sampler + queues * self.queue + self.trainer + gaps * self.gap
     }
@@ -183,7 +183,7 @@ impl Widths {
         all.extend(plan.results.then_some((Station::Results, self.queue)));
         all.extend(plan.pin.then_some((Station::Pin, self.queue)));
         all.extend(plan.pinned.then_some((Station::Pinned, self.queue)));
-        all.extend((plan.window > 0).then_some((Station::Reorder, self.reorder)));
+        all.extend((plan.slots() > 0).then_some((Station::Reorder, self.reorder)));
         all.push((Station::Trainer, self.trainer));
         let used: f32 = all.iter().map(|(_, w)| w).sum();
         let gap = ((width - used) / (all.len() - 1) as f32).max(4.0).floor();

@@ -1,5 +1,7 @@
 //! Drawing of what recurs in the pipeline: texts that elide, chips, places, arrows; and what happens on a click.
 
+use std::cell::RefCell;
+
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Align2, Color32, FontFamily, FontId, Id, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui,
@@ -7,6 +9,7 @@ use egui::{
 };
 use loadscope_trace::{Activity, HeldBatch, Lane};
 
+use super::glide::{Drawn, Glides, displace, next_shape};
 use super::scene::Scene;
 use super::tip;
 use crate::theme::{Palette, mono, size};
@@ -26,6 +29,12 @@ pub struct Pen<'a> {
     pub dims: bool,
     /// What the user asks for.
     pub commands: Vec<Command>,
+    /// The chips that were drawn.
+    pub drawn: Vec<Drawn>,
+    /// Where the next batch stands before it is dispatched.
+    pub entrance: Option<Rect>,
+    /// The arrows that were drawn: left end, right end, height.
+    pub arrows: RefCell<Vec<(f32, f32, f32)>>,
 }
 
 /// Why a batch is drawn somewhere.
@@ -51,6 +60,9 @@ impl<'a> Pen<'a> {
             palette,
             dims: false,
             commands: Vec::new(),
+            drawn: Vec::new(),
+            entrance: None,
+            arrows: RefCell::default(),
         };
         // A selection that is nowhere in the pipeline at this instant dims nothing: all would be dark.
         pen.dims = match state.session.selection {
@@ -111,6 +123,7 @@ impl<'a> Pen<'a> {
 
     /// A batch.
     pub fn chip(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) {
+        let first = next_shape(ui);
         let focus = self.is_selected(batch);
         let fill = self.ink(self.palette.stage(batch.stage), focus);
         ui.painter()
@@ -124,6 +137,13 @@ impl<'a> Pen<'a> {
         self.number(ui, rect, batch.id.idx, ink);
         let response = self.touch(ui, rect, batch, place);
         self.outlines(ui, rect, batch, &response);
+        if place == Place::Here {
+            self.drawn.push(Drawn {
+                row: batch.row,
+                place: rect,
+                shapes: (first, next_shape(ui)),
+            });
+        }
     }
 
     /// A batch index, or nothing where there is no room for all its digits.
@@ -258,8 +278,38 @@ impl<'a> Pen<'a> {
         if to - from < 4.0 {
             return;
         }
+        self.arrows.borrow_mut().push((from, to, y));
         let stroke = Stroke::new(1.0, self.palette.weak.lerp_to_gamma(self.palette.line, 0.4));
         let tip = pos2(to, y);
+        ui.painter().line_segment([pos2(from, y), tip], stroke);
+        for side in [-1.0, 1.0] {
+            ui.painter()
+                .line_segment([tip, tip + vec2(-head, side * head)], stroke);
+        }
+    }
+
+    /// Draws chips that move where they are seen now, and lights the arrows that they pass.
+    pub fn glide(&self, ui: &Ui, glides: &Glides, now: f64) {
+        for drawn in &self.drawn {
+            let Some(displaced) = glides.at(drawn.row, drawn.place, now) else {
+                continue;
+            };
+            let (from, to) = (displaced.from.center().x, drawn.place.center().x);
+            for (left, right, y) in self.arrows.borrow().iter() {
+                let is_near = (y - drawn.place.center().y).abs() < ui.clip_rect().height();
+                if from < *left && *right < to && is_near {
+                    self.light(ui, *left, *right, *y, displaced.left);
+                }
+            }
+            displace(ui, drawn, displaced.by);
+        }
+    }
+
+    /// An arrow that something has just passed; `left` is how much of that is to be seen still.
+    fn light(&self, ui: &Ui, from: f32, to: f32, y: f32, left: f32) {
+        let colour = self.palette.strong.gamma_multiply(left.sqrt());
+        let stroke = Stroke::new(2.0, colour);
+        let (head, tip) = (4.0_f32.min((to - from) * 0.4), pos2(to, y));
         ui.painter().line_segment([pos2(from, y), tip], stroke);
         for side in [-1.0, 1.0] {
             ui.painter()

@@ -17,11 +17,18 @@ pub struct Plan {
     pub pinned: bool,
     /// Places in the reorder buffer; 0: there is none.
     pub window: usize,
+    /// Batches are yielded in the order of the sampler, for which those that came early are held.
+    pub in_order: bool,
     /// Digits of the highest batch index.
     pub digits: usize,
 }
 
 impl Plan {
+    /// Places that the reorder buffer shows: without an order to keep there is nothing to wait for in it.
+    pub fn slots(&self) -> usize {
+        if self.in_order { self.window } else { 0 }
+    }
+
     /// Width of a chip that holds any batch index.
     pub fn chip_width(&self) -> f32 {
         (self.digits as f32 * 6.7 + 10.0).max(28.0)

@@ -6,7 +6,8 @@ use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_wi
 use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, WorkerId};
 
 use super::plan::Plan;
-use loadscope_model::state::State;
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::Cursor;
 
 /// The pipeline at an instant.
 pub struct Scene<'a> {
@@ -26,6 +27,8 @@ pub struct Scene<'a> {
     pub slots: Vec<Slot>,
     /// What the trainer does.
     pub trainer: Trainer,
+    /// The run is held at the instant that is looked at.
+    pub paused: bool,
 }
 
 /// A place in the reorder buffer.
@@ -73,6 +76,16 @@ impl<'a> Scene<'a> {
             plan,
             batches,
             pipeline,
+            paused: state.session.source == Source::Live { paused: true }
+                && state.session.cursor == Cursor::Live,
+        }
+    }
+
+    /// How long it is since then. The clock of a run that is held stands still, so that nothing may have lasted for any time.
+    pub fn clock(&self, since: Nanos) -> String {
+        match self.now - since {
+            Nanos(..=0) if self.paused => "paused".to_owned(),
+            lasting => lasting.to_string(),
         }
     }
 
@@ -127,6 +140,33 @@ impl<'a> Scene<'a> {
         total.is_none_or(|total| u64::from(idx) < total)
     }
 
+    /// The last `most` batches that were yielded in this epoch, oldest first; of each its index, and whether one with a higher index
+    /// was yielded before it.
+    pub fn yielded(&self, most: usize) -> Vec<(u32, bool)> {
+        /// Transitions that are looked at, a few thousand batches: this is asked in every frame.
+        const LOOKED_AT: usize = 16_384;
+        let before =
+            &self.run.transitions()[..self.pipeline.step.min(self.run.transitions().len())];
+        let batches = self.run.batches();
+        // What came before the first one that is shown may have had a higher index, but not by more than the window.
+        let wanted = most + self.plan.window;
+        let of_epoch = before.iter().rev().take(LOOKED_AT).filter_map(|t| {
+            let id = batches.get(t.batch as usize)?.id;
+            let is_it = t.stage == Stage::Training && Some(id.epoch) == self.pipeline.epoch;
+            is_it.then_some(id.idx)
+        });
+        let mut all: Vec<u32> = of_epoch.take(wanted).collect();
+        all.reverse();
+        let mut highest = None;
+        let late = |idx: u32| {
+            let is_late = highest > Some(idx);
+            highest = highest.max(Some(idx));
+            (idx, is_late)
+        };
+        let all: Vec<(u32, bool)> = all.into_iter().map(late).collect();
+        all[all.len().saturating_sub(most)..].to_vec()
+    }
+
     /// The dataset indices of the batch to be dispatched next, if the run has got that far.
     pub fn upcoming(&self) -> Option<&'a [u64]> {
         let epoch = self.pipeline.epoch?;
@@ -166,6 +206,7 @@ pub fn plan(run: &Run) -> Plan {
         pin,
         pinned: seen[2] || (pin && with_workers),
         window,
+        in_order: run.info.options.keeps_order(),
         digits: highest.max(1).ilog10() as usize + 1,
     }
 }
@@ -229,8 +270,7 @@ mod tests {
     use loadscope_trace::RunOptions;
 
     use super::*;
-    use loadscope_model::state::{SessionState, Source};
-    use loadscope_model::view::Cursor;
+    use loadscope_model::state::SessionState;
 
     fn state(options: &RunOptions) -> State {
         let mut run = Run::default();
@@ -286,6 +326,29 @@ mod tests {
             ..failing()
         });
         assert_eq!(Scene::of(&fine).trainer, Trainer::Idle("Epoch ended"));
+    }
+
+    #[test]
+    fn without_an_order_to_keep_late_batches_are_named() {
+        let mut state = state(&RunOptions {
+            dataset: "synthetic:len=12,cost_ms=10,slow=3:80".to_owned(),
+            in_order: false,
+            ..failing()
+        });
+        state.session.cursor = Cursor::Live;
+        let scene = Scene::of(&state);
+        let yielded = scene.yielded(50);
+        assert_eq!(yielded.len(), 12);
+        let late: Vec<u32> = yielded
+            .iter()
+            .filter(|(_, late)| *late)
+            .map(|(idx, _)| *idx)
+            .collect();
+        assert!(late.contains(&3), "{yielded:?}");
+        assert_eq!(yielded.first(), Some(&(0, false)));
+        // The last ones know what came before them.
+        assert_eq!(scene.yielded(4), yielded[8..]);
+        assert_eq!(scene.plan.slots(), 0, "nothing is held");
     }
 
     /// `in_order` has no effect without workers: the trainer waited "for any batch" that its own thread was fetching.

@@ -73,6 +73,7 @@ impl Pen<'_> {
         ui.painter()
             .rect_stroke(chip, CORNER, stroke, StrokeKind::Inside);
         self.number(ui, chip, self.scene.pipeline.send_idx, self.palette.text);
+        self.entrance = Some(chip);
         let Some(indices) = self.scene.upcoming() else {
             return;
         };
@@ -139,7 +140,7 @@ impl Pen<'_> {
             }
         }
         if lane == Lane::Pin {
-            let elapsed = (self.scene.now - batches[0].since).to_string();
+            let elapsed = self.scene.clock(batches[0].since);
             let line = row(inner, 28.0, 14.0);
             self.text(
                 ui,

@@ -12,12 +12,14 @@ use loadscope_insight::narrate::whereabouts;
 
 const BANNER: f32 = 28.0;
 
+/// A wait that is shorter is not shown in red.
+const LONG: Nanos = Nanos::from_millis(1);
+
 impl Pen<'_> {
     /// Draws the trainer.
     pub fn trainer(&mut self, ui: &Ui, body: Rect) {
         self.ground(ui, body, Some(Lane::Trainer));
         self.touch_lane(ui, body, Lane::Trainer);
-        let now = self.scene.now;
         match self.scene.trainer {
             Trainer::Idle(why) => {
                 let line = inset(row(body, 0.0, BANNER), PAD, PAD);
@@ -32,23 +34,82 @@ impl Pen<'_> {
             }
             Trainer::Training(batch) => {
                 let colour = self.ink(self.palette.step, self.is_selected(&batch));
-                self.banner(ui, body, "Training", now - batch.since, colour);
+                self.banner(ui, body, "Training", batch.since, colour);
                 let spoken = format!("The trainer works on {}", batch.id);
                 self.say(ui, row(body, 0.0, BANNER), "trainer", &spoken);
                 self.subject(ui, body, "on", &batch, Place::Here);
                 let next = self.next_up();
                 self.lines(ui, body, &next, None);
             }
-            Trainer::Waiting(since, on) => self.waiting(ui, body, now - since, on),
+            Trainer::Waiting(since, on) => self.waiting(ui, body, since, on),
+        }
+        if !self.scene.plan.in_order {
+            self.ribbon(ui, body);
         }
         self.waited_share(ui, body);
     }
 
+    /// The order in which batches were yielded; those that came after a later one are tinted.
+    fn ribbon(&mut self, ui: &Ui, body: Rect) {
+        const ROW: f32 = 17.0;
+        let room = Rect::from_min_max(
+            pos2(body.left() + PAD, body.top() + BANNER + 78.0),
+            pos2(body.right() - PAD, body.bottom() - 30.0),
+        );
+        let wide = self.scene.plan.digits as f32 * 6.7 + 7.0;
+        let columns = (room.width() / wide) as usize;
+        let rows = (room.height() / ROW) as usize;
+        if columns < 3 || rows == 0 {
+            return;
+        }
+        let font = mono(size::SMALL);
+        let yielded = self.scene.yielded(columns * rows);
+        let title = row(room, -15.0, 14.0);
+        let (small, weak) = (words(size::SMALL), self.palette.weak);
+        let name = self.fitting(
+            ui,
+            &[
+                "Order in which batches were yielded",
+                "Yielded order",
+                "Yielded",
+            ],
+            &small,
+            title.width(),
+        );
+        self.text(ui, title, Align2::LEFT_CENTER, name, small, weak);
+        for (k, (idx, is_late)) in yielded.iter().enumerate() {
+            let min = room.min + vec2((k % columns) as f32 * wide, (k / columns) as f32 * ROW);
+            let place = Rect::from_min_size(min, vec2(wide - 2.0, ROW - 2.0));
+            let ink = match is_late {
+                true => {
+                    let fill = self.ink(self.palette.held, false);
+                    ui.painter().rect_filled(place, 3.0, fill);
+                    self.palette.text_on(fill)
+                }
+                false => self.palette.text,
+            };
+            self.text(
+                ui,
+                place,
+                Align2::CENTER_CENTER,
+                &idx.to_string(),
+                font.clone(),
+                ink,
+            );
+        }
+    }
+
     /// Never dimmed: whether the trainer waits is what matters most.
-    fn waiting(&mut self, ui: &Ui, body: Rect, lasting: Nanos, on: Option<HeldBatch>) {
-        let red = self.palette.stall;
-        self.banner(ui, body, "Waiting", lasting, red);
-        self.outline(ui, body.shrink(2.0), 2.0, red);
+    fn waiting(&mut self, ui: &Ui, body: Rect, since: Nanos, on: Option<HeldBatch>) {
+        // What is over in no time is no trouble.
+        let is_long = self.scene.now - since >= LONG;
+        let colour = if is_long {
+            self.palette.stall
+        } else {
+            self.palette.wait
+        };
+        self.banner(ui, body, "Waiting", since, colour);
+        self.outline(ui, body.shrink(2.0), 2.0, colour);
         let banner = row(body, 0.0, BANNER);
         match on {
             Some(_) if !self.scene.in_order() => {
@@ -63,19 +124,26 @@ impl Pen<'_> {
                     words(size::BODY),
                     ink,
                 );
-                self.lines(ui, body, "in_order=False: the first one counts", None);
+                let why = [
+                    "in_order=False: whichever arrives first is yielded",
+                    "Whichever arrives first is yielded",
+                ];
+                let font = words(size::SMALL);
+                let room = body.width() - 2.0 * PAD - 2.0;
+                let why = self.fitting(ui, &why, &font, room);
+                self.lines(ui, body, why, None);
             }
             Some(batch) => {
                 let place = whereabouts(&batch);
                 let spoken = format!("The trainer waits for {} · {place}", batch.id);
                 self.say(ui, banner, "trainer", &spoken);
                 self.subject(ui, body, "for", &batch, Place::Awaited);
-                self.lines(ui, body, &place, Some(self.scene.now - batch.since));
+                self.lines(ui, body, &place, Some(batch.since));
                 self.held_behind(ui, body);
             }
             None => {
                 self.say(ui, banner, "trainer", "The trainer waits");
-                self.lines(ui, body, "Nothing is dispatched yet", None);
+                self.lines(ui, body, "Nothing dispatched yet", None);
             }
         }
     }
@@ -101,7 +169,7 @@ impl Pen<'_> {
         };
         ui.painter().rect_filled(top, corners, fill);
         let ink = self.palette.text_on(fill);
-        let elapsed = since.to_string();
+        let elapsed = self.scene.clock(since);
         let numbers = mono(size::BODY);
         let taken = text_width(ui, &elapsed, &numbers);
         let line = inset(top, PAD, PAD);
@@ -137,9 +205,11 @@ impl Pen<'_> {
     }
 
     /// What is below the subject: words, and how long that has lasted.
-    fn lines(&self, ui: &Ui, body: Rect, text: &str, lasting: Option<Nanos>) {
+    fn lines(&self, ui: &Ui, body: Rect, text: &str, since: Option<Nanos>) {
         let line = inset(row(body, BANNER + 36.0, 16.0), PAD + 2.0, PAD);
-        let lasting = lasting.map(|l| l.to_string()).unwrap_or_default();
+        let lasting = since
+            .map(|since| self.scene.clock(since))
+            .unwrap_or_default();
         let numbers = mono(size::SMALL);
         let taken = text_width(ui, &lasting, &numbers);
         let one_line = text_width(ui, text, &words(size::SMALL)) + taken + 8.0 <= line.width();

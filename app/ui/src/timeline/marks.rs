@@ -93,7 +93,10 @@ pub(super) fn show(
             && let Some(pointer) = response.interact_pointer_pos()
         {
             let at = scene.axis.time(scene.axis.range.clamp(pointer.x));
-            let at = at.clamp(loadscope_trace::Nanos::ZERO, scene.state.session.run.end());
+            let at = at.clamp(
+                loadscope_trace::Nanos::ZERO,
+                scene.state.session.run.whole_end(),
+            );
             asks.commands
                 .push(Command::Mark(Mark::Move(marker.number, at)));
         }

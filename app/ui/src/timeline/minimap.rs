@@ -76,7 +76,11 @@ pub(super) fn show(
     let painter = ui.painter_at(rect);
     let middle = rect.center().y;
     let palette = scene.palette;
-    let length = scene.state.extent().1.to_string();
+    let length = match scene.state.hides_future() {
+        true => scene.state.session.run.end(),
+        false => scene.state.extent().1,
+    };
+    let length = length.to_string();
     let length = painter.text(
         pos2(strip.left() - 8.0, middle),
         Align2::RIGHT_CENTER,
@@ -86,6 +90,7 @@ pub(super) fn show(
     );
     let name = match scene.state.session.loaders.are_many() {
         true => "session",
+        false if scene.state.hides_future() => "so far",
         false => "whole run",
     };
     let name = painter.layout_no_wrap(name.to_owned(), theme::words(size::SMALL), palette.weak);

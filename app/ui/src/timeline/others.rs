@@ -162,7 +162,9 @@ fn rest(ui: &Ui, place: Rect, more: usize, scene: &Scene<'_>, asks: &mut Asks) {
 fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
     let state = scene.state;
     let all = state.session.loaders.all(&state.session.run);
-    let events = all.iter().map(|(_, run)| run.events()).sum();
+    let events = all
+        .iter()
+        .fold(0, |sum: u64, (_, run)| sum.wrapping_add(run.version()));
     let events = [state.session.run_number, events];
     let key = Some((scene.axis, events, state.session.loaders.shown()));
     if cache.made_for == key {

@@ -79,7 +79,7 @@ fn handle(
             Drag::Range(scene.axis.time(from))
         });
     }
-    let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.session.run.end());
+    let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.session.run.whole_end());
     if response.dragged_by(PointerButton::Primary) {
         match *drag {
             Some(Drag::Cursor) => asks.commands.push(Command::Cursor(Cursor::At(in_run(t)))),

@@ -42,7 +42,7 @@ impl Scene<'_> {
     pub fn version(&self, axis: &TimeAxis) -> Version {
         let session = &self.state.session;
         if !self.state.flows() {
-            return Version::Events(session.run_number, session.run.events());
+            return Version::Events(session.run_number, session.run.version());
         }
         let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, OLDEST);
         Version::Steps(session.run_number, session.run.end().0 / step as i64)

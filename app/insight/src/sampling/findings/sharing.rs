@@ -101,7 +101,7 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
                 plural(ranks.padding, "index is repeated", "indices are repeated"),
                 count(each)
             ),
-            "What is repeated counts twice in validation: drop_last=True of the sampler leaves a tail out instead",
+            "What is repeated counts twice in validation: drop_last=True of the sampler drops the tail instead",
         ));
     }
     if ranks.left_out > 0 {

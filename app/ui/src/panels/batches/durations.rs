@@ -29,7 +29,8 @@ pub struct Durations {
     rows: Vec<Row>,
     /// Rows of batches that have not come to their end.
     open: Vec<u32>,
-    events: u64,
+    version: u64,
+    transitions: usize,
     /// When the run began, to tell one run from another.
     started: i64,
     /// From how long on a time is among the slowest.
@@ -49,14 +50,18 @@ impl Durations {
     pub fn update(&mut self, run: &Run, budget: &Budget) -> bool {
         let started = run.info.started_unix_ns;
         let batches = run.batches();
-        if run.events() < self.events || started != self.started || batches.len() < self.rows.len()
+        let transitions = run.transitions().len();
+        if transitions < self.transitions
+            || started != self.started
+            || batches.len() < self.rows.len()
         {
             *self = Self::default();
             self.started = started;
         }
         let is_open = |row: usize| !batches[row].stage.is_final();
-        if run.events() != self.events {
-            self.events = run.events();
+        self.transitions = transitions;
+        if run.version() != self.version {
+            self.version = run.version();
             for row in &self.open {
                 self.rows[*row as usize] = durations(run, *row as usize);
             }
@@ -104,7 +109,7 @@ impl Durations {
         self.units[k]
     }
 
-    /// Slow is what takes longer than 98 of 100 and twice as long as the one in the middle, and at least 0.1 ms.
+    /// Slow is what takes longer than 98 of 100 and twice as long as the median, and at least 0.1 ms.
     fn judge(&mut self) {
         self.judged = self.rows.len();
         let step = self.rows.len() / LOOKED_AT + 1;

@@ -51,6 +51,13 @@ impl<F: Copy + PartialEq> Order<F> {
         *self = Self::default();
     }
 
+    /// Forgets an order of more than `count` rows: some of them are hidden now.
+    pub fn forget_beyond(&mut self, count: usize) {
+        if self.rows.len() > count {
+            self.clear();
+        }
+    }
+
     /// The row that is shown at `place`. Rows that came since are at the end.
     pub fn row(&self, place: usize) -> usize {
         self.rows.get(place).map_or(place, |row| *row as usize)

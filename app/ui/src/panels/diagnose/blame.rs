@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     if let Some(time) = &look.ready_batches {
         remark(
             ui,
-            &format!("Finished batches lay behind a missing one for {time}, added up"),
+            &format!("Finished batches were held back for {time} in total"),
         );
     }
     if !look.blame.not_measured.is_empty() {

@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     let Some(other) = other else {
         remark(
             ui,
-            "Put another recording beside this one to see what became better or worse",
+            "Compare with another recording to see what became better or worse",
         );
         if ui.button(Action::Compare.info().name).clicked() {
             commands.push(Action::Compare.into());
@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     }
     hint(
         ui,
-        "Both trainers on one scale of time: training below, waiting in red above it",
+        "Both runs on the same time axis: training below, waiting in red above it",
     );
     for (word, titles) in [("Gone", &compared.gone), ("New", &compared.new)] {
         if !titles.is_empty() {

@@ -197,7 +197,7 @@ impl Mark {
     fn meaning(self) -> &'static str {
         match self {
             Self::Recorded => "Recorded",
-            Self::Best => "Takes least",
+            Self::Best => "Fastest",
             Self::Cheapest => "Fewest workers within 2\u{2009}% of it",
         }
     }

@@ -131,7 +131,7 @@ fn optional(
 
 /// Share of the samples that cost nothing.
 fn cache(ui: &mut Ui, base: &mut Setting) {
-    let label = name(ui, "from a cache");
+    let label = name(ui, "served from a cache");
     let mut percent = base.cache * 100.0;
     ui.add(
         DragValue::new(&mut percent)

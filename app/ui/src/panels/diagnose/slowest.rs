@@ -24,7 +24,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
         section(ui, "Longest waits");
         let columns = [
             Column::words("Batch", NAME),
-            Column::words("Because of", CAUSE),
+            Column::words("Cause", CAUSE),
             Column::numbers("Worker", NUMBER),
             Column::numbers("Waited", NUMBER),
         ];

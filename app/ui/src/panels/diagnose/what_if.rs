@@ -51,7 +51,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let prospects = what_if.prospects.as_ref();
     if prospects.is_some_and(|p| !p.fits()) {
         remark(ui, &what_if.sentence().unwrap_or_default());
-        section(ui, "How good the forecast is");
+        section(ui, "Forecast accuracy");
         trust(ui, what_if);
         return;
     }
@@ -78,9 +78,9 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if let Some(forecast) = what_if.at(picked.0, picked.1) {
         detail(ui, state, what_if, forecast, commands);
     }
-    section(ui, "In all of them");
+    section(ui, "Assumptions for every cell");
     knobs::show(ui, state, what_if, commands);
-    section(ui, "How good the forecast is");
+    section(ui, "Forecast accuracy");
     trust(ui, what_if);
 }
 
@@ -142,7 +142,7 @@ fn detail(
         match check {
             Ok(check) => {
                 let tip =
-                    "Runs it with the embedded engine, and shows the forecast beside the outcome";
+                    "Runs it with Loadscope's engine, and shows the forecast beside the outcome";
                 if response.on_hover_text(tip).clicked() {
                     commands.push(Command::Check(Box::new(check)));
                 }
@@ -180,7 +180,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
     if error.abs() > WELL && error.abs() <= Prospects::FITS {
         remark(
             ui,
-            "The forecast does not even meet what was recorded: take the others as hints",
+            "The model does not reproduce the recorded run: treat these forecasts as rough estimates",
         );
     }
     for note in what_if.recorded.notes() {

@@ -219,20 +219,38 @@ fn why_not(run: &Run, at: usize) -> &'static str {
     }
 }
 
+/// Names under which a column usually has the class.
+const LABELS: [&str; 8] = [
+    "label", "labels", "target", "targets", "class", "classes", "category", "y",
+];
+
 /// Numbers of samples that are no labels.
-const RATES: [&str; 3] = ["rate", "sample_rate", "sampling_rate"];
+const OTHERS: [&str; 9] = [
+    "rate",
+    "sample_rate",
+    "sampling_rate",
+    "id",
+    "index",
+    "idx",
+    "image_id",
+    "key",
+    "row",
+];
 
 /// What stands below each picture: the name of its class or its label, and its index.
 fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
     // One number a sample, of the batch and not of one of its samples.
     let is_label = |f: &Field| {
         let slot = Slot::of(&f.name);
-        f.shape.len() == 1 && f.dtype.contains("int") && slot.sample.is_none() && !slot.is(&RATES)
+        f.shape.len() == 1 && f.dtype.contains("int") && slot.sample.is_none() && !slot.is(&OTHERS)
     };
-    let labels = content.fields.iter().find_map(|f| match &f.data {
-        FieldData::Numbers(values) if is_label(f) => Some(values),
-        _ => None,
-    });
+    let numbers = |is_meant: &dyn Fn(&Field) -> bool| {
+        content.fields.iter().find_map(|f| match &f.data {
+            FieldData::Numbers(values) if is_label(f) && is_meant(f) => Some(values),
+            _ => None,
+        })
+    };
+    let labels = numbers(&|f| Slot::of(&f.name).is(&LABELS)).or_else(|| numbers(&|_| true));
     let name = |label: f64| {
         let known = (label >= 0.0)
             .then(|| run.info.classes.get(label as usize))

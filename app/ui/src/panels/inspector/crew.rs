@@ -218,11 +218,15 @@ pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
     let passed: usize = tracks().map(|t| t.index_after(now)).sum();
     ui.add_space(4.0);
     fact(ui, "Batches now", format::count(held));
-    fact(ui, "Most at a time", format::count(rows as u64));
+    fact(ui, "Peak", format::count(rows as u64));
     // In the reorder buffer a batch may be held and then ready, which are two stays.
     if passed > 0 && lane != Lane::Reorder {
         let totals = tracks().map(|t| t.until(now).total());
         let total = totals.fold(Nanos::ZERO, |sum, total| sum + total);
-        fact(ui, "Mean stay", Nanos(total.0 / passed as i64).to_string());
+        fact(
+            ui,
+            "Mean time in queue",
+            Nanos(total.0 / passed as i64).to_string(),
+        );
     }
 }

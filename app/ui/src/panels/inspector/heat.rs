@@ -77,7 +77,7 @@ impl Grid {
         for (k, value) in values.iter().enumerate() {
             let rect = place(k);
             let rect = Rect::from_min_max(rect.min, rect.max - Vec2::splat(gap));
-            // What is no number has no place in the range.
+            // What is not a number has no place in the range.
             let colour = if value.is_nan() {
                 palette.held
             } else {

@@ -31,7 +31,7 @@ impl RangePage {
         end: Nanos,
         commands: &mut Vec<Command>,
     ) {
-        let events = [state.session.run_number, state.session.run.events()];
+        let events = [state.session.run_number, state.session.run.version()];
         let key = Some((events, start, end));
         if self.made_for != key {
             self.made_for = key;
@@ -39,7 +39,7 @@ impl RangePage {
         }
         let range = &self.summary;
         let length = range.len();
-        title(ui, format!("{length} of time"));
+        title(ui, format!("Selected {length}"));
         let (from, to) = (range.start.as_secs_f64(), range.end.as_secs_f64());
         remark(ui, &format!("From {from:.4} s to {to:.4} s"));
         if range.is_empty() {
@@ -125,7 +125,7 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
 /// How long batches were elsewhere, and how many of them at a time.
 fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
     let palette = Palette::of(ui.ctx());
-    section(ui, "Batches on their way");
+    section(ui, "Batches in flight");
     let Some(most) = shares.iter().map(|(_, time)| time).max() else {
         remark(ui, "None");
         return;

@@ -101,17 +101,14 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
 /// The sample that cost the most, and what it spent its time on.
 fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Nanos) {
     let palette = Palette::of(ui.ctx());
-    section(ui, "The most expensive sample");
+    section(ui, "Slowest sample");
     let name = match sample.index {
         Some(index) => format!("Sample {index}"),
         None => format!("Sample {} of the batch", sample.position),
     };
     let times = sample.wall.0 as f64 / middle.0.max(1) as f64;
     ui.label(if times >= 1.1 {
-        format!(
-            "{name} took {}, {times:.1} times as long as the one in the middle",
-            sample.wall
-        )
+        format!("{name} took {}, {times:.1}× the median", sample.wall)
     } else {
         format!("{name} took {}, about as long as the others", sample.wall)
     });

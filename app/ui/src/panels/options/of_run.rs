@@ -86,7 +86,7 @@ fn headline(ui: &mut Ui, state: &State) {
         (Origin::Pytorch(_), _) => "Of the recorded program",
         (Origin::Import(_), _) => "Of the imported run",
         (Origin::Simulation, _) => "Of the simulated run",
-        (Origin::Engine, _) => "Of the recorded run",
+        (Origin::Engine, _) => "Recorded options",
     };
     section(ui, what);
     let all = state.session.loaders.all(&state.session.run);
@@ -242,15 +242,12 @@ fn program(ui: &mut Ui, state: &State) {
         row("Samples", number(len));
     }
     if let Some(batches) = info.batches_per_epoch {
-        row("Batches an epoch", number(batches));
+        row("Batches per epoch", number(batches));
     }
     if info.cores > 0 {
         row("Cores", info.cores.to_string());
     }
     if let Some(clock) = &info.clock {
-        hint(
-            ui,
-            &format!("Its clock is put beside the others {}", clock.label()),
-        );
+        hint(ui, &format!("Its clock is aligned {}", clock.label()));
     }
 }

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use egui::emath::Numeric;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    self, Align, DragValue, Id, Label, Layout, Response, RichText, Role, ScrollArea, Sense, Ui,
-    WidgetInfo, vec2,
+    self, Align, DragValue, Id, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense,
+    Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::kit::empty::hint;
+use crate::kit::parts::mark_option;
 use crate::kit::signs::{Sign, draw};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::options::{Field, Problem, changed};
@@ -111,6 +112,7 @@ pub(super) fn row(
     effect: &str,
     control: impl FnOnce(&mut Ui, Id),
 ) {
+    let top = ui.cursor().min;
     ui.horizontal(|ui| {
         let label = form.name(ui, field);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -120,6 +122,8 @@ pub(super) fn row(
     });
     form.problem(ui, field);
     hint(ui, effect);
+    let bottom = pos2(ui.max_rect().right(), ui.min_rect().bottom());
+    mark_option(ui, field, Rect::from_min_max(top, bottom));
     ui.add_space(space::GAP);
 }
 

@@ -107,7 +107,7 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::DropLast,
-        "Leaves out a last batch that is not full; default False",
+        "Drops the last, incomplete batch; default False",
         |ui, label| {
             flag(ui, label, &mut o.drop_last);
         },
@@ -202,7 +202,7 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
         match prefix {
             "equi" => "A line of labels a sample, or JSON: {\"label\": [indices]}",
             "group" => "A column of the table; label: the classes of the dataset",
-            _ => "Numbers between blanks, commas or line ends, or a JSON list",
+            _ => "Numbers separated by spaces, commas or newlines, or a JSON list",
         },
     );
     ui.add_space(space::GAP);
@@ -224,7 +224,7 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::NumSamples,
-        "Samples drawn an epoch; default: as many as there are",
+        "Samples drawn per epoch; default: as many as there are",
         |ui, label| {
             let mut given = o.num_samples.is_some();
             let mut count = o.num_samples.unwrap_or(100);
@@ -262,7 +262,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
             ui,
             form,
             Field::SamplerDropLast,
-            "Leaves a tail out instead of repeating samples, so that all ranks get equally many",
+            "Drops the tail instead of padding, so that all ranks get equally many",
             |ui, label| {
                 flag(ui, label, &mut o.sampler_drop_last);
             },

@@ -36,7 +36,7 @@ impl History {
     /// Takes in what is new of the `number`-th run that is looked at. True if there is more.
     pub fn update(&mut self, number: u64, run: &Run) -> bool {
         if run.transitions().len() < self.transitions
-            || run.waits().len() < self.waits
+            || closed(run) < self.waits
             || number != self.run
         {
             *self = Self::default();
@@ -119,6 +119,13 @@ impl History {
             })
             .unzip()
     }
+}
+
+/// Waits that are over.
+fn closed(run: &Run) -> usize {
+    let waits = run.waits();
+    let lasts = waits.last().is_some_and(|w| w.end == Nanos::MAX);
+    waits.len() - usize::from(lasts)
 }
 
 #[cfg(test)]

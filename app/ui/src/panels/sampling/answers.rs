@@ -9,11 +9,13 @@ use super::classes;
 use super::heading::{name, title};
 use super::scatter::short;
 use crate::kit::empty::hint;
+use crate::kit::parts::mark;
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format::{count, percent};
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::coverage::Coverage;
 use loadscope_insight::sampling::shuffle::Shuffle;
+use loadscope_lessons::Part;
 
 const ROW: f32 = 18.0;
 /// Height of the histogram of gaps.
@@ -24,7 +26,9 @@ const LISTED: usize = 24;
 /// Shows all answers that there are.
 pub fn show(ui: &mut Ui, answers: &Answers) {
     ui.spacing_mut().item_spacing.y = space::GAP;
-    coverage(ui, &answers.coverage, answers.ranks.is_some());
+    let is_rank = answers.ranks.is_some();
+    let shown = ui.scope(|ui| coverage(ui, &answers.coverage, is_rank));
+    mark(ui, Part::Coverage, shown.response.rect);
     if let Some(s) = &answers.shuffle {
         separate(ui);
         shuffle(ui, s);
@@ -36,7 +40,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
             title(ui, "Class balance", "—");
             hint(
                 ui,
-                "Neither the dataset, nor the contents of batches, nor weights tell classes",
+                "No class labels are available: not from the dataset, the contents of batches or weights",
             );
         }
     }

@@ -26,6 +26,7 @@ fn plans() -> Vec<Plan> {
                     pin,
                     pinned: pin && workers > 0,
                     window: workers * prefetch,
+                    in_order: true,
                     digits,
                 });
             }
@@ -157,6 +158,7 @@ fn three_workers_have_room_for_words() {
         pin: false,
         pinned: false,
         window: 6,
+        in_order: true,
         digits: 2,
     };
     let area = Rect::from_min_size(Pos2::ZERO, vec2(1100.0, 320.0));

@@ -5,7 +5,8 @@ use std::path::Path;
 use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Glance, Nanos, Origin, RunOptions};
 
-use crate::state::{SessionState, Source};
+use super::parts::SessionState;
+use super::source::Source;
 
 /// A run that another one took the place of.
 #[derive(Debug)]

@@ -1,0 +1,94 @@
+//! Works out what lessons need, away from the window's thread: runs of the simulator, what they say, detective cases.
+
+use loadscope_insight::background::{Background, Outcome as Answer};
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_lessons::cases::Case;
+use loadscope_lessons::{About, BuiltInCodes, simulated};
+use loadscope_plan::plan::settled;
+use std::sync::Arc;
+
+use crate::message::Message;
+use crate::state::State;
+use crate::state::learn::{Outcome, Prepared, StepOf, StepRun, Wanted, What};
+
+/// What is being worked out.
+#[derive(Debug, Default)]
+pub struct Preparing {
+    job: Option<(u64, Background<Result<Outcome, String>>)>,
+}
+
+impl Preparing {
+    /// Begins what is wanted, and returns what has been worked out. To be called in every frame; `wake` asks for one.
+    pub fn update(&mut self, state: &State, wake: impl Fn() + Send + 'static) -> Option<Message> {
+        let wanted = match &state.learn.wanted {
+            Some(wanted) => wanted,
+            None => {
+                self.job = None;
+                return None;
+            }
+        };
+        if self.job.as_ref().is_none_or(|(n, _)| *n != wanted.number) {
+            match start(state, wanted.clone(), wake) {
+                Ok(job) => self.job = Some((wanted.number, job)),
+                Err(error) => return Some(failed(wanted.number, error.to_string())),
+            }
+        }
+        let (number, job) = self.job.as_ref()?;
+        let outcome = match job.take() {
+            Answer::NotYet => return None,
+            Answer::Ready(outcome) => outcome,
+            Answer::Broken => return Some(failed(*number, BROKEN.to_owned())),
+        };
+        let number = *number;
+        self.job = None;
+        Some(Message::Prepared(Prepared { number, outcome }))
+    }
+}
+
+const BROKEN: &str = "The run of this step could not be simulated: go back and on again";
+
+fn failed(number: u64, why: String) -> Message {
+    Message::Prepared(Prepared {
+        number,
+        outcome: Err(why),
+    })
+}
+
+fn start(
+    state: &State,
+    wanted: Wanted,
+    wake: impl Fn() + Send + 'static,
+) -> std::io::Result<Background<Result<Outcome, String>>> {
+    let jobs = state.place.platform.jobs;
+    Background::start(jobs, "lesson", wake, move |_| Ok(work_out(&wanted.what)))
+}
+
+fn work_out(what: &What) -> Result<Outcome, String> {
+    match what {
+        What::Step(step) => step_run(step).map(|run| Outcome::Step(Box::new(run))),
+        What::Case(seed, number) => match Case::of(*seed, *number) {
+            Ok(case) => Ok(Outcome::Case(Arc::new(case))),
+            Err(error) => Err(error.to_string()),
+        },
+        What::Solution(case, named, chosen) => {
+            Ok(Outcome::Solved(Box::new(case.solve(named, chosen))))
+        }
+    }
+}
+
+fn step_run(step: &StepOf) -> Result<StepRun, String> {
+    let run = simulated(&step.options).map_err(|error| error.to_string())?;
+    let landmarks = Landmarks::of(&run);
+    let truth = step.question.as_ref().and_then(|question| {
+        let about = About::at(&run, question.at, &BuiltInCodes)?;
+        question.truth(about)
+    });
+    Ok(StepRun {
+        options: settled(step.options.clone()),
+        truth,
+        from: step.from.resolve(&run, &landmarks),
+        until: step.until.resolve(&run, &landmarks),
+        landmarks,
+        run: Arc::new(run),
+    })
+}

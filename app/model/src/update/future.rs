@@ -1,0 +1,62 @@
+//! The future is hidden: what came after the instant that is looked at. Every panel then shows the run that ended there, as the run
+//! itself hides its end.
+
+use loadscope_trace::Moment;
+
+use crate::state::State;
+use crate::view::{Cursor, Item};
+
+/// A run with so many events is not copied on the window's thread because an analysis reads it.
+pub const LARGE: u64 = 10_000;
+
+/// The moment after which everything is to be hidden.
+fn wanted(state: &State) -> Option<Moment> {
+    let hides = state.prefs.hides_future || state.asks_what_comes();
+    if !hides || state.session.cursor == Cursor::Live {
+        return None;
+    }
+    let run = &state.session.run;
+    let (step, at) = (state.step(), state.now());
+    let is_all = step >= run.whole_transitions().len() && at >= run.whole_end();
+    (!is_all).then_some(Moment { step, at })
+}
+
+/// True if the run shows more or less than it should, because an analysis reads it: that is to be stopped.
+pub fn is_due(state: &State) -> bool {
+    state.session.run.hidden_after() != wanted(state)
+}
+
+/// Hides what is to be hidden. Costs nothing if nothing has changed.
+pub(super) fn settle(state: &mut State) {
+    let wanted = wanted(state);
+    let session = &mut state.session;
+    let others = wanted.map(|moment| moment.at);
+    let is_large = session.run.events() >= LARGE;
+    let is_read = session.run.is_read() || session.loaders.are_read();
+    if session.run.hidden_after() == wanted || (is_large && is_read) {
+        return;
+    }
+    session.run.hide_after(wanted);
+    session.loaders.hide_after(others);
+    session.landmarks.show(&session.run);
+    // What has not happened yet cannot be looked at.
+    let rows = session.run.batches().len();
+    let is_there = |item: &Item| item.batch().is_none_or(|row| row < rows);
+    session.selection = session.selection.filter(is_there);
+    session.hovered = session.hovered.filter(is_there);
+    session.hovering = session.hovering.filter(is_there);
+    if session.selection.is_none() {
+        session.enlarged = None;
+    }
+    state.look.search.start_again();
+}
+
+/// Shows everything, for a change that has to know all of the run. [`settle`] hides it again.
+pub(super) fn reveal(state: &mut State) {
+    let session = &mut state.session;
+    if session.run.hidden_after().is_some() {
+        session.run.hide_after(None);
+        session.loaders.hide_after(None);
+        session.landmarks.show(&session.run);
+    }
+}

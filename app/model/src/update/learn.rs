@@ -1,0 +1,211 @@
+//! Lessons: opened, gone through, answered, left. The user's own run and options are put aside meanwhile, and come back.
+
+use loadscope_lessons::{Answer, Language};
+use loadscope_trace::Nanos;
+
+use crate::command::{Action, LearnCommand};
+use crate::effect::Effect;
+use crate::state::learn::{OfLesson, Outcome, Page, Prepared, What};
+use crate::state::{Source, State};
+
+mod answer;
+mod aside;
+mod case;
+mod lesson;
+mod quiz;
+mod stage;
+
+use aside::{give_back, load_course, open_contents};
+
+pub use answer::{by_digit, candidates};
+pub(super) use answer::{is_answer, obstacle};
+pub use stage::{has_wandered, takes_place};
+
+/// What the actions of lessons do.
+pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
+    match action {
+        Action::Learn => open_contents(state),
+        Action::LeaveLesson => return leave(state),
+        Action::GoOn => go_on(state),
+        Action::SkipStep => skip(state),
+        Action::PreviousPage => lesson::back(state),
+        Action::ReturnToStep => return_home(state),
+        Action::ToggleLecture => lesson::toggle_lecture(state),
+        Action::ChangeLanguage => {
+            let other = match state.prefs.learned.language {
+                Language::En => Language::Zh,
+                Language::Zh => Language::En,
+            };
+            set_language(state, other);
+        }
+        _ => {}
+    }
+    None
+}
+
+/// What else a learner asks for.
+pub(super) fn carry_out(state: &mut State, command: LearnCommand) {
+    match command {
+        LearnCommand::Lesson(number) => lesson::open(state, number),
+        LearnCommand::Preview(path, read) => lesson::preview(state, path, read),
+        LearnCommand::Draft(draft) => {
+            if let Some(stage) = state.learn.stage_mut() {
+                stage.draft = draft;
+            }
+        }
+        LearnCommand::Answer(answer) => answer::give(state, &answer),
+        LearnCommand::Target(target) => {
+            answer::give(state, &Answer::Click(target));
+        }
+        LearnCommand::Language(language) => set_language(state, language),
+        LearnCommand::Solution => lesson::show_solution(state),
+        LearnCommand::Quiz(seed) => quiz::open(state, seed),
+        LearnCommand::Seed(seed) => state.prefs.learned.cases = seed,
+        LearnCommand::Case(seed, number) => case::open(state, seed, number),
+        LearnCommand::Name(culprit) => case::name(state, culprit),
+        LearnCommand::Choose(remedy) => case::choose(state, remedy),
+        LearnCommand::Solve => case::solve(state),
+    }
+}
+
+/// The key that goes on: gives the answer that was made, shows the end of what moves, or goes to the next step.
+fn go_on(state: &mut State) {
+    if stage::finish_replay(state) || answer::give_draft(state) {
+        return;
+    }
+    match &state.learn.page {
+        Some(Page::Lesson(_)) => lesson::forward(state),
+        Some(Page::Quiz(_)) => quiz::go_on(state),
+        Some(Page::Case(_)) => case::go_on(state),
+        Some(Page::Contents) | None => {}
+    }
+}
+
+fn skip(state: &mut State) {
+    match &state.learn.page {
+        Some(Page::Lesson(_)) => lesson::forward(state),
+        Some(Page::Quiz(_)) => quiz::answered(state, None),
+        Some(Page::Case(_) | Page::Contents) | None => {}
+    }
+}
+
+fn set_language(state: &mut State, language: Language) {
+    state.prefs.learned.language = language;
+    if !load_course(state) {
+        return;
+    }
+    match &state.learn.page {
+        Some(Page::Lesson(_)) => lesson::translate(state),
+        Some(Page::Quiz(_)) => quiz::translate(state),
+        Some(Page::Contents | Page::Case(_)) | None => {}
+    }
+}
+
+/// From a lesson back to the list, from the list back to what the window showed.
+fn leave(state: &mut State) -> Option<Effect> {
+    state.learn.wanted = None;
+    state.overlay.messages_open = false;
+    if !state.learn.shows_contents() {
+        open_contents(state);
+        return None;
+    }
+    state.learn.page = None;
+    let run = give_back(state)?.run;
+    let run = run.filter(|number| state.runs.get(*number).is_some());
+    // The run of a lesson gives way to the user's own.
+    state.session.of_lesson?;
+    Some(run.map_or(Effect::Close, Effect::ShowRun))
+}
+
+/// What a run that begins is for lessons: one that the learner tries, or, from the list of lessons, the user's own.
+pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Option<OfLesson> {
+    let is_tried = !watched && matches!(source, Source::Live { .. } | Source::Simulating);
+    match state.learn.page.as_ref()? {
+        Page::Lesson(_) | Page::Quiz(_) | Page::Case(_) => is_tried.then_some(OfLesson::Tried),
+        Page::Contents => {
+            let options = state.prefs.options.clone();
+            state.learn.page = None;
+            let _ = give_back(state);
+            // It was started with these.
+            if is_tried {
+                state.prefs.options = options;
+            }
+            None
+        }
+    }
+}
+
+/// Something has arrived from the session: a run of the learner's may have ended.
+pub(super) fn after_arrival(state: &mut State) {
+    if state.session.of_lesson != Some(OfLesson::Tried) {
+        return;
+    }
+    match state.session.source {
+        Source::Finished => lesson::look_at_try(state),
+        // It was refused: the run of the step comes back.
+        Source::None if state.learn.wanted.is_none() => ask_again(state),
+        Source::None
+        | Source::Loading { .. }
+        | Source::Simulating
+        | Source::Live { .. }
+        | Source::Recording { .. } => {}
+    }
+}
+
+/// Puts the window back to where the step is.
+fn return_home(state: &mut State) {
+    match state.session.of_lesson {
+        Some(_) if state.session.source == Source::Finished => stage::go_home(state),
+        Some(_) | None => ask_again(state),
+    }
+}
+
+/// Asks for the run of the step again.
+fn ask_again(state: &mut State) {
+    let step = match &state.learn.page {
+        Some(Page::Lesson(playing)) => Some(playing.step()),
+        Some(Page::Quiz(quizzing)) => quizzing.step(),
+        Some(Page::Case(detecting)) => {
+            let (seed, number) = (detecting.seed, detecting.number);
+            stage::want(state, What::Case(seed, number));
+            None
+        }
+        Some(Page::Contents) | None => None,
+    };
+    if let Some(step) = step {
+        stage::set_panels(state);
+        stage::want_step(state, step);
+    }
+}
+
+/// Takes in what was worked out.
+pub(super) fn prepared(state: &mut State, prepared: Prepared) {
+    let is_wanted = |state: &State| {
+        let wanted = state.learn.wanted.as_ref();
+        wanted.is_some_and(|wanted| wanted.number == prepared.number)
+    };
+    if !is_wanted(state) {
+        return;
+    }
+    state.learn.wanted = None;
+    match prepared.outcome {
+        Ok(Outcome::Step(run)) => {
+            stage::install(state, *run);
+            lesson::begin_replay_of_lecture(state);
+        }
+        Ok(Outcome::Case(case)) => case::made(state, &case),
+        Ok(Outcome::Solved(solved)) => case::solved(state, *solved),
+        Err(why) => {
+            if let Some(stage) = state.learn.stage_mut() {
+                stage.trouble = Some(why);
+            }
+        }
+    }
+}
+
+/// Time has passed.
+pub(super) fn frame(state: &mut State, elapsed: Nanos) {
+    if state.learn.page.is_some() {
+        stage::advance(state, elapsed);
+    }
+}

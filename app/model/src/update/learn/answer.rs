@@ -1,0 +1,232 @@
+//! Answers: what is clicked, typed or chosen, and whether it can be given.
+
+use loadscope_insight::variables::planned_workers;
+use loadscope_lessons::{Answer, Kind, Part, Phase, Target, Unanswerable, Value};
+use loadscope_trace::Run;
+
+use super::stage::{begin_replay, has_wandered};
+use super::{lesson, quiz};
+use crate::command::{Action, Command, LearnCommand};
+use crate::state::State;
+use crate::state::learn::Page;
+use crate::view::Item;
+
+/// Gives an answer.
+pub(super) fn give(state: &mut State, answer: &Answer) {
+    let Some(truth) = state.learn.stage().and_then(|stage| stage.truth.clone()) else {
+        return;
+    };
+    match &mut state.learn.page {
+        Some(Page::Lesson(playing)) => {
+            if let Err(why) = playing.play.answer_by(truth, answer) {
+                complain(state, why);
+                return;
+            }
+            lesson::keep(state);
+            begin_replay(state);
+        }
+        Some(Page::Quiz(quizzing)) => {
+            let language = quizzing.quiz.language;
+            let judged = quizzing
+                .entry()
+                .map(|entry| entry.question.judge_by(truth, answer, language));
+            match judged {
+                Some(Ok(judged)) => quiz::answered(state, Some(judged)),
+                Some(Err(why)) => complain(state, why),
+                None => {}
+            }
+        }
+        Some(Page::Contents | Page::Case(_)) | None => {}
+    }
+}
+
+fn complain(state: &mut State, why: Unanswerable) {
+    if let Some(stage) = state.learn.stage_mut() {
+        stage.trouble = Some(why.to_string());
+    }
+}
+
+/// Gives the answer that was typed or put into order. False if there is none.
+pub(super) fn give_draft(state: &mut State) -> bool {
+    match draft(state) {
+        Some(answer) => {
+            give(state, &answer);
+            true
+        }
+        None => false,
+    }
+}
+
+/// The answer that was typed or put into order, if it is complete.
+fn draft(state: &State) -> Option<Answer> {
+    let question = state.learn.question()?;
+    let stage = state.learn.stage()?;
+    match &question.kind {
+        Kind::Number { .. } => stage.draft.value().map(Answer::Number),
+        Kind::Order(_) => {
+            let truth = stage.truth.as_ref()?;
+            let items = question.items(truth, state.prefs.learned.language);
+            let is_complete = items.len() == stage.draft.order.len();
+            is_complete.then(|| Answer::Order(stage.draft.order.clone()))
+        }
+        Kind::Choice(_) | Kind::Click => None,
+    }
+}
+
+/// True if selecting this is an answer to the question that is open, which is then given.
+pub(in crate::update) fn is_answer(state: &mut State, item: Option<Item>) -> bool {
+    let Some(target) = item.and_then(|item| target(state, item)) else {
+        return false;
+    };
+    give(state, &Answer::Click(target));
+    true
+}
+
+fn target(state: &State, item: Item) -> Option<Target> {
+    match (state.learn.click()?, item) {
+        (Value::Batch(_), Item::Batch(row)) => {
+            let batch = state.session.run.batches().get(row)?;
+            Some(Target::Batch(batch.id))
+        }
+        (Value::Batch(_), _) | (_, Item::Batch(_) | Item::Range(..) | Item::Activity(_)) => None,
+        (_, Item::Lane(lane)) => Some(Target::Part(Part::of_lane(lane))),
+        (_, Item::Sampler) => Some(Target::Part(Part::Sampler)),
+    }
+}
+
+/// What can be clicked as the answer to the question that is open, in the order of the pipeline.
+pub fn candidates(state: &State) -> Vec<Target> {
+    let run = &state.session.run;
+    match state.learn.click() {
+        Some(Value::Batch(_)) => {
+            let batches = state.pipeline();
+            let batches = batches.batches();
+            batches.map(|batch| Target::Batch(batch.id)).collect()
+        }
+        Some(_) => parts(run).into_iter().map(Target::Part).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The parts of the pipeline, from left to right: also those that no batch has been in yet.
+fn parts(run: &Run) -> Vec<Part> {
+    let workers = planned_workers(run);
+    let crew = u32::try_from(workers).unwrap_or(u32::MAX);
+    let mut all = vec![Part::Sampler];
+    for worker in (0..crew).filter_map(|worker| worker.try_into().ok()) {
+        all.push(Part::IndexQueue(worker));
+        all.push(Part::Worker(worker));
+    }
+    let pins = run.info.pinning.is_some();
+    let rest = [
+        (workers == 0, Part::Main),
+        (workers > 0, Part::ResultQueue),
+        (pins, Part::PinThread),
+        (pins && workers > 0, Part::DataQueue),
+        (workers > 0, Part::ReorderBuffer),
+        (true, Part::Trainer),
+    ];
+    all.extend(
+        rest.into_iter()
+            .filter(|(is_there, _)| *is_there)
+            .map(|(_, part)| part),
+    );
+    all
+}
+
+/// What a digit chooses while a question is open: the first choice, the second item, the third part.
+pub fn by_digit(state: &State, digit: usize) -> Option<Command> {
+    let at = digit.checked_sub(1)?;
+    let question = state.learn.question()?;
+    let stage = state.learn.stage()?;
+    let truth = stage.truth.as_ref()?;
+    let command = match &question.kind {
+        Kind::Number { .. } => return None,
+        Kind::Choice(all) => {
+            all.get(at)?;
+            LearnCommand::Answer(Answer::Choice(at))
+        }
+        Kind::Order(_) => {
+            let items = question.items(truth, state.prefs.learned.language);
+            items.get(at)?;
+            let mut draft = stage.draft.clone();
+            draft.toggle(at);
+            LearnCommand::Draft(draft)
+        }
+        Kind::Click => LearnCommand::Target(candidates(state).get(at)?.clone()),
+    };
+    Some(command.into())
+}
+
+/// Why an action of lessons is impossible; `None` if it is not.
+pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'static str> {
+    let Some(page) = &state.learn.page else {
+        let is_always = matches!(
+            action,
+            Action::Learn | Action::ToggleLecture | Action::ChangeLanguage
+        );
+        return (!is_always).then_some("No lesson is open: press Ctrl+L to choose one");
+    };
+    match action {
+        Action::GoOn => cannot_go_on(state, page),
+        Action::SkipStep => match page {
+            Page::Lesson(playing) => match playing.play.phase() {
+                Phase::Asking | Phase::Trying(_) => None,
+                Phase::Reading | Phase::Answered(_) | Phase::Reached | Phase::Finished => {
+                    Some("There is nothing to skip: press Enter to go on")
+                }
+            },
+            Page::Quiz(quizzing) if quizzing.entry().is_some() => None,
+            Page::Quiz(_) | Page::Case(_) | Page::Contents => Some("There is no open question"),
+        },
+        Action::PreviousPage => match page {
+            Page::Lesson(playing) if playing.play.phase() == &Phase::Finished => None,
+            Page::Lesson(playing) if playing.play.position().0 > 0 => None,
+            Page::Lesson(_) => Some("This is the first step of the lesson"),
+            Page::Quiz(_) | Page::Case(_) | Page::Contents => Some("No lesson is open"),
+        },
+        Action::ReturnToStep => match has_wandered(state) {
+            true => None,
+            false => Some("The window shows what the step is about"),
+        },
+        _ => None,
+    }
+}
+
+/// Why the key that goes on does nothing.
+fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
+    if state
+        .learn
+        .stage()
+        .is_some_and(|stage| stage.replay.is_some())
+        || draft(state).is_some()
+    {
+        return None;
+    }
+    match page {
+        Page::Contents => Some("Choose a lesson from the list"),
+        Page::Lesson(playing) if playing.play.may_go_on() => None,
+        Page::Lesson(playing) => match playing.play.phase() {
+            Phase::Trying(_) => Some("Reach the goal first, or press Shift+Enter to skip it"),
+            Phase::Reading
+            | Phase::Asking
+            | Phase::Answered(_)
+            | Phase::Reached
+            | Phase::Finished => Some("Answer the question first, or press Shift+Enter to skip it"),
+        },
+        Page::Quiz(quizzing) => match quizzing.entry() {
+            Some(_) => Some("Answer the question first, or press Shift+Enter to skip it"),
+            None => None,
+        },
+        Page::Case(detecting) => match (&detecting.case, &detecting.solved) {
+            (_, Some(_)) => None,
+            (Some(case), None)
+                if detecting.named.len() == case.count() && !detecting.chosen.is_empty() =>
+            {
+                None
+            }
+            (Some(_), None) => Some("Name the cause and choose a remedy first"),
+            (None, None) => Some("The case is being made"),
+        },
+    }
+}

@@ -1,0 +1,97 @@
+//! What the window showed before a lesson is put aside, and comes back; the list of lessons.
+
+use std::sync::Arc;
+
+use loadscope_insight::arrival::Notice;
+use loadscope_lessons::{Course, Play};
+
+use crate::state::State;
+use crate::state::learn::{Own, Page};
+use crate::update::arrive::tell;
+
+/// Shows the list of lessons. What the window showed is put aside first.
+pub(super) fn open_contents(state: &mut State) {
+    if !load_course(state) {
+        return;
+    }
+    put_aside(state);
+    state.learn.page = Some(Page::Contents);
+    state.learn.wanted = None;
+    state.overlay.messages_open = false;
+    state.session.playing = false;
+}
+
+/// Reads the lessons in the language that is chosen. False if they cannot be read.
+pub(super) fn load_course(state: &mut State) -> bool {
+    let language = state.prefs.learned.language;
+    let has = |course: &Arc<Course>| {
+        let first = course.lessons().first();
+        first.is_some_and(|lesson| lesson.language == language)
+    };
+    if state.learn.course.as_ref().is_some_and(has) {
+        return true;
+    }
+    match Course::built_in(language) {
+        Ok(course) => state.learn.course = Some(Arc::new(course)),
+        Err(error) => {
+            complain(state, error.to_string());
+            return false;
+        }
+    }
+    true
+}
+
+/// Remembers what the window shows, once.
+pub(super) fn put_aside(state: &mut State) {
+    if state.learn.own.is_some() {
+        return;
+    }
+    let session = &state.session;
+    state.learn.own = Some(Box::new(Own {
+        options: state.prefs.options.clone(),
+        history: std::mem::take(&mut state.look.history),
+        workspace: state.prefs.workspace,
+        panels: [
+            state.prefs.options_open,
+            state.prefs.inspector_open,
+            state.prefs.variables_open,
+        ],
+        lower: state.look.lower,
+        run: session.is_worth_keeping().then_some(session.number),
+    }));
+}
+
+/// Restores the options and the panels that the window had.
+pub(super) fn give_back(state: &mut State) -> Option<Box<Own>> {
+    let mut own = state.learn.own.take()?;
+    state.prefs.options = own.options.clone();
+    state.look.history = std::mem::take(&mut own.history);
+    state.prefs.workspace = own.workspace;
+    [
+        state.prefs.options_open,
+        state.prefs.inspector_open,
+        state.prefs.variables_open,
+    ] = own.panels;
+    state.look.lower = own.lower;
+    Some(own)
+}
+
+/// Opens a lesson at its beginning, or where it was left.
+pub(super) fn play_of(state: &State, number: u32) -> Option<Play> {
+    let lesson = state.learn.lesson(number)?;
+    let progress = &state.prefs.learned.progress;
+    let kept = progress.lessons.get(&number);
+    let step = kept.filter(|kept| !kept.done).map_or(0, |kept| kept.step);
+    let mut play = Play::from(lesson, step);
+    play.set_lecture(state.prefs.learned.lecture);
+    Some(play)
+}
+
+/// Tells the user what went wrong.
+pub(super) fn complain(state: &mut State, text: String) {
+    let notice = Notice {
+        is_error: true,
+        text,
+    };
+    tell(state, notice);
+}

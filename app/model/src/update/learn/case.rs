@@ -1,0 +1,136 @@
+//! Detective cases: a run with hidden causes, what was named and chosen, and what comes of it.
+
+use std::sync::Arc;
+
+use loadscope_insight::diagnose::Other;
+use loadscope_insight::landmarks::{Landmarks, Place};
+use loadscope_lessons::cases::{CASES, Case, Culprit, Remedy, Solved};
+
+use super::aside::{open_contents, put_aside};
+use super::stage::{go_to, set_panels, show_run, want};
+use crate::state::State;
+use crate::state::learn::{Detecting, OfLesson, Page, Stage, What};
+use crate::view::Workspace;
+
+/// Opens a case.
+pub(super) fn open(state: &mut State, seed: u64, number: u32) {
+    put_aside(state);
+    state.learn.page = Some(Page::Case(Box::new(Detecting {
+        seed,
+        number,
+        case: None,
+        named: Vec::new(),
+        chosen: Vec::new(),
+        solved: None,
+        stage: Stage::default(),
+    })));
+    want(state, What::Case(seed, number));
+}
+
+/// The case was made: its run is shown.
+pub(super) fn made(state: &mut State, case: &Arc<Case>) {
+    let run = Arc::new(case.run.clone());
+    let landmarks = Landmarks::of(&run);
+    state.prefs.options = run.info.options.clone();
+    show_run(state, run.into(), landmarks, OfLesson::Given);
+    if let Some(Page::Case(detecting)) = &mut state.learn.page {
+        detecting.case = Some(Arc::clone(case));
+    }
+    set_panels(state);
+    let end = state.session.run.transitions().len();
+    go_to(state, Some(Place::Step(end)));
+}
+
+/// Names a cause, or no longer. There are as many to be named as the case has; of one more the first goes.
+pub(super) fn name(state: &mut State, culprit: Culprit) {
+    if let Some(Page::Case(detecting)) = &mut state.learn.page {
+        let most = detecting.case.as_ref().map_or(1, |case| case.count());
+        toggle(&mut detecting.named, culprit, most);
+    }
+}
+
+/// Chooses a remedy, or no longer.
+pub(super) fn choose(state: &mut State, remedy: Remedy) {
+    if let Some(Page::Case(detecting)) = &mut state.learn.page {
+        let most = detecting.case.as_ref().map_or(1, |case| case.count());
+        toggle(&mut detecting.chosen, remedy, most);
+    }
+}
+
+fn toggle<T: PartialEq>(all: &mut Vec<T>, one: T, most: usize) {
+    match all.iter().position(|other| *other == one) {
+        Some(at) => _ = all.remove(at),
+        None => {
+            all.push(one);
+            let surplus = all.len().saturating_sub(most);
+            all.drain(..surplus);
+        }
+    }
+}
+
+/// Asks what comes of what was named and chosen.
+pub(super) fn solve(state: &mut State) {
+    let Some(detecting) = state.learn.detecting() else {
+        return;
+    };
+    if let (Some(case), None) = (&detecting.case, &detecting.solved) {
+        let what = What::Solution(
+            Arc::clone(case),
+            detecting.named.clone(),
+            detecting.chosen.clone(),
+        );
+        want(state, what);
+    }
+}
+
+/// What came of it. The run with the remedies is shown beside the first one.
+pub(super) fn solved(state: &mut State, solved: Solved) {
+    let Some(detecting) = state.learn.detecting() else {
+        return;
+    };
+    let (seed, number) = (detecting.seed, detecting.number);
+    let score = if solved.is_named { solved.score } else { 0 };
+    state.prefs.learned.progress.keep_case(seed, number, score);
+    if let Some(after) = &solved.after {
+        let landmarks = Landmarks::of(after);
+        state.prefs.options = after.info.options.clone();
+        let before = detecting_run(state);
+        show_run(state, after.clone().into(), landmarks, OfLesson::Given);
+        // Both of them side by side.
+        state.session.diagnose.other = before;
+        state.prefs.workspace = Workspace::Diagnose;
+        let end = state.session.run.transitions().len();
+        go_to(state, Some(Place::Step(end)));
+    }
+    if let Some(Page::Case(detecting)) = &mut state.learn.page {
+        detecting.solved = Some(Box::new(solved));
+    }
+}
+
+/// The run of the case, to be compared with.
+fn detecting_run(state: &State) -> Option<Other> {
+    let case = state.learn.detecting()?.case.as_ref()?;
+    Some(Other {
+        number: CASE_RUNS + state.learn.asked,
+        name: "Before".to_owned(),
+        run: Arc::new(case.run.clone()),
+        cut: false,
+        is_before: true,
+    })
+}
+
+/// Numbers of runs of cases to compare with: far from those that the window gives.
+const CASE_RUNS: u64 = 1 << 40;
+
+/// Judges; afterwards on to the next case.
+pub(super) fn go_on(state: &mut State) {
+    let Some(detecting) = state.learn.detecting() else {
+        return;
+    };
+    let (seed, next) = (detecting.seed, detecting.number + 1);
+    match &detecting.solved {
+        None => solve(state),
+        Some(_) if next <= CASES => open(state, seed, next),
+        Some(_) => open_contents(state),
+    }
+}

@@ -1,0 +1,202 @@
+//! A lesson: opened, gone through, tried, translated.
+
+use std::path::PathBuf;
+
+use loadscope_lessons::{About, BuiltInCodes, Lesson, Moment, Phase, Play, Task};
+use loadscope_plan::plan::settled;
+
+use super::aside::{complain, load_course, open_contents, play_of, put_aside};
+use super::stage::{begin_replay, go_home, go_to, set_panels, want_step};
+use crate::state::State;
+use crate::state::learn::{Page, Playing, Stage};
+use crate::view::Cursor;
+
+/// Opens the lesson with this number where it was left, or at its beginning.
+pub(super) fn open(state: &mut State, number: u32) {
+    if !load_course(state) {
+        return;
+    }
+    match play_of(state, number) {
+        Some(play) => begin(state, Playing::new(play)),
+        None => open_contents(state),
+    }
+}
+
+/// Shows a lesson that is being written, at the step that was shown before.
+pub(super) fn preview(state: &mut State, path: PathBuf, read: Result<Box<Lesson>, String>) {
+    let open = state.learn.playing_mut();
+    let open = open.filter(|playing| playing.file.as_ref() == Some(&path));
+    match (read, open) {
+        (Ok(lesson), Some(playing)) => {
+            playing.mistake = None;
+            playing.play.replace_lesson(&lesson);
+            let (step, _) = playing.play.position();
+            let mut play = Play::from(&lesson, step);
+            play.set_lecture(playing.play.is_lecture());
+            playing.play = play;
+            enter(state);
+        }
+        (Ok(lesson), None) => {
+            let mut play = Play::of(&lesson);
+            play.set_lecture(state.prefs.learned.lecture);
+            let mut playing = Playing::new(play);
+            playing.file = Some(path);
+            state.prefs.learned.language = lesson.language;
+            let _ = load_course(state);
+            begin(state, playing);
+        }
+        (Err(mistake), Some(playing)) => playing.mistake = Some(mistake),
+        (Err(mistake), None) => complain(state, mistake),
+    }
+}
+
+fn begin(state: &mut State, playing: Playing) {
+    put_aside(state);
+    state.learn.page = Some(Page::Lesson(Box::new(playing)));
+    enter(state);
+}
+
+/// A step begins.
+fn enter(state: &mut State) {
+    let Some(playing) = state.learn.playing_mut() else {
+        return;
+    };
+    playing.stage = Stage::default();
+    playing.tried = None;
+    playing.found.clear();
+    let step = playing.step();
+    let options = settled(step.options.clone());
+    // Undo takes back what the learner changed in this step.
+    state.look.history = crate::history::History::default();
+    state.prefs.options = options;
+    keep(state);
+    set_panels(state);
+    want_step(state, step);
+}
+
+/// Keeps what was done.
+pub(super) fn keep(state: &mut State) {
+    let Some(playing) = state.learn.playing() else {
+        return;
+    };
+    if playing.file.is_some() {
+        return;
+    }
+    let number = playing.play.lesson().number;
+    let now = playing.play.progress().clone();
+    state.prefs.learned.progress.keep(number, now);
+}
+
+/// On to the next step; after the last one to the next lesson.
+pub(super) fn forward(state: &mut State) {
+    let Some(playing) = state.learn.playing_mut() else {
+        return;
+    };
+    if *playing.play.phase() == Phase::Finished {
+        let next = playing.play.lesson().number + 1;
+        match state.learn.lesson(next) {
+            Some(_) => open(state, next),
+            None => open_contents(state),
+        }
+        return;
+    }
+    playing.play.forward();
+    match playing.play.phase() {
+        Phase::Finished => {
+            keep(state);
+            go_home(state);
+        }
+        _ => enter(state),
+    }
+}
+
+/// Back to the step before.
+pub(super) fn back(state: &mut State) {
+    if let Some(playing) = state.learn.playing_mut() {
+        // From the end of a lesson it is the last step.
+        match playing.play.phase() {
+            Phase::Finished => {
+                let (step, _) = playing.play.position();
+                let mut play = Play::from(playing.play.lesson(), step);
+                play.set_lecture(playing.play.is_lecture());
+                playing.play = play;
+            }
+            _ => playing.play.back(),
+        }
+        enter(state);
+    }
+}
+
+/// Hides the questions, or shows them.
+pub(super) fn toggle_lecture(state: &mut State) {
+    let lecture = !state.prefs.learned.lecture;
+    state.prefs.learned.lecture = lecture;
+    if let Some(playing) = state.learn.playing_mut() {
+        playing.play.set_lecture(lecture);
+        enter(state);
+    }
+}
+
+/// The same step in the other language.
+pub(super) fn translate(state: &mut State) {
+    let Some(number) = state.learn.playing().map(|p| p.play.lesson().number) else {
+        return;
+    };
+    let Some(lesson) = state.learn.lesson(number).cloned() else {
+        return;
+    };
+    if let Some(playing) = state.learn.playing_mut().filter(|p| p.file.is_none()) {
+        playing.play.replace_lesson(&lesson);
+    }
+}
+
+/// In a lecture the run plays to the answer by itself.
+pub(super) fn begin_replay_of_lecture(state: &mut State) {
+    let Some(playing) = state.learn.playing() else {
+        return;
+    };
+    let is_question = matches!(playing.play.step().task, Task::Predict { .. });
+    if playing.play.is_lecture() && is_question {
+        let from = playing.stage.from;
+        go_to(state, from);
+        begin_replay(state);
+    }
+}
+
+/// Sets the options of the solution.
+pub(super) fn show_solution(state: &mut State) {
+    let Some(playing) = state.learn.playing() else {
+        return;
+    };
+    let solution = playing.play.solution();
+    let solved = solution.and_then(|changes| changes.apply(playing.play.options()).ok());
+    if let Some(options) = solved {
+        state.look.history.let_go();
+        crate::update::edit::edit(state, options);
+        state.look.history.let_go();
+    }
+}
+
+/// A run of the learner's has ended: whether it reaches the goal.
+pub(super) fn look_at_try(state: &mut State) {
+    let run = state.session.run.now();
+    let number = state.session.run_number;
+    let Some(playing) = state.learn.playing_mut() else {
+        return;
+    };
+    if playing.looked_at == Some(number) {
+        return;
+    }
+    playing.looked_at = Some(number);
+    playing.tried = Some(playing.play.tried(&run, &BuiltInCodes));
+    playing.found = match &playing.play.step().task {
+        Task::Try(trial) => About::at(&run, Moment::End, &BuiltInCodes)
+            .map(|about| trial.goal.found(about))
+            .unwrap_or_default(),
+        Task::Look { .. } | Task::Predict { .. } | Task::Code { .. } => Vec::new(),
+    };
+    let end = run.transitions().len();
+    state.session.cursor = Cursor::Step(end);
+    state.overlay.hint = None;
+    keep(state);
+}

@@ -1,0 +1,81 @@
+//! The quiz: questions drawn by a seed, one after the other, and what came of them.
+
+use std::sync::Arc;
+
+use loadscope_lessons::{Judgement, Quiz};
+use loadscope_plan::plan::settled;
+
+use super::aside::{complain, open_contents, put_aside};
+use super::stage::{set_panels, want_step};
+use crate::state::State;
+use crate::state::learn::{Page, Quizzing, Stage};
+
+/// Begins the quiz of this seed.
+pub(super) fn open(state: &mut State, seed: u64) {
+    let quiz = match Quiz::built_in(state.prefs.learned.language) {
+        Ok(quiz) => quiz,
+        Err(error) => {
+            complain(state, error.to_string());
+            return;
+        }
+    };
+    put_aside(state);
+    state.learn.page = Some(Page::Quiz(Box::new(Quizzing {
+        drawn: quiz.draw(seed),
+        quiz: Arc::new(quiz),
+        seed,
+        answers: Vec::new(),
+        stage: Stage::default(),
+    })));
+    enter(state);
+}
+
+fn enter(state: &mut State) {
+    let Some(Page::Quiz(quizzing)) = &mut state.learn.page else {
+        return;
+    };
+    quizzing.stage = Stage::default();
+    let step = quizzing.step();
+    set_panels(state);
+    match step {
+        Some(step) => {
+            state.prefs.options = settled(step.options.clone());
+            want_step(state, step);
+        }
+        None => finish(state),
+    }
+}
+
+/// All questions were answered: the outcome is kept.
+fn finish(state: &mut State) {
+    if let Some(quizzing) = state.learn.quizzing() {
+        let (seed, right, of) = (quizzing.seed, quizzing.right(), quizzing.drawn.len());
+        let progress = &mut state.prefs.learned.progress;
+        progress.keep_quiz(seed, right as u32, of as u32);
+    }
+}
+
+/// On to the next question; behind the last one back to the list.
+pub(super) fn go_on(state: &mut State) {
+    if state.learn.quizzing().is_some_and(|q| q.entry().is_none()) {
+        open_contents(state);
+    }
+}
+
+/// A question was answered, or skipped.
+pub(super) fn answered(state: &mut State, judged: Option<Judgement>) {
+    if let Some(Page::Quiz(quizzing)) = &mut state.learn.page {
+        quizzing.answers.push(judged);
+        enter(state);
+    }
+}
+
+/// The same question in the other language.
+pub(super) fn translate(state: &mut State) {
+    let language = state.prefs.learned.language;
+    if let (Some(Page::Quiz(quizzing)), Ok(quiz)) =
+        (&mut state.learn.page, Quiz::built_in(language))
+    {
+        quizzing.quiz = Arc::new(quiz);
+    }
+}

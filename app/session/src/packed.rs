@@ -1,0 +1,98 @@
+//! A recording as it goes into a page: compressed, whole, in memory.
+
+use std::path::Path;
+
+use loadscope_exchange::ImportError;
+use loadscope_trace::{Compression, EventKind, LogError, LogWriter};
+
+use super::events::each_event;
+
+/// A recording in memory.
+#[derive(Debug)]
+pub struct Packed {
+    /// A compressed recording.
+    pub bytes: Vec<u8>,
+    /// True if what was read ends in the middle.
+    pub cut: bool,
+}
+
+/// Reads a recording, or what another tool wrote, and writes it anew: events, and nothing else that stood in the file. Without
+/// `contents` the pictures, waveforms, numbers and texts of batches are left out.
+///
+/// # Errors
+/// If it is nothing that can be opened or is damaged.
+pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
+    let mut log = LogWriter::new(Vec::new(), Compression::Zstd)?;
+    let mut failed: Option<LogError> = None;
+    let cut = each_event(path, |event| {
+        if !contents && matches!(event.kind, EventKind::Content(_)) {
+            return true;
+        }
+        failed = log.write(event).err();
+        failed.is_none()
+    })?;
+    match failed {
+        Some(e) => Err(e.into()),
+        None => Ok(Packed {
+            bytes: log.finish()?,
+            cut,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use loadscope_trace::{
+        BatchContent, BatchId, Event, Field, FieldData, LogReader, Nanos, RunId,
+    };
+
+    use super::*;
+
+    const SECRET: &str = "a text of a sample";
+
+    fn recorded() -> tempfile::NamedTempFile {
+        let batch = BatchId { epoch: 0, idx: 0 };
+        let text = FieldData::Text(vec![SECRET.to_owned()]);
+        let field = Field::new("[0]", "str", [], text);
+        let fields = vec![field];
+        let kinds = [
+            EventKind::EpochStarted { epoch: 0 },
+            EventKind::dispatched(batch, None, [1, 2]),
+            EventKind::Content(Box::new(BatchContent { batch, fields })),
+        ];
+        let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
+        for (at, kind) in kinds.into_iter().enumerate() {
+            let (at, run) = (Nanos(at as i64), RunId(0));
+            log.write(&Event { at, run, kind }).expect("a vector");
+        }
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::io::Write::write_all(&mut file.as_file(), &log.finish().expect("a vector"))
+            .expect("there is room");
+        file
+    }
+
+    fn events(packed: Packed) -> Vec<Event> {
+        assert!(!packed.cut);
+        let log = LogReader::new(Cursor::new(packed.bytes)).expect("a recording");
+        log.map(|event| event.expect("it is sound")).collect()
+    }
+
+    #[test]
+    fn everything_goes_into_a_page_but_the_contents_where_they_are_not_wanted() {
+        let file = recorded();
+        let whole = events(packed(file.path(), true).expect("it is sound"));
+        assert_eq!(whole.len(), 3);
+        assert!(format!("{whole:?}").contains(SECRET));
+        let rest = events(packed(file.path(), false).expect("it is sound"));
+        assert_eq!(rest[..], whole[..2]);
+    }
+
+    #[test]
+    fn what_is_no_recording_goes_into_no_page() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::io::Write::write_all(&mut file.as_file(), b"</script>").expect("there is room");
+        assert!(packed(file.path(), true).is_err());
+    }
+}

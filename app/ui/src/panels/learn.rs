@@ -1,0 +1,131 @@
+//! Lessons: the list of them, the player below the run, and what is outlined while a step is open.
+//!
+//! What they are about is the real window: panels mark where the parts are that lessons name (`kit::parts`), and the player never
+//! draws a pipeline of its own.
+
+mod answer;
+mod case;
+mod code;
+mod contents;
+mod lesson;
+mod nav;
+mod quiz;
+mod room;
+mod stage;
+mod text;
+mod words;
+
+pub use contents::show as contents;
+pub use stage::{begin, show as stage};
+
+use egui::{Rect, Ui, UiBuilder, Vec2, vec2};
+use loadscope_lessons::{Kind, Phase, Question, Task};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::state::learn::Page;
+
+use crate::theme::space;
+
+/// No line of a lesson is longer: it could not be read, points.
+const WIDEST: f32 = 1240.0;
+/// Programs and what they print are wider.
+const WIDEST_CODE: f32 = 1600.0;
+
+/// How high the player is in a window of this size; `None`: nothing is open.
+pub fn height(state: &State, window: Vec2) -> Option<f32> {
+    let page = state.learn.page.as_ref()?;
+    let usual = match (window.y < 560.0, window.y < 900.0) {
+        (true, _) => 168.0,
+        (false, true) => 196.0,
+        (false, false) => 216.0,
+    };
+    let most = (window.y * 0.56).clamp(200.0, 460.0);
+    Some(match page {
+        Page::Contents => return None,
+        Page::Lesson(playing) => match (&playing.play.step().task, playing.play.phase()) {
+            (_, Phase::Finished) => usual,
+            (Task::Code { .. }, _) => most.min(window.y * 0.52),
+            (Task::Predict { question, .. }, _) if !state.prefs.learned.lecture => {
+                usual.max(needed(question, window.x)).min(most)
+            }
+            _ if state.prefs.learned.lecture => usual + 40.0,
+            _ => usual,
+        },
+        Page::Quiz(quizzing) => match quizzing.entry() {
+            None => most,
+            Some(entry) => usual.max(needed(&entry.question, window.x)).min(most),
+        },
+        Page::Case(_) => most.min(300.0),
+    })
+}
+
+/// What the ways of answering take, with the lines above and below them.
+fn needed(question: &Question, width: f32) -> f32 {
+    let (Kind::Choice(all) | Kind::Order(all)) = &question.kind else {
+        return 0.0;
+    };
+    let around = nav::HEAD + nav::FOOT + 28.0;
+    // Characters of Chinese are twice as wide.
+    let wide = |text: &str| -> f32 {
+        let of = |c: char| if c.is_ascii() { 7.2 } else { 13.5 };
+        text.chars().map(of).sum()
+    };
+    let room = width_of_answers(width.min(WIDEST)) - 52.0;
+    let one = |text: &str| (wide(text) / room).ceil().max(1.0) * 19.0 + 16.0;
+    let choices: f32 = all.iter().map(|choice| one(&choice.text)).sum();
+    let order = matches!(question.kind, Kind::Order(_));
+    around + choices + if order { 24.0 } else { 0.0 }
+}
+
+fn width_of_answers(width: f32) -> f32 {
+    (width * 0.36).clamp(228.0, 440.0)
+}
+
+/// True where the panels at the sides would leave nothing for a program.
+pub fn hides_sides(state: &State, window: Vec2) -> bool {
+    is_code(state) && window.y < 560.0
+}
+
+/// True while a program is shown.
+fn is_code(state: &State) -> bool {
+    state.learn.playing().is_some_and(|playing| {
+        let is_over = *playing.play.phase() == Phase::Finished;
+        matches!(playing.play.step().task, Task::Code { .. }) && !is_over
+    })
+}
+
+/// The player, in all of `ui`.
+pub fn player(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let mut room = ui.available_rect_before_wrap();
+    let widest = match is_code(state) {
+        true => WIDEST_CODE,
+        false => WIDEST,
+    };
+    let surplus = (room.width() - widest).max(0.0);
+    room = room.shrink2(vec2((surplus / 2.0).floor(), 0.0));
+    ui.scope_builder(UiBuilder::new().max_rect(room), |ui| {
+        match &state.learn.page {
+            Some(Page::Lesson(playing)) => lesson::show(ui, state, playing, &mut commands),
+            Some(Page::Quiz(quizzing)) => quiz::show(ui, state, quizzing, &mut commands),
+            Some(Page::Case(detecting)) => case::show(ui, state, detecting, &mut commands),
+            Some(Page::Contents) | None => {}
+        }
+    });
+    ui.allocate_rect(ui.available_rect_before_wrap(), egui::Sense::hover());
+    commands
+}
+
+/// The room for the text, and the room for answers beside it, below a line of `head`. Without answers the buttons are all there is.
+fn columns(ui: &Ui, head: f32, has_answers: bool) -> (Rect, Rect) {
+    let mut room = ui.max_rect();
+    room.min.y += head;
+    let right = match has_answers {
+        true => width_of_answers(room.width()),
+        false => 250.0,
+    };
+    let (text, answers) = room.split_left_right_at_x(room.right() - right);
+    let mut text = text;
+    text.max.x -= space::GROUP;
+    (text, answers)
+}

@@ -1,0 +1,162 @@
+//! What all pages of the player have: the line at the top, the buttons below the answers.
+
+use egui::{Align, Button, Layout, Rect, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2, vec2};
+use loadscope_lessons::Language;
+use loadscope_model::command::{Action, Command, LearnCommand};
+use loadscope_model::state::State;
+use loadscope_model::update::{has_wandered, obstacle};
+
+use super::words::Word;
+use crate::kit::action::{about_now, asks};
+use crate::kit::titles::title_text;
+use crate::theme::{Palette, mono, size, space, words};
+
+/// Height of the line at the top.
+pub const HEAD: f32 = 34.0;
+/// Height of the buttons at the bottom of the answers.
+pub const FOOT: f32 = 34.0;
+
+/// The line at the top: what is open, how far it is, and the way out.
+pub fn head(
+    ui: &mut Ui,
+    state: &State,
+    name: &str,
+    steps: Option<(usize, usize)>,
+    commands: &mut Vec<Command>,
+) {
+    let language = state.prefs.learned.language;
+    let room = ui.max_rect();
+    let line = Rect::from_min_size(room.min, vec2(room.width(), HEAD - 6.0));
+    ui.scope_builder(UiBuilder::new().max_rect(line), |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let leave = match state.learn.shows_contents() {
+                true => Word::Close,
+                false => Word::Leave,
+            };
+            button(ui, state, Action::LeaveLesson, leave, commands);
+            languages(ui, language, commands);
+            let on = state.prefs.learned.lecture;
+            let lecture = Button::new(Word::Lecture.text(language)).selected(on);
+            if ui.content_rect().width() >= 900.0 {
+                let response = ui.add(lecture);
+                asks(response, Action::ToggleLecture, commands);
+            }
+            if has_wandered(state) {
+                button(ui, state, Action::ReturnToStep, Word::Return, commands);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let text = title_text(ui, name);
+                ui.add(egui::Label::new(text).truncate());
+                if let Some(steps) = steps {
+                    dots(ui, language, steps);
+                }
+            });
+        });
+    });
+}
+
+/// How far it is: a dot for each step.
+fn dots(ui: &mut Ui, language: Language, (at, count): (usize, usize)) {
+    let palette = Palette::of(ui);
+    let step = 10.0;
+    let width = count as f32 * step;
+    let spoken = format!(
+        "{} {} / {count}",
+        Word::Step.text(language),
+        (at + 1).min(count)
+    );
+    if ui.available_width() < width + 12.0 {
+        return;
+    }
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 16.0), egui::Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
+    for k in 0..count {
+        let place = pos2(rect.left() + step * (k as f32 + 0.5), rect.center().y);
+        match k.cmp(&at) {
+            std::cmp::Ordering::Less => _ = ui.painter().circle_filled(place, 2.5, palette.weak),
+            std::cmp::Ordering::Equal => {
+                ui.painter().circle_filled(place, 4.0, palette.strong);
+            }
+            std::cmp::Ordering::Greater => {
+                ui.painter().circle_filled(place, 2.5, palette.line);
+            }
+        }
+    }
+    response.on_hover_text(spoken);
+}
+
+/// The switch between languages.
+fn languages(ui: &mut Ui, now: Language, commands: &mut Vec<Command>) {
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for language in Language::ALL.into_iter().rev() {
+            let button = Button::new(language.name()).selected(language == now);
+            if ui.add(button).clicked() && language != now {
+                commands.push(LearnCommand::Language(language).into());
+            }
+        }
+    });
+}
+
+/// A button of an action with a word of the lesson's language.
+pub fn button(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
+    let text = word.text(state.prefs.learned.language);
+    let is_possible = obstacle(state, action).is_none();
+    let response = ui.add_enabled(is_possible, Button::new(text));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, is_possible, text));
+    let why_not = about_now(ui, state, action);
+    asks(response.on_disabled_hover_text(why_not), action, commands);
+}
+
+/// The buttons that go on and back, at the lower right.
+pub fn foot(ui: &mut Ui, state: &State, room: Rect, next: Word, commands: &mut Vec<Command>) {
+    let line = Rect::from_min_max(pos2(room.left(), room.bottom() - FOOT), room.max);
+    let language = state.prefs.learned.language;
+    ui.scope_builder(UiBuilder::new().max_rect(line), |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Max), |ui| {
+            let palette = Palette::of(ui);
+            let is_possible = obstacle(state, Action::GoOn).is_none();
+            let text = next.text(language);
+            let key = RichText::new("Enter").font(mono(size::SMALL));
+            let name = RichText::new(text)
+                .font(words(size::BODY))
+                .color(palette.strong);
+            let next = Button::new((name, key.weak())).min_size(vec2(112.0, 28.0));
+            let response = ui.add_enabled(is_possible, next.selected(is_possible));
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, is_possible, text));
+            let why_not = about_now(ui, state, Action::GoOn);
+            asks(
+                response.on_disabled_hover_text(why_not),
+                Action::GoOn,
+                commands,
+            );
+            if obstacle(state, Action::SkipStep).is_none() {
+                button(ui, state, Action::SkipStep, Word::Skip, commands);
+            }
+            if state.learn.playing().is_some() {
+                button(ui, state, Action::PreviousPage, Word::Back, commands);
+            }
+            ui.add_space(space::GAP);
+        });
+    });
+}
+
+/// The room above the buttons.
+pub fn above_foot(mut room: Rect) -> Rect {
+    room.max.y -= FOOT + space::GAP;
+    room
+}
+
+/// Something that scrolls if it has to, in `room`.
+pub fn scrolled(ui: &mut Ui, name: &str, room: Rect, content: impl FnOnce(&mut Ui)) {
+    ui.scope_builder(UiBuilder::new().max_rect(room), |ui| {
+        ui.set_clip_rect(room.expand(3.0).intersect(ui.clip_rect()));
+        egui::ScrollArea::vertical()
+            .id_salt(name)
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 6.0;
+                content(ui);
+            });
+    });
+}

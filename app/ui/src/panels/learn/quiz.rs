@@ -1,0 +1,75 @@
+//! The quiz in the player: a question after the other, then what was wrong, and why.
+
+use egui::Ui;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::state::learn::Quizzing;
+
+use super::lesson::{judgement, result};
+use super::nav::{HEAD, above_foot, foot, head, scrolled};
+use super::text::{body, line, paragraph};
+use super::words::Word;
+use super::{answer, columns};
+use crate::kit::empty::remark;
+use crate::theme::{Palette, size, space};
+
+/// Shows it in all of `ui`.
+pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<Command>) {
+    let language = state.prefs.learned.language;
+    let at = quizzing.answers.len();
+    let steps = Some((at, quizzing.drawn.len()));
+    head(ui, state, Word::Quiz.text(language), steps, commands);
+    let (text, answers) = columns(ui, HEAD, quizzing.entry().is_some());
+    let Some(entry) = quizzing.entry() else {
+        let room = text.union(answers);
+        scrolled(ui, "quiz result", above_foot(room), |ui| {
+            outcome(ui, state, quizzing);
+        });
+        foot(ui, state, room, Word::Leave, commands);
+        return;
+    };
+    scrolled(ui, &format!("quiz text {at}"), text, |ui| {
+        let name = Word::Question.text(language);
+        remark(ui, &format!("{name} {} / {}", at + 1, quizzing.drawn.len()));
+        let ink = Palette::of(ui).text;
+        paragraph(ui, &entry.question.ask, body(state), ink);
+    });
+    scrolled(
+        ui,
+        &format!("quiz answers {at}"),
+        above_foot(answers),
+        |ui| {
+            answer::show(ui, state, &entry.question, &quizzing.stage, commands);
+        },
+    );
+    foot(ui, state, answers, Word::Answer, commands);
+}
+
+/// How many were right, and the others with what is right and why.
+fn outcome(ui: &mut Ui, state: &State, quizzing: &Quizzing) {
+    let language = state.prefs.learned.language;
+    let palette = Palette::of(ui);
+    let (right, of) = (quizzing.right() as u32, quizzing.drawn.len() as u32);
+    let text = format!(
+        "{}: {}",
+        Word::YourResult.text(language),
+        result(language, right, of)
+    );
+    line(ui, &text, body(state));
+    if right == of {
+        remark(ui, Word::AllRight.text(language));
+    }
+    for (place, judged) in quizzing.drawn.iter().zip(&quizzing.answers) {
+        let is_right = judged.as_ref().is_some_and(|judged| judged.is_right);
+        let Some(entry) = quizzing.quiz.entries.get(*place).filter(|_| !is_right) else {
+            continue;
+        };
+        ui.add_space(space::GAP * 2.0);
+        paragraph(ui, &entry.question.ask, size::BODY, palette.weak);
+        match judged {
+            Some(judged) => judgement(ui, state, judged),
+            None => remark(ui, Word::Skipped.text(language)),
+        }
+        paragraph(ui, &entry.question.why, size::BODY, palette.text);
+    }
+}

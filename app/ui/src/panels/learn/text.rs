@@ -1,0 +1,55 @@
+//! Texts of lessons: `names` of PyTorch stand in a typeface of their own.
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, Label, Response, Ui};
+use loadscope_model::state::State;
+
+use crate::theme::{Palette, heading, mono, size, words};
+
+/// How large the text of a lesson is.
+pub fn body(state: &State) -> f32 {
+    match state.prefs.learned.lecture {
+        true => size::LECTURE,
+        false => size::LESSON,
+    }
+}
+
+/// A text with `names` in it.
+pub fn rich(ui: &Ui, text: &str, points: f32, colour: Color32) -> LayoutJob {
+    let palette = Palette::of(ui);
+    let mut job = LayoutJob::default();
+    for (k, part) in text.split('`').enumerate() {
+        let format = match k % 2 {
+            0 => TextFormat::simple(words(points), colour),
+            _ => TextFormat {
+                background: palette.hovered(),
+                ..TextFormat::simple(mono(points - 1.0), palette.strong)
+            },
+        };
+        let format = TextFormat {
+            line_height: Some((points * 1.42).round()),
+            ..format
+        };
+        job.append(part, 0.0, format);
+    }
+    job
+}
+
+/// The same without the signs around names: what a screen reader says, and what a button is called.
+pub fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
+/// A paragraph.
+pub fn paragraph(ui: &mut Ui, text: &str, points: f32, colour: Color32) -> Response {
+    let job = rich(ui, text, points, colour);
+    ui.add(Label::new(job).wrap().selectable(true))
+}
+
+/// A short line in the style of a heading.
+pub fn line(ui: &mut Ui, text: &str, points: f32) -> Response {
+    let strong = Palette::of(ui).strong;
+    let mut job = LayoutJob::default();
+    job.append(text, 0.0, TextFormat::simple(heading(points), strong));
+    ui.add(Label::new(job).wrap())
+}

@@ -1,0 +1,52 @@
+//! Where the columns of the loaders stand.
+
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{Align2, Color32, FontId, Rect, Ui};
+
+use crate::theme::space;
+
+/// Widths of the columns before the strip.
+const NAME: f32 = 148.0;
+const NUMBER: f32 = 64.0;
+/// From this width on there is room for all columns.
+const ROOMY: f32 = 760.0;
+
+/// Where the columns stand.
+pub(super) struct Columns {
+    pub(super) name: Rect,
+    /// Batches, samples a second and the waited time, where there is room.
+    pub(super) counts: Option<[Rect; 3]>,
+    pub(super) share: Rect,
+    pub(super) strip: Rect,
+}
+
+impl Columns {
+    pub(super) fn of(rect: Rect) -> Self {
+        let margin = space::MARGIN;
+        let mut x = rect.left() + margin;
+        let mut next = |width: f32| {
+            let column = Rect::from_x_y_ranges(x..=x + width, rect.y_range());
+            x += width + margin;
+            column
+        };
+        let name = next(NAME);
+        let counts = (rect.width() >= ROOMY).then(|| [next(NUMBER), next(NUMBER), next(NUMBER)]);
+        let share = next(NUMBER * 0.75);
+        let strip = x..=(rect.right() - margin).max(x + 1.0);
+        Self {
+            name,
+            counts,
+            share,
+            strip: Rect::from_x_y_ranges(strip, rect.y_range()),
+        }
+    }
+}
+
+/// Text at the left of a column, cut with an ellipsis where it is too long.
+pub(super) fn left(ui: &Ui, column: Rect, text: &str, font: FontId, colour: Color32) {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = TextWrapping::truncate_at_width(column.width());
+    let galley = ui.painter().layout_job(job);
+    let at = Align2::LEFT_CENTER.align_size_within_rect(galley.size(), column);
+    ui.painter().galley(at.min, galley, colour);
+}

@@ -1,0 +1,149 @@
+//! The card at the end of a run: how long it took, how much of that was waiting, and where to look now.
+
+use egui::{Frame, Margin, Rect, RichText, Stroke, Ui, UiBuilder, vec2};
+use loadscope_insight::format::{percent, plural};
+use loadscope_trace::{Glance, Run};
+
+use super::plan::around;
+use super::scene::{Scene, Trainer};
+use crate::kit::action;
+use crate::theme::{Palette, heading, size};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+
+/// Its size, points.
+const WIDTH: f32 = 372.0;
+const HEIGHT: f32 = 78.0;
+
+/// What the card says, and of which run.
+#[derive(Debug, Default)]
+pub struct Ending {
+    said: Option<((u64, u64), String)>,
+}
+
+/// True if the instant that is looked at is the end of the run: nothing moves any more.
+pub fn is_over(state: &State, scene: &Scene<'_>) -> bool {
+    let at_end = scene.pipeline.step == scene.run.transitions().len();
+    let is_over = |e: &loadscope_trace::Epoch| e.end.is_some_and(|end| end <= scene.now);
+    at_end
+        && !state.session.source.is_live()
+        && !state.hides_future()
+        // A lesson says itself what to look at.
+        && state.learn.page.is_none()
+        && matches!(scene.trainer, Trainer::Idle(_))
+        && scene.run.epochs().last().is_some_and(is_over)
+}
+
+impl Ending {
+    /// Draws the card in the middle of `room`.
+    pub fn show(&mut self, ui: &mut Ui, room: Rect, state: &State, commands: &mut Vec<Command>) {
+        let wide = vec2(WIDTH.min(room.width() - 8.0), HEIGHT);
+        if wide.x < 250.0 || room.height() < HEIGHT {
+            return;
+        }
+        let run = &state.session.run;
+        let key = (state.session.run_number, run.version());
+        if self.said.as_ref().is_none_or(|(of, _)| *of != key) {
+            // A look at every wait: not in every frame.
+            self.said = Some((key, outcome(run)));
+        }
+        let text = self.said.as_ref().map_or("", |(_, text)| text);
+        let palette = Palette::of(ui.ctx());
+        let card = around(room.center(), wide);
+        let frame = Frame::NONE
+            .fill(palette.canvas)
+            .stroke(Stroke::new(1.0, palette.weak))
+            .corner_radius(6.0)
+            .inner_margin(Margin::symmetric(12, 8));
+        ui.scope_builder(UiBuilder::new().max_rect(card), |ui| {
+            frame.show(ui, |ui| {
+                ui.set_min_size(ui.available_size());
+                let text = RichText::new(text).font(heading(size::BODY));
+                let label = egui::Label::new(text.color(palette.strong)).truncate();
+                ui.add(label).on_hover_text("How long the program was in the loader's loop, and for how much of that the trainer waited");
+                ui.add_space(6.0);
+                ui.horizontal(|ui| {
+                    for (action, name) in offers(run) {
+                        action::called(ui, state, action, name, commands);
+                    }
+                });
+            });
+        });
+    }
+}
+
+/// Where to look now.
+fn offers(run: &Run) -> [(Action, &'static str); 3] {
+    let second = match run.failure() {
+        Some(_) => (Action::PreviousTrouble, "To the error"),
+        None => (Action::LongestWait, "Longest wait"),
+    };
+    [
+        (Action::Replay, "Replay"),
+        second,
+        (Action::ShowDiagnose, "Why?"),
+    ]
+}
+
+/// `Epoch 0 took 7.0 s, 54 % waiting`
+fn outcome(run: &Run) -> String {
+    let glance = Glance::of(run);
+    let what = match run.epochs() {
+        [epoch] => format!("Epoch {}", epoch.epoch),
+        epochs => plural(epochs.len() as u64, "epoch", "epochs"),
+    };
+    let share = percent(glance.share());
+    match run.failure() {
+        Some(_) => format!(
+            "{what} ended with an error after {}, {share} waiting",
+            glance.total
+        ),
+        None => format!("{what} took {}, {share} waiting", glance.total),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+
+    fn said(options: &RunOptions) -> (String, [&'static str; 3]) {
+        let mut run = Run::default();
+        let events = simulate(options, &MadeUp).expect("sound options");
+        events.iter().for_each(|e| run.apply(e));
+        let text = outcome(&run).replace('\u{2009}', " ");
+        (text, offers(&run).map(|(_, name)| name))
+    }
+
+    #[test]
+    fn it_says_how_long_it_took_and_where_to_look() {
+        let options = RunOptions {
+            dataset: "synthetic:len=8,cost_ms=10".to_owned(),
+            batch_size: Some(1),
+            num_workers: 0,
+            step_ms: 10.0,
+            ..RunOptions::default()
+        };
+        let (text, offers) = said(&options);
+        assert!(
+            text.starts_with("Epoch 0 took 1") && text.contains("% waiting"),
+            "{text}"
+        );
+        assert_eq!(offers, ["Replay", "Longest wait", "Why?"]);
+        let (text, _) = said(&RunOptions {
+            epochs: 2,
+            ..options.clone()
+        });
+        assert!(text.starts_with("2 epochs took"), "{text}");
+        let dataset = "synthetic:len=8,cost_ms=10,fail=3".to_owned();
+        let (text, offers) = said(&RunOptions { dataset, ..options });
+        assert!(
+            text.starts_with("Epoch 0 ended with an error after"),
+            "{text}"
+        );
+        assert_eq!(offers[1], "To the error");
+    }
+}

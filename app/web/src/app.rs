@@ -1,0 +1,176 @@
+//! The window of the page.
+
+use eframe::egui::{Context, Ui};
+use loadscope_insight::Datasets;
+use loadscope_insight::options::problems;
+use loadscope_model::Model;
+use loadscope_model::command::Command;
+use loadscope_model::message::Message;
+use loadscope_model::notice::Notice;
+use loadscope_model::state::{Place, State};
+use loadscope_plan::dataset::MadeUp;
+use loadscope_ui::theme;
+use loadscope_window::{Host, Window, beginning, turn};
+
+use crate::inbox::{self, News};
+use crate::platform::{PLATFORM, calculate};
+use crate::screen;
+use crate::storage::Store;
+use crate::work::{Following, Work};
+
+/// The window of the page.
+pub(crate) struct App {
+    pub(crate) state: Model,
+    window: Window,
+    /// What is read or simulated bit by bit.
+    pub(crate) work: Option<Work>,
+    /// A recording that the run that is shown will be compared with.
+    pub(crate) comparing: Option<Work>,
+    /// The program whose recording comes piece by piece.
+    pub(crate) following: Option<Following>,
+    store: Store,
+    /// How many runs have been compared with.
+    pub(crate) others: u64,
+}
+
+impl App {
+    /// A window with what was remembered from the last time.
+    pub fn new(ctx: &Context) -> Self {
+        theme::install(ctx);
+        ctx.add_plugin(screen::Reader);
+        inbox::announce(ctx);
+        let mut store = Store::default();
+        let prefs = store.load().unwrap_or_default();
+        let place = Place {
+            no_engine: true,
+            in_page: true,
+            datasets: Datasets(&MadeUp),
+            platform: PLATFORM,
+            ..Place::default()
+        };
+        // What the page holds is opened at once.
+        let state = beginning(prefs, place, inbox::has_more());
+        let mut app = Self {
+            state: Model::new(state),
+            window: Window::default(),
+            work: None,
+            comparing: None,
+            following: None,
+            store,
+            others: 0,
+        };
+        app.check_options();
+        app
+    }
+
+    /// Takes a message in, and does outside what comes of it.
+    pub(crate) fn take(&mut self, ctx: &Context, message: impl Into<Message>) {
+        let before = self.state.prefs.options.clone();
+        let effect = self.state.tell(message);
+        if self.state.prefs.options != before {
+            self.check_options();
+        }
+        self.perform(ctx, effect);
+    }
+
+    fn check_options(&mut self) {
+        let problems = problems(&self.state.prefs.options);
+        let _ = self.state.tell(Message::Checked(problems));
+    }
+
+    /// Tells the user what went wrong.
+    pub(crate) fn complain(&mut self, text: String) {
+        let notice = Notice {
+            is_error: true,
+            text,
+        };
+        let _ = self.state.tell(Message::Notice(notice));
+    }
+
+    /// Takes in what came from the page.
+    fn hear(&mut self, ctx: &Context) {
+        while let Some(news) = inbox::next() {
+            match news {
+                News::File {
+                    name,
+                    bytes,
+                    compare,
+                } => self.begin_file(ctx, name, bytes, compare),
+                News::Fetching { name, share } => self.fetching(ctx, name, share),
+                News::Begun => self.follow(ctx),
+                News::Piece(piece) => self.take_piece(ctx, &piece),
+                News::Ended(why) => self.end_following(ctx, why),
+                News::Failed(text) => self.take(ctx, Message::NotOpened(text)),
+                News::Read => screen::ask(&self.state),
+            }
+        }
+    }
+
+    /// Reads what was dropped onto the page: the first file is opened, a second one compared with it.
+    fn dropped_files(&self, ctx: &Context) {
+        let dropped = ctx.input(|i| i.raw.dropped_files.clone());
+        for (nth, file) in dropped.into_iter().take(2).enumerate() {
+            let name = file.path().display().to_string();
+            wasm_bindgen_futures::spawn_local(async move {
+                let read = file.bytes_async().await;
+                inbox::put(match read {
+                    Ok(bytes) => News::File {
+                        name,
+                        bytes,
+                        compare: nth > 0,
+                    },
+                    Err(e) => News::Failed(format!("cannot read {name}: {e}")),
+                });
+            });
+        }
+    }
+}
+
+impl Host for App {
+    fn parts(&mut self) -> (&mut Model, &mut Window) {
+        (&mut self.state, &mut self.window)
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn tell(&mut self, ctx: &Context, message: Message) {
+        self.take(ctx, message);
+    }
+
+    fn run(&mut self, ctx: &Context, command: Command) {
+        self.take(ctx, command);
+    }
+
+    /// All that belongs to a run is in the state, but what is being worked out for it.
+    fn set_aside(&mut self, _ctx: &Context) {
+        self.leave_work();
+    }
+
+    fn make_room(&mut self, ctx: &Context) {
+        Self::make_room(self, ctx);
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        screen::begin();
+        theme::set_preference(ctx, self.state.prefs.theme);
+        theme::set_motion(ctx, !self.state.look.still);
+        self.hear(ctx);
+        let mut more = self.go_on(ctx);
+        self.dropped_files(ctx);
+        more |= calculate();
+        turn::step(self, ctx, more);
+        self.store.keep(&self.state.prefs);
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        turn::draw(self, ui);
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        false
+    }
+}

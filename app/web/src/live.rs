@@ -1,0 +1,78 @@
+//! What a server sends of a program that runs: a recording, piece by piece, each of whole lines.
+
+use std::io::Cursor;
+
+use loadscope_trace::{Event, Lines, LogReader, Nanos};
+
+/// Takes the pieces in.
+#[derive(Default)]
+pub struct Feed {
+    /// The first line of the recording; pieces are read behind it.
+    header: Vec<u8>,
+    lines: Lines,
+    /// Lines that were read.
+    read: u64,
+    newest: Option<Nanos>,
+}
+
+impl Feed {
+    /// The events of a piece.
+    ///
+    /// # Errors
+    /// If it is no part of a recording.
+    pub fn take(&mut self, piece: &[u8]) -> Result<Vec<Event>, String> {
+        let is_first = self.header.is_empty();
+        let mut text = self.header.clone();
+        text.extend_from_slice(piece);
+        let mut reader = LogReader::new(Cursor::new(text)).map_err(|e| e.to_string())?;
+        if is_first {
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(piece.len(), |end| end + 1);
+            self.header.extend(piece.iter().take(length));
+        }
+        let mut events = Vec::new();
+        while reader.read_lines(&mut self.lines) {
+            let block = self.lines.parse();
+            events.extend(block.events);
+            if let Some(error) = block.failed {
+                return Err(error.after(self.read).to_string());
+            }
+            self.read += block.lines;
+        }
+        // What comes late is shown later than it happened; in the recording it has its time.
+        for event in &mut events {
+            let newest = self.newest.get_or_insert(event.at);
+            *newest = event.at.max(*newest);
+            event.at = *newest;
+        }
+        Ok(events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Compression, EventKind, LogWriter, RunId};
+
+    use super::*;
+
+    #[test]
+    fn pieces_of_a_recording_are_its_events() {
+        let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
+        for at in 0..100 {
+            let kind = EventKind::Dropped { count: 1 };
+            let (at, run) = (Nanos(at), RunId(0));
+            log.write(&Event { at, run, kind }).expect("a vector");
+        }
+        let bytes = log.finish().expect("a vector");
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+        let mut feed = Feed::default();
+        let mut events = Vec::new();
+        for piece in lines.chunks(7) {
+            events.extend(feed.take(&piece.concat()).expect("whole lines"));
+        }
+        assert_eq!(events.len(), 100);
+        assert_eq!(events.last().map(|e| e.at), Some(Nanos(99)));
+        assert!(feed.take(b"nonsense\n").is_err());
+        assert!(Feed::default().take(b"nonsense\n").is_err());
+    }
+}

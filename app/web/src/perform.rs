@@ -1,0 +1,132 @@
+//! Does outside what comes of a message, as far as a page can.
+
+use eframe::egui::{self, Context};
+use loadscope_insight::arrival::Arrival;
+use loadscope_insight::diagnose::Check;
+use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
+use loadscope_model::message::Message;
+use loadscope_model::prefs;
+use loadscope_model::state::Source;
+use loadscope_model::state::kept::KeptRun;
+use loadscope_model::update::IN_PAGE;
+
+use crate::app::App;
+use crate::page;
+
+impl App {
+    /// Does it.
+    pub(crate) fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
+        let Some(effect) = effect else {
+            return;
+        };
+        match effect {
+            Effect::Demo => {
+                self.take(ctx, Message::LetGo);
+                self.take(ctx, Command::Edit(Box::new(prefs::demo())));
+                self.simulate(ctx, prefs::demo());
+            }
+            Effect::Simulate => self.simulate(ctx, self.state.prefs.options.clone()),
+            Effect::Check(check) => self.check(ctx, *check),
+            Effect::Stop => self.stop(ctx),
+            Effect::Close => {
+                self.work = None;
+                self.comparing = None;
+                self.take(ctx, Message::Closed);
+                self.make_room(ctx);
+            }
+            Effect::ShowRun(number) => self.show_run(ctx, number),
+            Effect::CompareRun(number) => {
+                self.others += 1;
+                if let Some(other) = loadscope_window::kept(&self.state, number, self.others) {
+                    self.take(ctx, Message::Comparing);
+                    self.take(ctx, Message::Compared(other));
+                }
+            }
+            Effect::DropRun(number) => self.drop_run(ctx, number),
+            Effect::AskOpen => page::pick(false),
+            Effect::AskCompare => page::pick(true),
+            Effect::Copy(text) => ctx.copy_text(text),
+            Effect::ToggleTheme => {
+                let other = match ctx.theme() {
+                    egui::Theme::Dark => egui::ThemePreference::Light,
+                    egui::Theme::Light => egui::ThemePreference::Dark,
+                };
+                self.take(ctx, Command::Theme(other));
+            }
+            Effect::Open(path) | Effect::Compare(path) => self.complain(format!(
+                "A page cannot open {} by its name. Choose it with Open, or drop it onto the page",
+                path.display()
+            )),
+            // What needs a file, a thread or a process is not offered in a page.
+            Effect::Start
+            | Effect::StartPaused
+            | Effect::StartSlowly
+            | Effect::Pause
+            | Effect::Resume
+            | Effect::Step
+            | Effect::Save { .. }
+            | Effect::Export { .. }
+            | Effect::CancelExport
+            | Effect::RemoveLeftOver(_)
+            | Effect::TryProgram
+            | Effect::EndTries
+            | Effect::AskSave
+            | Effect::AskFolder
+            | Effect::AskData { .. }
+            | Effect::AskOpenFolder
+            | Effect::AskExport
+            | Effect::AskPicture(_)
+            | Effect::Quit => self.complain(IN_PAGE.to_owned()),
+        }
+    }
+
+    /// Runs what was forecast. What was there before stands beside it then.
+    fn check(&mut self, ctx: &Context, check: Check) {
+        self.others += 1;
+        let before = loadscope_window::before(&self.state, self.others);
+        let run_number = self.state.session.run_number;
+        self.take(ctx, Message::LetGo);
+        self.take(ctx, Command::Edit(Box::new(check.options.clone())));
+        self.take(ctx, Message::LetGo);
+        self.simulate(ctx, check.options.clone());
+        if self.state.session.run_number != run_number {
+            let check = Box::new(check);
+            self.take(ctx, Message::Checking { check, before });
+        }
+    }
+
+    /// Stops what is under way in the page. A program goes on: it is not the page that has started it.
+    fn stop(&mut self, ctx: &Context) {
+        match self.state.session.source {
+            Source::Loading { .. } | Source::Simulating => {
+                self.work = None;
+                self.take(ctx, Arrival::Ended(None));
+            }
+            _ => self.complain(
+                "The program goes on: stop it with Ctrl+C where `loadscope watch` or `loadscope record` was started"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn show_run(&mut self, ctx: &Context, number: u32) {
+        if self.state.runs.get(number).is_some() {
+            self.work = None;
+            self.comparing = None;
+            self.take(ctx, Message::Shown(number));
+            self.make_room(ctx);
+        }
+    }
+
+    fn drop_run(&mut self, ctx: &Context, number: u32) {
+        if self.state.session.number == number && self.state.has_run() {
+            // What is dropped gives way to the latest of the others.
+            match self.state.runs.all().last().map(KeptRun::number) {
+                Some(other) => self.show_run(ctx, other),
+                None => self.take(ctx, Message::Closed),
+            }
+        }
+        self.take(ctx, Message::Dropped(number));
+    }
+}

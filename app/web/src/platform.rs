@@ -1,0 +1,72 @@
+//! What a browser gives: its clock, and no thread. Long calculations are made one a frame, once the frame is on the screen that says
+//! that they are under way.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use loadscope_insight::platform::{Clock, Jobs, Platform};
+
+/// Both of them.
+pub(crate) const PLATFORM: Platform = Platform {
+    clock: &Clocks,
+    jobs: &InTurn,
+};
+
+struct Clocks;
+
+fn from_ms(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
+}
+
+impl Clock for Clocks {
+    fn now(&self) -> Duration {
+        let performance = web_sys::window().and_then(|window| window.performance());
+        performance.map_or(Duration::ZERO, |performance| from_ms(performance.now()))
+    }
+
+    fn since_1970(&self) -> Duration {
+        from_ms(js_sys::Date::now())
+    }
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Frames that are drawn before a calculation begins.
+const FRAMES: u8 = 2;
+
+/// What is still to be calculated, and in how many frames.
+static WAITING: Mutex<VecDeque<(u8, Job)>> = Mutex::new(VecDeque::new());
+
+fn waiting() -> MutexGuard<'static, VecDeque<(u8, Job)>> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct InTurn;
+
+impl Jobs for InTurn {
+    fn start(&self, _name: &str, job: Job) -> io::Result<()> {
+        waiting().push_back((FRAMES, job));
+        Ok(())
+    }
+}
+
+/// Makes the next calculation whose turn it is. True if there are more.
+pub(crate) fn calculate() -> bool {
+    let next = {
+        let mut all = waiting();
+        match all.front_mut() {
+            Some((frames @ 1.., _)) => {
+                *frames -= 1;
+                None
+            }
+            Some(_) => all.pop_front(),
+            None => return false,
+        }
+    };
+    if let Some((_, job)) = next {
+        job();
+    }
+    !waiting().is_empty()
+}

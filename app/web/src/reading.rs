@@ -1,0 +1,218 @@
+//! Reads a recording bit by bit, so that the page goes on meanwhile: a browser gives one thread.
+
+use std::io::Cursor;
+
+use loadscope_insight::arrival::Arrival;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::platform::Budget;
+use loadscope_trace::{Event, Fleet, Lines, LogError, LogReader, Merge, Run, RunId, count, plural};
+
+/// A recording in memory that is being read.
+pub struct Reading {
+    reader: LogReader,
+    lines: Lines,
+    merge: Merge,
+    fleet: Fleet,
+    /// Bytes of the recording.
+    size: usize,
+    /// Lines that were read.
+    read: u64,
+    cut: bool,
+    stage: Stage,
+}
+
+/// What is done next.
+enum Stage {
+    /// Lines are read and made events of.
+    Lines,
+    /// The events are taken in that have been put in order.
+    Ripe,
+    /// So are the last ones.
+    Rest,
+    /// It was handed over.
+    Over,
+}
+
+/// How far it is.
+pub enum Read {
+    /// So much has been read, 0 to 1.
+    Part(f32),
+    /// All of it.
+    Whole(Box<Whole>),
+    /// It is damaged.
+    Failed(LogError),
+}
+
+/// All loaders of a recording.
+pub struct Whole {
+    /// The one that is shown.
+    pub run: Run,
+    /// The others.
+    pub loaders: Loaders,
+    /// True if it ends in the middle.
+    pub cut: bool,
+}
+
+impl Whole {
+    /// What a session tells when it has read a file.
+    pub fn arrival(self) -> Arrival {
+        Arrival::Loaded {
+            landmarks: Box::new(Landmarks::of(&self.run)),
+            run: Box::new(self.run),
+            loaders: Box::new(self.loaders),
+            cut: self.cut,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Reading {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// If it is no recording of this version.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, LogError> {
+        let size = bytes.len().max(1);
+        Ok(Self {
+            reader: LogReader::new(Cursor::new(bytes))?,
+            lines: Lines::default(),
+            merge: Merge::default(),
+            fleet: Fleet::default(),
+            size,
+            // The header.
+            read: 1,
+            cut: false,
+            stage: Stage::Lines,
+        })
+    }
+
+    /// Goes on for a while.
+    pub fn go_on(&mut self, budget: &Budget) -> Read {
+        loop {
+            match self.stage {
+                Stage::Lines => match self.reader.read_lines(&mut self.lines) {
+                    true => {
+                        let block = self.lines.parse();
+                        self.merge.push(block.events, block.length);
+                        self.stage = Stage::Ripe;
+                        if let Some(error) = block.failed {
+                            self.stage = Stage::Over;
+                            return Read::Failed(error.after(self.read));
+                        }
+                        self.read += block.lines;
+                        self.cut |= block.cut;
+                    }
+                    false => self.stage = Stage::Rest,
+                },
+                Stage::Ripe => {
+                    let fleet = &mut self.fleet;
+                    self.merge.ripe(|event| fleet.apply(event));
+                    self.stage = Stage::Lines;
+                }
+                Stage::Rest => {
+                    let fleet = &mut self.fleet;
+                    self.merge.rest(|event| fleet.apply(event));
+                    self.stage = Stage::Over;
+                    return Read::Whole(Box::new(self.whole()));
+                }
+                Stage::Over => return Read::Part(1.0),
+            }
+            if budget.is_spent() {
+                return Read::Part(self.share());
+            }
+        }
+    }
+
+    fn share(&self) -> f32 {
+        (self.reader.consumed() as f64 / self.size as f64) as f32
+    }
+
+    fn whole(&mut self) -> Whole {
+        let mut fleet = std::mem::take(&mut self.fleet);
+        let first = fleet.runs().next();
+        let (run, at) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
+        let mut warn = |text: String| fleet.apply(&Event::warning(run, at, text));
+        let late = self.merge.late();
+        if late > 0 {
+            warn(format!(
+                "{} came late and stand later than they happened",
+                plural(late, "event", "events")
+            ));
+        }
+        let left_out = fleet.left_out();
+        if left_out > 0 {
+            let text = format!(
+                "{} of more than {} loaders are left out",
+                plural(left_out, "event", "events"),
+                count(Fleet::MOST as u64)
+            );
+            fleet.apply(&Event::warning(run, at, text));
+        }
+        fleet.shrink_to_fit();
+        let (loaders, run) = Loaders::of(fleet, None::<RunId>);
+        Whole {
+            run,
+            loaders,
+            cut: self.cut,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::{Compression, LogWriter, RunOptions};
+
+    use super::*;
+
+    fn recorded() -> Vec<u8> {
+        let options = RunOptions {
+            dataset: "synthetic:len=20000".to_owned(),
+            num_workers: 4,
+            batch_size: Some(4),
+            ..RunOptions::default()
+        };
+        let events = simulate(&options, &MadeUp).expect("it can be simulated");
+        let log = LogWriter::new(Vec::new(), Compression::Zstd).expect("a vector");
+        let mut log = log.with_frames_of(100_000);
+        for event in &events {
+            log.write(event).expect("a vector");
+        }
+        log.finish().expect("a vector")
+    }
+
+    fn read(bytes: Vec<u8>) -> (usize, Result<Whole, LogError>) {
+        let mut reading = Reading::new(bytes).expect("it has a header");
+        for slices in 0..100_000 {
+            match reading.go_on(&Budget::none()) {
+                Read::Part(share) => assert!((0.0..=1.0).contains(&share)),
+                Read::Whole(whole) => return (slices, Ok(*whole)),
+                Read::Failed(error) => return (slices, Err(error)),
+            }
+        }
+        panic!("it comes to no end");
+    }
+
+    #[test]
+    fn a_recording_is_read_in_slices_and_is_the_one_that_was_written() {
+        let (slices, whole) = read(recorded());
+        let whole = whole.expect("it is sound");
+        assert_eq!(whole.run.batches().len(), 5_000);
+        assert!(slices > 10 && !whole.cut, "{slices} slices");
+    }
+
+    #[test]
+    fn one_that_was_cut_is_shown_as_far_as_it_goes() {
+        let mut bytes = recorded();
+        bytes.truncate(bytes.len() / 2);
+        let whole = read(bytes).1.expect("what is there is sound");
+        assert!(whole.cut && !whole.run.batches().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_recording_is_refused() {
+        assert!(Reading::new(b"<html></html>".to_vec()).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! Runs begin and end in the page: files, simulations, programs whose recording comes piece by piece.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eframe::egui::Context;
+use loadscope_insight::arrival::Arrival;
+use loadscope_insight::diagnose::Other;
+use loadscope_model::message::Message;
+use loadscope_model::state::Source;
+use loadscope_trace::RunOptions;
+use loadscope_window::among;
+
+use crate::app::App;
+use crate::live::Feed;
+use crate::platform::PLATFORM;
+use crate::reading::{Read, Reading};
+use crate::simulating::Simulating;
+use crate::work::{Following, Work, refusal};
+
+/// Work is done for so long a frame: what stands at the end of it, and the frame itself, have to fit into 50 ms.
+const SLICE: Duration = Duration::from_millis(16);
+
+impl App {
+    /// Begins to read a file.
+    pub(crate) fn begin_file(
+        &mut self,
+        ctx: &Context,
+        name: String,
+        bytes: Vec<u8>,
+        compare: bool,
+    ) {
+        let compare = compare && (self.state.has_run() || self.work.is_some());
+        match Reading::new(bytes) {
+            Ok(reading) if compare => {
+                self.comparing = Some(Work::Reading(name, Box::new(reading)));
+                self.take(ctx, Message::Comparing);
+            }
+            Ok(reading) => {
+                let path = PathBuf::from(&name);
+                self.begin(ctx, Source::Loading { path, share: 0.0 }, false);
+                self.work = Some(Work::Reading(name, Box::new(reading)));
+            }
+            Err(e) => {
+                // What was fetched is not shown as being opened any more.
+                if matches!(self.state.session.source, Source::Loading { .. }) {
+                    self.take(ctx, Arrival::Ended(None));
+                }
+                self.take(ctx, Message::NotOpened(refusal(&name, &e)));
+            }
+        }
+    }
+
+    /// The page fetches a file that will be opened.
+    pub(crate) fn fetching(&mut self, ctx: &Context, name: String, share: f32) {
+        let path = PathBuf::from(name);
+        match &self.state.session.source {
+            Source::Loading { path: shown, .. } if *shown == path => {
+                self.take(ctx, Arrival::Loading(share));
+            }
+            _ => self.begin(ctx, Source::Loading { path, share }, false),
+        }
+    }
+
+    /// Begins a simulation.
+    pub(crate) fn simulate(&mut self, ctx: &Context, options: RunOptions) {
+        self.begin(ctx, Source::Simulating, false);
+        self.work = Some(Work::Simulating(Simulating::new(options)));
+    }
+
+    /// What is being worked out for the run that is shown is not wanted any more.
+    pub(crate) fn leave_work(&mut self) {
+        self.work = None;
+        self.comparing = None;
+    }
+
+    fn begin(&mut self, ctx: &Context, source: Source, watched: bool) {
+        self.leave_work();
+        self.take(ctx, Message::Begun { source, watched });
+        self.make_room(ctx);
+    }
+
+    /// Drops what there is no room for.
+    pub(crate) fn make_room(&mut self, ctx: &Context) {
+        let surplus = self.state.runs.surplus();
+        for number in surplus.contents {
+            self.take(ctx, Message::Emptied(number));
+        }
+        for number in surplus.runs {
+            self.take(ctx, Message::Dropped(number));
+        }
+    }
+
+    /// A program is recorded from now on.
+    pub(crate) fn follow(&mut self, ctx: &Context) {
+        self.begin(ctx, Source::Live { paused: false }, true);
+        self.following = Some(Following {
+            feed: Feed::default(),
+            number: self.state.session.number,
+        });
+    }
+
+    /// Takes in some lines of its recording.
+    pub(crate) fn take_piece(&mut self, ctx: &Context, piece: &[u8]) {
+        let Some(following) = &mut self.following else {
+            return;
+        };
+        match following.feed.take(piece) {
+            Ok(events) => self.arrived(ctx, Arrival::Events(events)),
+            Err(why) => {
+                let why = format!("The recording that the server sends is damaged: {why}");
+                self.end_following(ctx, Some(why));
+            }
+        }
+    }
+
+    /// It has ended.
+    pub(crate) fn end_following(&mut self, ctx: &Context, why: Option<String>) {
+        self.arrived(ctx, Arrival::Ended(why));
+        self.following = None;
+    }
+
+    fn arrived(&mut self, ctx: &Context, arrival: Arrival) {
+        match &self.following {
+            Some(following) if following.number == self.state.session.number => {
+                self.take(ctx, arrival);
+            }
+            Some(following) => self.take(ctx, Message::ArrivedFor(following.number, arrival)),
+            None => {}
+        }
+    }
+
+    /// Goes on with what is done bit by bit. True if there is more of it.
+    pub(crate) fn go_on(&mut self, ctx: &Context) -> bool {
+        let budget = PLATFORM.budget(SLICE);
+        if let Some(mut work) = self.work.take() {
+            let arrivals = work.go_on(&budget);
+            let is_over = arrivals.iter().any(|a| matches!(a, Arrival::Ended(_)));
+            self.work = (!is_over).then_some(work);
+            for arrival in arrivals {
+                self.take(ctx, arrival);
+            }
+        } else if let Some(Work::Reading(name, mut reading)) = self.comparing.take() {
+            match reading.go_on(&budget) {
+                Read::Part(_) => self.comparing = Some(Work::Reading(name, reading)),
+                Read::Whole(whole) => {
+                    self.others += 1;
+                    let other = Other {
+                        number: self.others,
+                        name: name + &among(&whole.loaders, &whole.run),
+                        run: Arc::new(whole.run),
+                        cut: whole.cut,
+                        is_before: false,
+                    };
+                    self.take(ctx, Message::Compared(other));
+                }
+                Read::Failed(e) => self.take(ctx, Message::NotOpened(refusal(&name, &e))),
+            }
+        }
+        self.work.is_some() || self.comparing.is_some()
+    }
+}

@@ -1,0 +1,119 @@
+//! What is on the screen, for tests: each text and where it stands, what is open, and how long frames took.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use eframe::egui::epaint::ClippedShape;
+use eframe::egui::{Context, FullOutput, Plugin, Shape};
+use loadscope_model::state::{Source, State};
+use serde_json::{Value, json};
+
+use crate::platform::PLATFORM;
+
+#[derive(Default)]
+struct Screen {
+    is_asked: bool,
+    state: Value,
+    answer: String,
+    /// The longest frame since it was asked last, and when the one under way began.
+    longest: Duration,
+    began: Option<Duration>,
+    frames: u32,
+}
+
+thread_local! {
+    static SCREEN: RefCell<Screen> = RefCell::default();
+}
+
+/// The last answer is not wanted any more.
+pub(crate) fn forget() {
+    SCREEN.with_borrow_mut(|screen| screen.answer.clear());
+}
+
+/// The last answer.
+pub(crate) fn answer() -> String {
+    SCREEN.with_borrow(|screen| screen.answer.clone())
+}
+
+/// The texts of the frame that begins are wanted.
+pub(crate) fn ask(state: &State) {
+    let source = match &state.session.source {
+        Source::None => "none",
+        Source::Loading { .. } => "loading",
+        Source::Simulating => "simulating",
+        Source::Live { .. } => "live",
+        Source::Finished => "finished",
+        Source::Recording { .. } => "recording",
+    };
+    let run = &state.session.run;
+    let all = state.session.loaders.all(run);
+    SCREEN.with_borrow_mut(|screen| {
+        screen.is_asked = true;
+        screen.state = json!({
+            "source": source,
+            "events": all.iter().map(|(_, run)| run.events()).sum::<u64>(),
+            "batches": run.batches().len(),
+            "batches_of_all": all.iter().map(|(_, run)| run.batches().len()).sum::<usize>(),
+            "loaders": state.session.loaders.count(),
+            "step": state.step(),
+        });
+    });
+}
+
+/// A frame begins.
+pub(crate) fn begin() {
+    SCREEN.with_borrow_mut(|screen| screen.began = Some(PLATFORM.clock.now()));
+}
+
+/// Looks at what is drawn.
+pub(crate) struct Reader;
+
+impl Plugin for Reader {
+    fn debug_name(&self) -> &'static str {
+        "screen"
+    }
+
+    fn output_hook(&mut self, _ctx: &Context, output: &mut FullOutput) {
+        SCREEN.with_borrow_mut(|screen| {
+            if let Some(began) = screen.began.take() {
+                let took = PLATFORM.clock.now().saturating_sub(began);
+                screen.longest = screen.longest.max(took);
+                screen.frames += 1;
+            }
+            if !screen.is_asked {
+                return;
+            }
+            screen.is_asked = false;
+            let mut texts = Vec::new();
+            for ClippedShape {
+                clip_rect, shape, ..
+            } in &output.shapes
+            {
+                each_text(shape, &mut |text| {
+                    let rect = text.visual_bounding_rect();
+                    if clip_rect.intersects(rect) && !text.galley.text().trim().is_empty() {
+                        let at = rect.intersect(*clip_rect).center();
+                        texts.push(json!([text.galley.text(), at.x, at.y]));
+                    }
+                });
+            }
+            screen.answer = json!({
+                "texts": texts,
+                "state": screen.state,
+                "longest_ms": screen.longest.as_secs_f64() * 1e3,
+                "frames": screen.frames,
+            })
+            .to_string();
+            screen.longest = Duration::ZERO;
+            screen.frames = 0;
+        });
+    }
+}
+
+fn each_text(shape: &Shape, tell: &mut impl FnMut(&eframe::egui::epaint::TextShape)) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| each_text(shape, tell)),
+        Shape::Text(text) => tell(text),
+        _ => {}
+    }
+}

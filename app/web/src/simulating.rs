@@ -1,0 +1,90 @@
+//! Simulates a run and folds it bit by bit.
+
+use std::vec::IntoIter;
+
+use loadscope_insight::arrival::Arrival;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::platform::Budget;
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{Event, Run, RunOptions};
+
+/// Events between two looks at the clock.
+const PIECE: usize = 512;
+
+/// A simulation under way.
+pub enum Simulating {
+    /// Nothing was done yet: what is to be simulated.
+    Asked(Box<RunOptions>),
+    /// What happened is taken in.
+    Folding(Box<Run>, IntoIter<Event>),
+}
+
+impl Simulating {
+    /// A simulation of these options.
+    pub fn new(options: RunOptions) -> Self {
+        Self::Asked(Box::new(options))
+    }
+
+    /// Goes on for a while. The run, once it is there.
+    ///
+    /// # Errors
+    /// Why it cannot be simulated.
+    pub fn go_on(&mut self, budget: &Budget) -> Result<Option<Arrival>, String> {
+        if let Self::Asked(options) = self {
+            let events = simulate(options, &MadeUp).map_err(|e| e.to_string())?;
+            *self = Self::Folding(Box::default(), events.into_iter());
+        }
+        let Self::Folding(run, events) = self else {
+            return Ok(None);
+        };
+        loop {
+            let before = events.len();
+            events.by_ref().take(PIECE).for_each(|e| run.apply(&e));
+            if before < PIECE {
+                let run = std::mem::take(run);
+                let landmarks = Box::new(Landmarks::of(&run));
+                return Ok(Some(Arrival::Simulated { run, landmarks }));
+            }
+            if budget.is_spent() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_simulated_in_slices() {
+        let options = RunOptions {
+            dataset: "synthetic:len=4000".to_owned(),
+            batch_size: Some(8),
+            num_workers: 2,
+            ..RunOptions::default()
+        };
+        let mut simulating = Simulating::new(options);
+        let mut slices = 0;
+        let run = loop {
+            slices += 1;
+            assert!(slices < 10_000, "it comes to no end");
+            let done = simulating.go_on(&Budget::none()).expect("it is possible");
+            if let Some(Arrival::Simulated { run, .. }) = done {
+                break run;
+            }
+        };
+        assert!(slices > 3, "{slices}");
+        assert_eq!(run.batches().len(), 500);
+    }
+
+    #[test]
+    fn what_needs_files_says_so() {
+        let options = RunOptions {
+            dataset: "folder:/pictures".to_owned(),
+            ..RunOptions::default()
+        };
+        assert!(Simulating::new(options).go_on(&Budget::none()).is_err());
+    }
+}

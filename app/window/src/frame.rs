@@ -1,0 +1,280 @@
+//! What stands where in the window.
+
+use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui};
+
+use crate::Window;
+use loadscope_insight::headline::Headline;
+use loadscope_lessons::Part;
+use loadscope_model::Model;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::message::Message;
+use loadscope_model::prefs::Splits;
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::Lower;
+use loadscope_model::view::Workspace;
+use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::loaders::LoadersView;
+use loadscope_ui::panels::plots::Plots;
+use loadscope_ui::panels::{
+    diagnose, drop, help, learn, mark, messages, notices, options, palette, runs, search, status,
+    toolbar, welcome,
+};
+use loadscope_ui::pipeline::PipelineView;
+use loadscope_ui::theme::Palette;
+use loadscope_ui::timeline::Timeline;
+
+/// What can be below the pipeline.
+struct Below<'a> {
+    timeline: &'a mut Timeline,
+    batches: &'a mut BatchTable,
+    plots: &'a mut Plots,
+    loaders: &'a mut LoadersView,
+}
+
+/// A ground with margins.
+fn framed(ground: Color32, x: i8, y: i8) -> Frame {
+    Frame::NONE
+        .fill(ground)
+        .inner_margin(Margin::symmetric(x, y))
+}
+
+impl Window {
+    /// Everything in the window; returns what was asked for.
+    pub(crate) fn show(&mut self, ui: &mut Ui, model: &mut Model) -> Vec<Command> {
+        let state: &State = model;
+        learn::begin(ui.ctx(), state);
+        let ground = Palette::of(ui).panel;
+        let frame = |x, y| framed(ground, x, y);
+        let verdict = self.headline.known();
+        let mut commands = Self::bars(ui, state, verdict);
+        let player = Self::player(ui, state, &mut commands);
+        let splits = state.prefs.splits;
+        let mut sizes = self.sizes;
+        let (shows_options, shows_inspector) = match state.learn.shows_contents()
+            || learn::hides_sides(state, ui.content_rect().size())
+        {
+            true => (false, false),
+            false => sides(state, ui.content_rect().width()),
+        };
+        let (mut options_open, mut inspector_open) = (shows_options, shows_inspector);
+        Panel::left("options")
+            .frame(frame(12, 0))
+            .default_size(or(splits.options, 268.0))
+            .size_range(220.0..=420.0)
+            .show_collapsible(ui, &mut options_open, |ui| {
+                sizes.options = ui.max_rect().width() + 24.0;
+                mark(ui, Part::Options, ui.max_rect().expand2([8.0, 0.0].into()));
+                commands.extend(options::show(ui, state));
+            });
+        if state.has_run() {
+            Panel::right("inspector")
+                .frame(frame(12, 8))
+                .default_size(or(splits.inspector, 300.0))
+                .size_range(240.0..=640.0)
+                .show_collapsible(ui, &mut inspector_open, |ui| {
+                    sizes.inspector = ui.max_rect().width() + 24.0;
+                    mark(ui, Part::Inspector, ui.max_rect().expand(4.0));
+                    commands.extend(self.inspector.show(ui, state));
+                });
+        }
+        if options_open != shows_options {
+            commands.push(Action::ToggleOptions.into());
+        }
+        if inspector_open != shows_inspector {
+            commands.push(Action::ToggleInspector.into());
+        }
+        // Without a run it shows what the options of the next run will draw.
+        let is_loading = matches!(state.session.source, Source::Loading { .. });
+        CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
+            if state.learn.shows_contents() {
+                commands.extend(learn::contents(ui, state));
+            } else if state.prefs.workspace == Workspace::Sampling && !is_loading {
+                commands.extend(self.sampling.show(ui, state));
+            } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
+                commands.extend(diagnose::show(ui, state));
+            } else if state.has_run() {
+                // Where the recording has no batches, what it has instead is shown there.
+                if !state.has_only_gauges() && !state.learn.hides_verdict() {
+                    let shown = Panel::top("headline")
+                        .frame(frame(12, 4))
+                        .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
+                    mark(ui, Part::Verdict, shown.response.rect);
+                }
+                commands.extend(Self::debug(
+                    ui,
+                    state,
+                    &mut sizes,
+                    &mut self.pipeline,
+                    &mut Below {
+                        timeline: &mut self.timeline,
+                        batches: &mut self.batches,
+                        plots: &mut self.plots,
+                        loaders: &mut self.loaders,
+                    },
+                ));
+            } else {
+                commands.extend(welcome::show(ui, state));
+            }
+        });
+        Self::above(ui, state, player, &mut commands);
+        self.remember_sizes(ui, model, sizes);
+        commands
+    }
+
+    /// What lies above everything else.
+    fn above(ui: &mut Ui, state: &State, player: Option<Rect>, commands: &mut Vec<Command>) {
+        commands.extend(learn::stage(ui, state, player));
+        commands.extend(help::show(ui, state));
+        commands.extend(messages::show(ui, state));
+        commands.extend(search::show(ui, state));
+        commands.extend(notices::show(ui, state));
+        commands.extend(palette::show(ui, state));
+        drop::show(ui);
+    }
+
+    /// What stands above and below everything else.
+    fn bars(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Command> {
+        let ground = Palette::of(ui).panel;
+        let mut commands = Vec::new();
+        Panel::top("toolbar")
+            .frame(framed(ground, 8, 4))
+            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
+        Panel::bottom("status")
+            .frame(framed(ground, 12, 4))
+            .exact_size(notices::STATUS)
+            .show(ui, |ui| commands.extend(status::show(ui, state)));
+        if runs::has_any(state) {
+            Panel::bottom("runs")
+                .frame(framed(ground, 8, 0))
+                .exact_size(runs::HEIGHT)
+                .show(ui, |ui| commands.extend(runs::show(ui, state, verdict)));
+        }
+        commands
+    }
+
+    /// The player of lessons above the status line, if something is open. Returns where it is.
+    fn player(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) -> Option<Rect> {
+        let height = learn::height(state, ui.content_rect().size())?;
+        let panel = Panel::bottom("lesson")
+            .frame(framed(Palette::of(ui).panel, 16, 8))
+            .exact_size(height);
+        let shown = panel.show(ui, |ui| commands.extend(learn::player(ui, state)));
+        Some(shown.response.rect)
+    }
+
+    /// What the user drags is remembered, and only that: what the user has not changed follows the size of the window.
+    fn remember_sizes(&mut self, ui: &Ui, model: &mut Model, sizes: Splits) {
+        let before = std::mem::replace(&mut self.sizes, sizes);
+        if !ui.input(|i| i.pointer.primary_down()) {
+            return;
+        }
+        let mut splits = model.prefs.splits;
+        // One edge is dragged at a time; what else changes gives way to it.
+        let dragged = [
+            (&mut splits.options, before.options, sizes.options),
+            (&mut splits.inspector, before.inspector, sizes.inspector),
+            (&mut splits.pipeline, before.pipeline, sizes.pipeline),
+        ]
+        .into_iter()
+        .find(|(_, before, now)| *before > 0.0 && before != now);
+        if let Some((split, _, now)) = dragged {
+            *split = now;
+            let _ = model.tell(Message::Splits(splits));
+        }
+    }
+
+    /// The Debug workspace below the verdict: the pipeline, and the timeline or the table below it.
+    fn debug(
+        ui: &mut Ui,
+        state: &State,
+        sizes: &mut Splits,
+        pipeline: &mut PipelineView,
+        below: &mut Below<'_>,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let palette = Palette::of(ui);
+        let frame = Frame::NONE
+            .fill(palette.panel)
+            .inner_margin(Margin::symmetric(12, 4));
+        if state.has_only_gauges() && !state.session.source.is_live() {
+            Panel::top("what is known")
+                .frame(frame)
+                .show(ui, |ui| welcome::only_gauges(ui, state));
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| commands.extend(below.timeline.show(ui, state)));
+            return commands;
+        }
+        if state.session.run.whole_transitions().is_empty() {
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| welcome::nothing_yet(ui, state));
+            return commands;
+        }
+        let height = ui.available_height();
+        // A narrow pipeline needs no height; the timeline does.
+        let tallest = (ui.available_width() * 0.46)
+            .max(220.0)
+            .min(height - 140.0)
+            .max(161.0);
+        // Until the user drags its edge, it follows the height of the window.
+        let id = match state.prefs.splits.pipeline > 0.0 {
+            true => "pipeline".to_owned(),
+            false => format!("pipeline {height:.0}"),
+        };
+        Panel::top(id)
+            .frame(Frame::NONE.fill(palette.canvas))
+            .resizable(true)
+            .default_size(or(
+                state.prefs.splits.pipeline,
+                (height * 0.42).clamp(200.0, 400.0),
+            ))
+            .size_range(160.0..=tallest)
+            .show(ui, |ui| {
+                sizes.pipeline = ui.max_rect().height();
+                commands.extend(pipeline.show(ui, state));
+            });
+        Panel::top("lower tabs")
+            .frame(frame)
+            .show(ui, |ui| commands.extend(toolbar::lower_tabs(ui, state)));
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(palette.canvas))
+            .show(ui, |ui| {
+                let part = match state.look.lower {
+                    Lower::Batches => Part::Batches,
+                    Lower::Plots => Part::Plots,
+                    Lower::Timeline | Lower::Loaders => Part::Timeline,
+                };
+                mark(ui, part, ui.max_rect());
+                commands.extend(match state.look.lower {
+                    Lower::Batches => below.batches.show(ui, state),
+                    Lower::Plots => below.plots.show(ui, state),
+                    Lower::Loaders if state.session.loaders.are_many() => {
+                        below.loaders.show(ui, state)
+                    }
+                    Lower::Timeline | Lower::Loaders => below.timeline.show(ui, state),
+                });
+            });
+        commands
+    }
+}
+
+/// Below this width a window has room for one panel at its side, points.
+const NARROW: f32 = 900.0;
+
+/// Whether the options and the inspector are shown. Of a narrow window they would leave nothing: there, what is selected takes the
+/// place of the options.
+fn sides(state: &State, width: f32) -> (bool, bool) {
+    let (options, inspector) = (state.prefs.options_open, state.prefs.inspector_open);
+    if width >= NARROW {
+        return (options, inspector);
+    }
+    let has_something = state.has_run() && state.session.selection.is_some();
+    let inspector = inspector && has_something;
+    (options && !inspector, inspector)
+}
+
+/// A size that was remembered, or the one it has at first.
+fn or(remembered: f32, first: f32) -> f32 {
+    if remembered > 0.0 { remembered } else { first }
+}

@@ -1,0 +1,35 @@
+//! What stands around the window.
+
+use egui::Context;
+use loadscope_model::Model;
+use loadscope_model::command::Command;
+use loadscope_model::message::Message;
+use loadscope_model::state::State;
+
+use crate::Window;
+
+/// A program around a window: it takes messages in, and does what comes of them.
+pub trait Host {
+    /// What is shown, and what shows it.
+    fn parts(&mut self) -> (&mut Model, &mut Window);
+
+    /// What is shown.
+    fn state(&self) -> &State;
+
+    /// Takes a message in, and does outside what comes of it.
+    fn tell(&mut self, ctx: &Context, message: Message);
+
+    /// Carries a command out.
+    fn run(&mut self, ctx: &Context, command: Command);
+
+    /// Keeps what belongs to the run that is shown: a run of a lesson takes its place with the next message.
+    fn set_aside(&mut self, ctx: &Context);
+
+    /// Drops what there is no room for.
+    fn make_room(&mut self, ctx: &Context);
+
+    /// What shows the state.
+    fn window(&mut self) -> &mut Window {
+        self.parts().1
+    }
+}

@@ -1,0 +1,262 @@
+//! Hands: keys, keys that are held, the buttons at the side of the mouse.
+
+use egui::{Context, Event, Key, Modifiers, PointerButton};
+
+use crate::grip::{Drive, Grip};
+use crate::host::Host;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::message::Message;
+use loadscope_model::update::{by_digit, drive};
+
+/// What may be pressed while text is typed: nothing that a text field has a use for.
+const WHILE_TYPING: [Action; 7] = [
+    Action::Palette,
+    Action::Run,
+    Action::Simulate,
+    Action::Open,
+    Action::Save,
+    Action::NextMatch,
+    Action::PreviousMatch,
+];
+
+/// Keys that go on while they are held.
+const HELD: [Key; 4] = [Key::W, Key::S, Key::A, Key::D];
+
+/// Keys that choose an answer.
+const DIGITS: [Key; 9] = [
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
+    Key::Num9,
+];
+
+/// Keys that move or press what has the keyboard.
+const OF_WIDGETS: [Key; 7] = [
+    Key::Space,
+    Key::Enter,
+    Key::Tab,
+    Key::ArrowUp,
+    Key::ArrowDown,
+    Key::ArrowLeft,
+    Key::ArrowRight,
+];
+
+/// Takes in what hands do.
+pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
+    let_go_of_the_options(host, ctx);
+    // A menu has its own keys, Escape above all.
+    if egui::Popup::is_any_open(ctx) {
+        host.window().drive = Drive::default();
+        return;
+    }
+    let typing = ctx.text_edit_focused();
+    if typing {
+        host.window().drive = Drive::default();
+    } else {
+        mouse_buttons(host, ctx);
+        held_keys(host, ctx);
+    }
+    if !typing {
+        digits(host, ctx);
+    }
+    let on_widget = !typing && ctx.memory(|m| m.focused().is_some());
+    for (shortcut, action) in Action::shortcuts() {
+        if typing && !WHILE_TYPING.contains(&action) {
+            continue;
+        }
+        let plain = shortcut.modifiers == Modifiers::NONE;
+        if on_widget && plain && OF_WIDGETS.contains(&shortcut.logical_key) {
+            continue;
+        }
+        // Several presses may have come since the last frame, where frames take long.
+        let (modifiers, key) = (shortcut.modifiers, shortcut.logical_key);
+        let presses = ctx.input_mut(|i| i.count_and_consume_key(modifiers, key));
+        for _ in 0..presses {
+            let command = at_pointer(host, action);
+            host.run(ctx, command);
+        }
+    }
+}
+
+/// While a question of a lesson is open, digits choose an answer.
+fn digits(host: &mut impl Host, ctx: &Context) {
+    for (digit, key) in (1..).zip(DIGITS) {
+        let Some(command) = by_digit(host.state(), digit) else {
+            continue;
+        };
+        if ctx.input_mut(|i| i.consume_key(Modifiers::NONE, key)) {
+            host.run(ctx, command);
+            return;
+        }
+    }
+}
+
+fn let_go_of_the_options(host: &mut impl Host, ctx: &Context) {
+    let grip = Grip {
+        pressed: ctx.input(|i| i.pointer.any_down()),
+        focused: ctx.memory(|m| m.focused()),
+    };
+    if grip != host.window().grip {
+        host.window().grip = grip;
+        host.tell(ctx, Message::LetGo);
+    }
+}
+
+/// Zooming by key keeps what is under the pointer where it is.
+fn at_pointer(host: &mut impl Host, action: Action) -> Command {
+    let doublings = match action {
+        Action::ZoomIn => 0.5,
+        Action::ZoomOut if host.state().session.view.is_some() => -0.5,
+        _ => return action.into(),
+    };
+    match host.window().timeline.zoom_pivot() {
+        Some(pivot) => Command::View(Some(drive(host.state(), Some(pivot), doublings, 0.0))),
+        None => action.into(),
+    }
+}
+
+/// The buttons at the side of the mouse go through the views, as in a browser.
+fn mouse_buttons(host: &mut impl Host, ctx: &Context) {
+    for (button, action) in [
+        (PointerButton::Extra1, Action::ViewBack),
+        (PointerButton::Extra2, Action::ViewForward),
+    ] {
+        if ctx.input(|i| i.pointer.button_pressed(button)) {
+            host.run(ctx, action.into());
+        }
+    }
+}
+
+/// Hold W, A, S or D to keep moving, faster and faster. The first press is an action like any other.
+fn held_keys(host: &mut impl Host, ctx: &Context) {
+    ctx.input_mut(|i| {
+        i.events.retain(|event| {
+            let again = matches!(event, Event::Key { key, repeat: true, .. } if HELD.contains(key));
+            !again
+        });
+    });
+    let (down, now, elapsed) = ctx.input(|i| {
+        let free = i.modifiers.is_none();
+        let down = HELD.map(|key| free && i.key_down(key));
+        (down, i.time, f64::from(i.stable_dt.min(0.1)))
+    });
+    let way = |more: usize, less: usize| f64::from(i8::from(down[more]) - i8::from(down[less]));
+    let (zoom, pan) = (way(0, 1), way(3, 2));
+    if (zoom == 0.0 && pan == 0.0) || host.state().session.run.batches().is_empty() {
+        host.window().drive = Drive::default();
+        return;
+    }
+    ctx.request_repaint();
+    let held = &mut host.window().drive;
+    let zoom = zoom * held.distance(now, elapsed, Drive::ZOOM);
+    let pan = pan * held.distance(now, elapsed, Drive::PAN);
+    if zoom == 0.0 && pan == 0.0 {
+        return;
+    }
+    let pivot = host.window().timeline.zoom_pivot();
+    let view = drive(host.state(), pivot, zoom, pan);
+    host.window().timeline.expect(view);
+    host.tell(ctx, Message::Driven(view));
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::RawInput;
+    use loadscope_model::Model;
+    use loadscope_model::state::State;
+
+    use super::*;
+    use crate::Window;
+
+    #[test]
+    fn a_tap_does_not_drive_and_holding_accelerates() {
+        let mut drive = Drive::default();
+        assert_eq!(drive.distance(10.0, 0.016, Drive::PAN), 0.0);
+        assert_eq!(drive.distance(10.1, 0.016, Drive::PAN), 0.0);
+        let early = drive.distance(10.3, 0.016, Drive::PAN);
+        let later = drive.distance(11.0, 0.016, Drive::PAN);
+        let last = drive.distance(13.0, 0.016, Drive::PAN);
+        assert!(early > 0.0 && early < later && later < last);
+        assert_eq!(last, drive.distance(20.0, 0.016, Drive::PAN));
+    }
+
+    #[test]
+    fn what_text_needs_is_left_to_it() {
+        for action in WHILE_TYPING {
+            let keys = Action::shortcuts()
+                .into_iter()
+                .filter(|(_, a)| *a == action);
+            for (shortcut, _) in keys {
+                let edits = [
+                    Key::A,
+                    Key::C,
+                    Key::V,
+                    Key::X,
+                    Key::Z,
+                    Key::Y,
+                    Key::Backspace,
+                ];
+                assert!(!edits.contains(&shortcut.logical_key), "{action:?}");
+                let function = shortcut.logical_key == Key::F3;
+                assert!(function || shortcut.modifiers.command, "{action:?}");
+            }
+        }
+    }
+
+    /// A program that notes what it is to do.
+    #[derive(Default)]
+    struct Noting {
+        model: Model,
+        window: Window,
+        asked: Vec<Command>,
+    }
+
+    impl Host for Noting {
+        fn parts(&mut self) -> (&mut Model, &mut Window) {
+            (&mut self.model, &mut self.window)
+        }
+
+        fn state(&self) -> &State {
+            &self.model
+        }
+
+        fn tell(&mut self, _: &Context, message: Message) {
+            let _ = self.model.tell(message);
+        }
+
+        fn run(&mut self, _: &Context, command: Command) {
+            self.asked.push(command);
+        }
+
+        fn set_aside(&mut self, _: &Context) {}
+
+        fn make_room(&mut self, _: &Context) {}
+    }
+
+    /// Where frames take long, quick presses once counted as one.
+    #[test]
+    fn every_press_between_two_frames_counts() {
+        let ctx = Context::default();
+        let press = |pressed| Event::Key {
+            key: Key::ArrowRight,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        };
+        let mut host = Noting::default();
+        let input = RawInput {
+            events: [true, false, true, false, true].map(press).to_vec(),
+            ..RawInput::default()
+        };
+        let mut shown = ctx.run_ui(input, |ui| listen(&mut host, ui.ctx()));
+        shown.textures_delta.clear();
+        let steps = vec![Command::from(Action::StepForward); 3];
+        assert_eq!(host.asked, steps);
+    }
+}

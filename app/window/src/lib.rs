@@ -1,0 +1,61 @@
+//! What a window does wherever it stands, on a desktop or in a browser: what is where, which key does what, when long calculations
+//! are asked for. The program around it is a [`Host`].
+
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use loadscope_model::prefs::Splits;
+use loadscope_model::preparing::Preparing;
+use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::inspector::Inspector;
+use loadscope_ui::panels::loaders::LoadersView;
+use loadscope_ui::panels::plots::Plots;
+use loadscope_ui::panels::sampling::Sampling;
+use loadscope_ui::pipeline::PipelineView;
+use loadscope_ui::timeline::Timeline;
+
+mod beginning;
+mod frame;
+mod grip;
+mod headline;
+mod host;
+mod jobs;
+mod keys;
+mod other;
+pub mod turn;
+
+pub use beginning::beginning;
+pub use host::Host;
+pub use other::{among, before, kept};
+pub use turn::LIVE_FRAME;
+
+/// What draws the state and listens to hands.
+#[derive(Default)]
+pub struct Window {
+    timeline: Timeline,
+    pipeline: PipelineView,
+    inspector: Inspector,
+    batches: BatchTable,
+    plots: Plots,
+    loaders: LoadersView,
+    sampling: Sampling,
+    jobs: jobs::Jobs,
+    /// What lessons need.
+    preparing: Preparing,
+    headline: headline::Verdict,
+    drive: grip::Drive,
+    /// The widget that is held while the options are changed.
+    grip: grip::Grip,
+    /// How wide the panels were in the last frame.
+    sizes: Splits,
+    /// When the last frame began, by the clock of the platform.
+    stepped: Option<Duration>,
+}
+
+impl Window {
+    /// Stops long calculations, so that the run that they read can be changed.
+    pub fn stop_calculating(&mut self) {
+        self.jobs.stop();
+    }
+}

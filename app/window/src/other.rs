@@ -1,0 +1,40 @@
+//! Runs beside the one that is shown, to be compared with it.
+
+use loadscope_insight::diagnose::Other;
+use loadscope_insight::loaders::{Loaders, names};
+use loadscope_model::state::State;
+use loadscope_trace::Run;
+
+/// The run that is shown, which stands beside what comes of a forecast; `number` says which of the runs compared with it is.
+pub fn before(state: &State, number: u64) -> Other {
+    Other {
+        number,
+        name: "Before".to_owned(),
+        run: state.session.run.now(),
+        cut: false,
+        is_before: true,
+    }
+}
+
+/// Another run of the window.
+pub fn kept(state: &State, kept: u32, number: u64) -> Option<Other> {
+    let of = state.runs.get(kept)?;
+    Some(Other {
+        number,
+        name: format!("#{kept} {}", of.line.name),
+        run: of.session.run.now(),
+        cut: false,
+        is_before: false,
+    })
+}
+
+/// Which of several loaders it is that is compared with, behind the name of the file.
+pub fn among(loaders: &Loaders, run: &Run) -> String {
+    let all = loaders.all(run);
+    let at = all.iter().position(|(id, _)| *id == loaders.shown());
+    let name = at.and_then(|at| names(&all).into_iter().nth(at));
+    match name {
+        Some(name) if loaders.are_many() => format!(", {name}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What goes on in each frame of the window, whatever program stands around it.
+
+use std::time::Duration;
+
+use egui::{Context, Ui};
+use loadscope_model::message::Message;
+use loadscope_model::update::takes_place;
+use loadscope_trace::Nanos;
+
+use crate::host::Host;
+use crate::keys;
+
+/// So long a frame may be spent looking for what was searched for.
+const SEARCH: Duration = Duration::from_millis(4);
+
+/// While data flow, the window is drawn so often.
+pub const LIVE_FRAME: Duration = Duration::from_millis(33);
+
+/// A frame after a long rest must not leap.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// A time of the window: keys, what goes on by itself, long calculations. What has arrived was taken in before; `more` says
+/// whether there is more of it.
+pub fn step(host: &mut impl Host, ctx: &Context, more: bool) {
+    let now = host.state().place.platform.clock.now();
+    let before = host.window().stepped.replace(now);
+    let elapsed = before.map_or(Duration::ZERO, |before| now.saturating_sub(before));
+    keys::listen(host, ctx);
+    host.tell(
+        ctx,
+        Message::Frame {
+            elapsed: Nanos::from(elapsed.min(LONGEST)),
+            search: SEARCH,
+        },
+    );
+    let (model, window) = host.parts();
+    if let Some(answers) = window.jobs.update(ctx, model) {
+        host.tell(ctx, Message::Answered(Box::new(answers)));
+    }
+    prepare_lesson(host, ctx);
+    let state = host.state();
+    if more || state.learn.is_moving() || !state.look.search.is_complete(&state.session.run) {
+        ctx.request_repaint();
+    } else if state.session.playing || state.flows() {
+        ctx.request_repaint_after(LIVE_FRAME);
+    }
+}
+
+/// Takes in what was worked out for the lesson that is open, and begins what it needs.
+fn prepare_lesson(host: &mut impl Host, ctx: &Context) {
+    let wake = ctx.clone();
+    let (model, window) = host.parts();
+    let prepared = window
+        .preparing
+        .update(model, move || wake.request_repaint());
+    let Some(message) = prepared else { return };
+    let replaces = match &message {
+        Message::Prepared(prepared) => takes_place(host.state(), prepared),
+        _ => false,
+    };
+    if replaces {
+        host.set_aside(ctx);
+    }
+    host.tell(ctx, message);
+    if replaces {
+        host.make_room(ctx);
+    }
+}
+
+/// Draws the window, and does what is asked for in it.
+pub fn draw(host: &mut impl Host, ui: &mut Ui) {
+    let clock = host.state().place.platform.clock;
+    let start = clock.now();
+    let ctx = ui.ctx().clone();
+    host.tell(&ctx, Message::Drawing);
+    let (model, window) = host.parts();
+    window.headline.refresh(&ctx, model);
+    let commands = window.show(ui, model);
+    let acted = !commands.is_empty();
+    for command in commands {
+        host.run(&ctx, command);
+    }
+    let state = host.state();
+    // What a command changed is drawn at once, not with the next movement of the pointer.
+    if acted && state.session.hovered != state.session.hovering {
+        ctx.request_repaint();
+    }
+    if !state.place.still_for_now {
+        let took = clock.now().saturating_sub(start).as_secs_f32() * 1e3;
+        host.tell(&ctx, Message::Drawn { ms: took });
+    }
+}

@@ -1,0 +1,309 @@
+"""Tries the page in a headless Chromium: opened from disk and from `loadscope view`, stepped through, searched, diagnosed, simulated in, with
+a hostile recording, and live. `cargo xtask web --try` calls this; the recordings come from `app/program/tests/web.rs`.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from browser import Browser, missing
+
+# Seconds until a recording of 10,000 batches is shown, at most.
+MOST = 2.0
+# A frame while a recording of 100,000 batches is opened, ms, at most.
+FRAME = 50.0
+# The page without a recording, bytes, at most.
+LARGEST = 3_000_000
+# From an event to the page, ms, at most.
+BEHIND = 250.0
+
+
+class Attempt:
+    def __init__(self, binary, folder, pictures):
+        self.binary, self.folder, self.pictures = binary, folder, pictures
+        self.rows = []
+        self.failed = []
+
+    def row(self, name, said, holds=None):
+        held = "" if holds is None else ("holds" if holds else "FAILED")
+        self.rows.append((name, said, held))
+        print("%-56s %-48s %s" % (name, said, held), file=sys.stderr, flush=True)
+        if holds is False:
+            self.failed.append(name)
+
+    def loadscope(self, *arguments, code=0):
+        asked = subprocess.run([self.binary, *map(str, arguments)], capture_output=True, encoding="utf-8", cwd=self.folder, timeout=300)
+        assert asked.returncode == code, (arguments, asked.returncode, asked.stdout, asked.stderr)
+        return asked.stdout + asked.stderr
+
+    def share(self, recording, *more):
+        page = self.folder / (pathlib.Path(recording).name.split(".")[0] + ".html")
+        if not page.exists():
+            self.loadscope("share", recording, "-o", page, *more)
+        return page
+
+    def picture(self, browser, name):
+        browser.picture(self.pictures / (name + ".png"))
+
+    # What is tried.
+
+    def sizes(self):
+        page = self.share(self.folder / "small.jsonl.zst")
+        recording = (self.folder / "small.jsonl.zst").stat().st_size
+        empty = page.stat().st_size - (recording * 4 + 2) // 3
+        self.row("the page without a recording", "%.2f MB" % (empty / 1e6), empty <= LARGEST)
+        # An existing file stays as it is.
+        before = page.read_bytes()
+        said = self.loadscope("share", "small.jsonl.zst", "-o", page, code=2)
+        assert "exists" in said or "already" in said, said
+        assert page.read_bytes() == before
+        self.row("share onto a file that exists", "is refused", True)
+
+    def opening(self):
+        page = self.share(self.folder / "ten_thousand.jsonl.zst")
+        with Browser(1100, 700) as browser:
+            times = []
+            for _ in range(3):
+                began = time.monotonic()
+                browser.open(page.as_uri())
+                screen = browser.opened()
+                times.append(time.monotonic() - began)
+            took = sorted(times)[1]
+            assert screen.state["batches_of_all"] == 10_000, screen.state
+            self.row("10,000 batches, from disk to the window", "%.2f s (median of 3), %.1f MB" % (took, page.stat().st_size / 1e6), took <= MOST)
+            asked = browser.script("return performance.getEntriesByType('resource').map((one) => one.name)")
+            asked = [name for name in asked if not name.startswith("data:")]
+            self.row("what the page asks of a network", ", ".join(asked) or "nothing", not asked)
+            assert browser.complaints() == [], browser.complaints()
+
+    def large(self):
+        page = self.share(self.folder / "hundred_thousand.jsonl.zst")
+        with Browser(1100, 700) as browser:
+            began = time.monotonic()
+            browser.open(page.as_uri())
+            longest, frames = 0.0, 0
+            while True:
+                screen = browser.read()
+                if screen is None:
+                    time.sleep(0.02)
+                    continue
+                is_open = screen.state["source"] == "recording"
+                if not is_open:
+                    longest, frames = max(longest, screen.longest_ms), frames + screen.frames
+                else:
+                    last = screen.longest_ms
+                    break
+                assert time.monotonic() - began < 120
+                time.sleep(0.05)
+            took = time.monotonic() - began
+            assert screen.state["batches_of_all"] == 100_000, screen.state
+            self.row("100,000 batches, from disk to the window", "%.1f s, %.1f MB" % (took, page.stat().st_size / 1e6))
+            self.row("longest frame while they are read", "%.0f ms of %d frames" % (longest, frames), longest <= FRAME)
+            self.row("longest frame in which the run appears", "%.0f ms" % last, last <= FRAME)
+
+    def working(self):
+        """Steps, selects, searches, looks at everything, simulates."""
+        page = self.share(self.folder / "small.jsonl.zst")
+        for dark, width, height in ((True, 1100, 700), (False, 1100, 700), (True, 1920, 1080), (False, 1920, 1080)):
+            with Browser(width, height, dark) as browser:
+                name = "%s %dx%d" % ("dark" if dark else "light", width, height)
+                browser.open(page.as_uri())
+                browser.opened()
+                self.step(browser)
+                self.picture(browser, "debug " + name)
+                if (dark, width) == (True, 1100):
+                    self.search(browser)
+                browser.press("g")
+                browser.shows("Throughput", 20)
+                self.picture(browser, "plots " + name)
+                browser.press("b")
+                browser.shows("Batch", 20)
+                browser.press("t")
+                browser.press("2")
+                browser.shows("Coverage", 60)
+                time.sleep(1.0)
+                self.picture(browser, "sampling " + name)
+                browser.press("3")
+                browser.shows("What if", 60)
+                time.sleep(2.0)
+                self.picture(browser, "diagnose " + name)
+                browser.press("1")
+                if (dark, width) == (True, 1100):
+                    self.simulate(browser)
+                assert browser.complaints() == [], browser.complaints()
+                self.row("the workspaces, " + name, "pictures", True)
+
+    def step(self, browser):
+        browser.press("Control", "Home")
+        before = browser.until(lambda screen: screen.state["step"] == 0, "the beginning", 20)
+        for _ in range(40):
+            browser.press("Right")
+        after = browser.until(lambda screen: screen.state["step"] == before.state["step"] + 40, "40 steps", 20)
+        browser.press("Left")
+        browser.until(lambda screen: screen.state["step"] == after.state["step"] - 1, "a step back", 20)
+
+    def search(self, browser):
+        browser.press("/")
+        time.sleep(0.3)
+        browser.type("batch 3")
+        browser.press("Enter")
+        screen = browser.shows("Batch 3", 20)
+        browser.press("Escape")
+        browser.press("Escape")
+        self.row("stepping, selecting, searching by keys", "batch 3 is found and shown", screen is not None)
+
+    def simulate(self, browser):
+        browser.click("Simulate")
+        screen = browser.until(lambda screen: screen.state["source"] == "finished" and screen.state["batches"] > 0, "a simulation", 60)
+        self.row("a simulation in the page", "%d batches" % screen.state["batches"], True)
+        self.picture(browser, "simulated")
+
+    def hostile(self):
+        recording = next(self.folder.glob("hostile*.jsonl"))
+        page = self.folder / "hostile.html"
+        self.loadscope("share", recording, "-o", page)
+        with Browser(1100, 700) as browser:
+            browser.open(page.as_uri())
+            screen = browser.opened()
+            for key in ("2", "3", "1", "b", "g", "t"):
+                browser.press(key)
+                time.sleep(0.3)
+            browser.press("Control", "m")
+            time.sleep(0.3)
+            self.picture(browser, "hostile")
+            hacked = browser.script("return [typeof hacked, document.scripts.length, document.images.length, document.title]")
+            assert hacked[:3] == ["undefined", 1, 0], hacked
+            # What it would have asked for is refused as well.
+            blocked = browser.script(
+                "const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s); return typeof hacked"
+            )
+            self.row("a hostile recording", "%d events, no script of it runs" % screen.state["events"], blocked == "undefined")
+
+    def fails_well(self):
+        """What is no recording is refused with a sentence."""
+        page = self.share(self.folder / "small.jsonl.zst")
+        with Browser(1100, 700) as browser:
+            browser.open(page.as_uri())
+            browser.opened()
+            browser.script("wasm_bindgen.open('cat.png', new TextEncoder().encode('no recording'), false)")
+            browser.shows("cat.png", 20)
+            self.row("a file that is no recording", "is refused with a sentence", True)
+
+    def served(self):
+        running = subprocess.Popen(
+            [self.binary, "view", "small.jsonl.zst", "--port", "0"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
+        )
+        try:
+            link = running.stdout.readline().strip()
+            with Browser(1100, 700) as browser:
+                browser.open(link)
+                screen = browser.opened()
+                assert screen.state["batches_of_all"] == 20, screen.state
+            self.row("loadscope view", link.split("/")[2], True)
+        finally:
+            running.terminate()
+            running.wait(timeout=20)
+
+    def live(self, python):
+        """A real program with the page open: no batch is missing against its own count."""
+        program = self.folder / "train.py"
+        program.write_text(PROGRAM)
+        for command, more in (("record", ["-o", "live.jsonl.zst"]), ("watch", [])):
+            running = subprocess.Popen(
+                [self.binary, command, *more, "--web", "--port", "0", "--", python, str(program)],
+                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            )  # fmt: skip
+            link = None
+            while link is None:
+                line = running.stderr.readline()
+                assert line, "no link is printed"
+                link = re.search(r"http://\S+", line)
+            with Browser(1100, 700) as browser:
+                browser.open(link.group(0))
+                browser.until(lambda screen: screen.state["source"] == "live" and screen.state["batches_of_all"] > 5, "live", 60)
+                self.picture(browser, "live " + command)
+                # Connections break, and come again.
+                out, _ = running.communicate(timeout=120)
+                screen = browser.until(lambda screen: screen.state["source"] == "finished", "the end", 60)
+                count = int(re.search(r"batches (\d+)", out).group(1))
+                got = screen.state["batches_of_all"]
+                self.row("%s --web: batches of the program, of the page" % command, "%d, %d" % (count, got), count == got)
+                assert running.returncode == 0
+            if command == "record":
+                said = json.loads(self.loadscope("info", "live.jsonl.zst", "--json").splitlines()[0])
+                assert str(count) in json.dumps(said), said
+
+
+PROGRAM = """
+import time
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 800
+
+    def __getitem__(self, index):
+        time.sleep(0.01)
+        return torch.full((3,), float(index)), index % 2
+
+batches = 0
+for epoch in range(2):
+    for x, y in DataLoader(Slow(), batch_size=8, num_workers=2):
+        time.sleep(0.005)
+        batches += 1
+print("batches", batches, flush=True)
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--python", help="an interpreter with PyTorch, for live runs")
+    parser.add_argument("--pictures", type=pathlib.Path)
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--only", action="append", default=[])
+    arguments = parser.parse_args()
+    absent = missing()
+    if absent:
+        print("NOT RUN: there is no %s" % absent, file=sys.stderr)
+        return 0
+    with tempfile.TemporaryDirectory() as temporary:
+        pictures = arguments.pictures or pathlib.Path(temporary)
+        pictures.mkdir(parents=True, exist_ok=True)
+        attempt = Attempt(os.path.abspath(arguments.binary), arguments.folder.resolve(), pictures)
+        parts = ["sizes", "opening", "large", "working", "hostile", "fails_well", "served"]
+        for part in parts:
+            if not arguments.only or part in arguments.only:
+                getattr(attempt, part)()
+        if arguments.python and (not arguments.only or "live" in arguments.only):
+            attempt.live(arguments.python)
+    if arguments.results:
+        arguments.results.write_text(table(attempt.rows), encoding="utf-8")
+    return 1 if attempt.failed else 0
+
+
+def table(rows):
+    lines = ["| what | measured | |", "|---|---|---|"]
+    lines += ["| %s | %s | %s |" % row for row in rows]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+HEAD = """# The window in a browser
+
+Written by `cargo xtask web --try`: pages of `loadscope share`, `view`, `record --web` and `watch --web` in a headless Chromium, which draws
+with the processor alone. Times are from the command to open the page until the window shows the run, on the host that wrote this.
+
+"""
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())
