@@ -8,14 +8,18 @@ mod force;
 mod info;
 mod install;
 mod interrupt;
+mod learn;
 mod load;
+mod manual;
 mod order;
 mod pick;
 mod program;
 mod repair;
 mod report;
+mod share;
 mod terminal;
 mod tune;
+mod web;
 mod what_if;
 mod window;
 
@@ -51,10 +55,12 @@ pub struct Cli {
 enum Sub {
     /// Open the window with recordings
     Open {
-        /// Recordings (.jsonl or .jsonl.zst) or folders of them, traces of torch.profiler, folders of LotusTrace logs, SPDL's statistics
-        #[arg(required = true)]
+        /// Recordings (.jsonl or .jsonl.zst) or folders of them, traces of torch.profiler, folders of LotusTrace logs, SPDL's statistics;
+        /// without any the window opens with its start page
         files: Vec<PathBuf>,
     },
+    /// Open the window at a lesson about the DataLoader
+    Learn(learn::LearnArgs),
     /// Run a PyTorch program, unchanged, and record what its data loaders do
     Record(program::RecordArgs),
     /// Run a PyTorch program, unchanged, and watch its data loaders live
@@ -76,16 +82,25 @@ enum Sub {
     Order(Box<order::OrderArgs>),
     /// Print why training waited, and what to do about it
     Report(report::ReportArgs),
-    /// Hold two recordings against each other
+    /// Compare two recordings
     Compare(compare::CompareArgs),
-    /// Forecast from a recording what other settings would bring
+    /// Predict from a recording the effect of other settings
     WhatIf(what_if::WhatIfArgs),
     /// Run a PyTorch program several times, unchanged, with other arguments of DataLoader, and say which are the fastest
     Tune(tune::TuneArgs),
+    /// Write a recording as one page, which opens in any browser
+    Share(share::ShareArgs),
+    /// Show a recording in a browser, from this host alone
+    View(web::ViewArgs),
     /// Write a recording as a trace for Perfetto, or as tables
     Export(export::ExportArgs),
     /// Keep the sound lines of a damaged recording
     Repair(repair::RepairArgs),
+    /// Print what your shell reads to complete commands: loadscope completions bash > ~/.local/share/bash-completion/completions/loadscope
+    Completions(manual::CompletionsArgs),
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    Manual(manual::ManualArgs),
     /// Print the facts about a recording
     Info {
         /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
@@ -126,6 +141,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     match cli.command {
         None => window::open(Vec::new(), &cli.window),
         Some(Sub::Open { files }) => window::open(files, &cli.window),
+        Some(Sub::Learn(args)) => learn::run(&args, &cli.window),
         Some(Sub::Record(args)) => program::record(&args),
         Some(Sub::Watch(args)) => program::watch(&args, &cli.window),
         Some(Sub::Attach(args)) => attach::attach(&args),
@@ -135,12 +151,16 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Probe) => program::probe(),
         Some(Sub::Run(args)) => load::run(&args),
         Some(Sub::Order(args)) => order::run(&args),
+        Some(Sub::Share(args)) => share::share(&args),
+        Some(Sub::View(args)) => web::view(&args),
         Some(Sub::Export(args)) => export::run(&args),
         Some(Sub::Compare(args)) => compare::run(&args),
         Some(Sub::Report(args)) => report::run(&args),
         Some(Sub::Repair(args)) => repair::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
         Some(Sub::Tune(args)) => tune::run(&args),
+        Some(Sub::Completions(args)) => manual::completions(&args),
+        Some(Sub::Manual(args)) => manual::manual(&args),
         Some(Sub::Info { file, loader, json }) => info::run(&file, &loader, json),
     }
 }

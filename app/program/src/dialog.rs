@@ -27,6 +27,7 @@ pub struct Dialogs {
 impl Dialogs {
     /// Dialogs that wake the window with `wake`.
     pub fn new(wake: Waker) -> Self {
+        // No bound is needed: an answer a dialog, and people open them one by one.
         let (out, answers) = unbounded();
         Self { answers, out, wake }
     }
@@ -107,7 +108,7 @@ impl Dialogs {
     pub fn picture(&self, picture: Picture, input: Option<&Path>) {
         let input = input.map(Path::to_owned);
         let dialog = AsyncFileDialog::new()
-            .set_title("Save the picture")
+            .set_title("Save batch image")
             .set_file_name(picture.file_name())
             .add_filter("PNG picture", &["png"]);
         self.ask(dialog.save_file(), None, move |f| {

@@ -6,7 +6,9 @@ pub mod cli;
 pub mod desktop;
 pub mod dialog;
 pub mod motion;
+pub mod page;
 pub mod preferences;
+pub mod serve;
 pub mod window;
 
 /// The example of the README compiles and holds.

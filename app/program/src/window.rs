@@ -4,59 +4,36 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use eframe::egui::{Context, Ui, ViewportCommand};
-use loadscope_trace::Nanos;
 
 use crate::desktop;
 use crate::dialog::Dialogs;
 use crate::motion::SystemMotion;
 use crate::preferences::Store;
-use loadscope_insight::headline::Headline;
 use loadscope_insight::options::problems;
 use loadscope_model::Model;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
-use loadscope_model::prefs::Motion;
 use loadscope_model::prefs::Prefs;
-use loadscope_model::prefs::Splits;
-use loadscope_model::state::{Look, Place, Source, State};
-use loadscope_model::view::Workspace;
-use loadscope_plan::plan::settled;
+use loadscope_model::state::{Place, Source, State};
+use loadscope_model::update::is_future_due;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
-use loadscope_ui::panels::batches::BatchTable;
-use loadscope_ui::panels::inspector::Inspector;
-use loadscope_ui::panels::loaders::LoadersView;
-use loadscope_ui::panels::plots::Plots;
-use loadscope_ui::panels::sampling::Sampling;
-use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme;
-use loadscope_ui::timeline::Timeline;
+use loadscope_window::{Host, LIVE_FRAME, Window, turn};
 
 mod compare;
-mod frame;
-mod grip;
 mod held;
 mod intake;
-mod jobs;
-mod keys;
 mod opening;
 mod pending;
 mod perform;
+pub mod preview;
 mod runs;
 mod system;
 mod tries;
 mod trying;
-
-/// While data flow, the verdict is given so often.
-const HEADLINE: Duration = Duration::from_millis(200);
-
-/// So long a frame may be spent looking for what was searched for.
-const SEARCH: Duration = Duration::from_millis(4);
-
-/// While data flow, the window is drawn so often.
-const LIVE_FRAME: Duration = Duration::from_millis(33);
 
 /// When the window closes, the loader's threads are given so long to end: one that reads a large file cannot be asked.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -66,6 +43,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Start {
     /// Recordings to open: the first one is shown, the others stand among the recent files.
     pub files: Vec<PathBuf>,
+    /// What to open for learning.
+    pub learn: Option<preview::Learn>,
     /// Draw without animations.
     pub still: bool,
     /// A program that was started and is to be watched.
@@ -97,21 +76,11 @@ pub struct App {
     /// The file or folder that is looked at before it is opened.
     looking: Option<pending::Looking>,
     system_motion: SystemMotion,
-    drive: grip::Drive,
-    /// How wide the panels were in the last frame.
-    sizes: Splits,
-    /// The widget that is held while the options are changed.
-    grip: grip::Grip,
     /// The window is to be closed, whatever is unsaved.
     closing: bool,
-    timeline: Timeline,
-    pipeline: PipelineView,
-    inspector: Inspector,
-    batches: BatchTable,
-    plots: Plots,
-    loaders: LoadersView,
-    sampling: Sampling,
-    jobs: jobs::Jobs,
+    window: Window,
+    /// The file of a lesson that is being written.
+    preview: Option<preview::Preview>,
     /// The program that is watched, and its arguments.
     program: Vec<OsString>,
     tries_in: PathBuf,
@@ -121,11 +90,6 @@ pub struct App {
     comparing: Option<pending::Reading>,
     /// How many runs have been compared with.
     others: u64,
-    headline: Option<Headline>,
-    /// Which run the headline is about, and how far that was.
-    headline_of: (u64, u64),
-    headline_at: Instant,
-    frame: Instant,
 }
 
 impl App {
@@ -152,27 +116,14 @@ impl App {
             wake,
             held: held::Held::default(),
             looking: None,
-            drive: grip::Drive::default(),
-            sizes: Splits::default(),
-            grip: grip::Grip::default(),
             closing: false,
-            timeline: Timeline::default(),
-            pipeline: PipelineView::default(),
-            inspector: Inspector::default(),
-            batches: BatchTable::default(),
-            plots: Plots::default(),
-            loaders: LoadersView::default(),
-            sampling: Sampling::default(),
-            jobs: jobs::Jobs::default(),
+            window: Window::default(),
+            preview: None,
             program: start.program,
             tries_in: start.tries_in,
             tries: None,
             comparing: None,
             others: 0,
-            headline: None,
-            headline_of: (u64::MAX, 0),
-            headline_at: Instant::now(),
-            frame: Instant::now(),
         };
         app.check_options();
         app.offer_left_over(ctx, start.files.is_empty() && start.watched.is_none());
@@ -180,38 +131,22 @@ impl App {
             app.watch(ctx, watched);
         }
         app.open_all(ctx, &start.files);
+        app.open_learn(ctx, start.learn);
         app
     }
 
     /// What is shown before anything has happened.
     pub fn beginning(prefs: Prefs, start: &Start) -> State {
-        let motion = prefs.motion;
-        State {
-            prefs: Prefs {
-                // With nothing to look at, a start is the welcome, whatever was looked at last.
-                workspace: match start.files.is_empty() {
-                    true => Workspace::default(),
-                    false => prefs.workspace,
-                },
-                options: settled(prefs.options),
-                ..prefs
-            },
-            look: Look {
-                speed: 1.0,
-                still: start.still || motion == Motion::Reduced,
-                ..Look::default()
-            },
-            place: Place {
-                no_engine: !session::HAS_ENGINE,
-                datasets: session::datasets(),
-                platform: desktop::PLATFORM,
-                still_for_now: start.still,
-                program: tries::shown(&start.program),
-                keeps_journal: start.journal.is_some(),
-                ..Place::default()
-            },
-            ..State::default()
-        }
+        let place = Place {
+            no_engine: !session::HAS_ENGINE,
+            datasets: session::datasets(),
+            platform: desktop::PLATFORM,
+            still_for_now: start.still,
+            program: tries::shown(&start.program),
+            keeps_journal: start.journal.is_some(),
+            ..Place::default()
+        };
+        loadscope_window::beginning(prefs, place, !start.files.is_empty())
     }
 
     /// Opens the first of several files; two are to be compared.
@@ -231,7 +166,7 @@ impl App {
 
     /// What is to be remembered until the next time.
     pub fn prefs(&self) -> Prefs {
-        self.state.prefs.clone()
+        self.state.prefs_to_keep()
     }
 
     /// Carries a command out.
@@ -252,23 +187,48 @@ impl App {
         self.perform(ctx, effect);
     }
 
+    /// A large run that is read cannot hide its end: who reads it stops, or goes on with the old one.
+    fn make_way_for_hiding(&mut self, ctx: &Context) {
+        if !is_future_due(&self.state) {
+            return;
+        }
+        self.window.stop_calculating();
+        if let held::Next::By(copies) = self.held.next(&self.state, &self.wake) {
+            self.let_go_of_runs();
+            self.tell(ctx, Message::Copied(copies));
+        }
+        ctx.request_repaint();
+    }
+
     fn check_options(&mut self) {
         let problems = problems(&self.state.prefs.options);
         let _ = self.state.tell(Message::Checked(problems));
     }
+}
 
-    fn refresh_headline(&mut self) {
-        let events = (
-            self.state.session.run_number,
-            self.state.session.run.events(),
-        );
-        // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
-        let soon = self.state.flows() && self.headline_at.elapsed() < HEADLINE;
-        if self.headline_of != events && !(soon && self.headline.is_some()) {
-            self.headline_of = events;
-            self.headline_at = Instant::now();
-            self.headline = Headline::of(&self.state.session.run);
-        }
+impl Host for App {
+    fn parts(&mut self) -> (&mut Model, &mut Window) {
+        (&mut self.state, &mut self.window)
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn tell(&mut self, ctx: &Context, message: Message) {
+        Self::tell(self, ctx, message);
+    }
+
+    fn run(&mut self, ctx: &Context, command: Command) {
+        Self::run(self, ctx, command);
+    }
+
+    fn set_aside(&mut self, _ctx: &Context) {
+        Self::set_aside(self);
+    }
+
+    fn make_room(&mut self, ctx: &Context) {
+        Self::make_room(self, ctx);
     }
 }
 
@@ -276,8 +236,6 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         theme::set_preference(ctx, self.state.prefs.theme);
         self.settle_motion(ctx);
-        let elapsed = Nanos::from(self.frame.elapsed());
-        self.frame = Instant::now();
         let more = self.drain(ctx) | self.drain_kept(ctx);
         self.hear_tries(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
@@ -287,51 +245,20 @@ impl eframe::App for App {
         }
         self.take_other(ctx);
         self.take_look(ctx);
-        self.refresh_headline();
+        self.make_way_for_hiding(ctx);
         let answers: Vec<Command> = self.dialogs.answers().collect();
         for command in answers {
             self.run(ctx, command);
         }
         self.dropped_files(ctx);
         self.close_request(ctx);
-        self.keys(ctx);
-        self.tell(
-            ctx,
-            Message::Frame {
-                // A frame after a long rest must not leap.
-                elapsed: elapsed.min(Nanos::from_millis(100)),
-                search: SEARCH,
-            },
-        );
-        if let Some(answers) = self.jobs.update(ctx, &self.state) {
-            self.tell(ctx, Message::Answered(Box::new(answers)));
-        }
-        let state = &self.state;
-        if more || !state.look.search.is_complete(&state.session.run) {
-            ctx.request_repaint();
-        } else if state.session.playing || state.flows() {
-            ctx.request_repaint_after(LIVE_FRAME);
-        }
+        self.take_preview(ctx);
+        turn::step(self, ctx, more);
         self.keep_prefs(ctx);
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
-        let start = Instant::now();
-        let ctx = ui.ctx().clone();
-        self.tell(&ctx, Message::Drawing);
-        let commands = self.show(ui);
-        let acted = !commands.is_empty();
-        for command in commands {
-            self.run(&ctx, command);
-        }
-        // What a command changed is drawn at once, not with the next movement of the pointer.
-        if acted && self.state.session.hovered != self.state.session.hovering {
-            ctx.request_repaint();
-        }
-        if !self.state.place.still_for_now {
-            let took = start.elapsed().as_secs_f32() * 1e3;
-            self.tell(&ctx, Message::Drawn { ms: took });
-        }
+        turn::draw(self, ui);
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {

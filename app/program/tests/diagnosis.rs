@@ -105,8 +105,8 @@ fn a_report_holds_every_field_that_scripts_were_promised() {
     for part in [
         "The trainer waited ",
         " of it for batch 4: sample 4 took 1.0",
-        " s in worker 0 while batches 5 and 7 lay ready. in_order=False would end after ",
-        "; a third worker only after ",
+        " s in worker 0 while batches 5 and 7 were already finished. in_order=False would take ",
+        "; a third worker, ",
     ] {
         assert!(verdict.contains(part), "{part}: {verdict}");
     }
@@ -168,7 +168,7 @@ fn a_report_is_read_by_people_and_by_browsers() {
     }
     let page = std::fs::read_to_string(page).expect("it was written");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    assert!(page.contains("in_order=False would end after"));
+    assert!(page.contains("in_order=False would take"));
     assert!(!page.contains("<script") && !page.contains("http:") && !page.contains("https:"));
     let nowhere = refusal(&["report", &file, "--html", "/no/such/folder/report.html"]);
     assert!(nowhere.contains("/no/such/folder/report.html"), "{nowhere}");

@@ -135,9 +135,9 @@ fn a_folder_is_one_session_and_what_is_skipped_is_named() {
     assert_eq!(loaders[2]["clock"]["by"], "steps");
     assert!(loaders[2]["clock"]["within"].as_i64() < Some(MS));
     let text = told(&["info", &path]);
-    assert!(text.contains("Rank 1 holds the others up"), "{text}");
+    assert!(text.contains("Rank 1 is the straggler"), "{text}");
     assert!(
-        text.contains("gpu-b is put beside the others by its first training steps"),
+        text.contains("gpu-b: clock aligned by its first training steps"),
         "{text}"
     );
 }

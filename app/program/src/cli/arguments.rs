@@ -34,7 +34,7 @@ pub struct LoaderArgs {
     /// Which of the ranks this is, from 0 to one below their number [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rank)]
     rank: Option<u32>,
-    /// Distributed samplers leave a tail out instead of repeating samples
+    /// Distributed samplers drop the tail instead of padding
     #[arg(long)]
     sampler_drop_last: bool,
     /// Do not tell distributed samplers the epoch: every epoch has the same order, a common mistake
@@ -52,7 +52,7 @@ pub struct LoaderArgs {
     /// Batches in flight per worker, at most 10,000, and 1,000,000 of all workers [default: 2]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = prefetch_factor)]
     prefetch_factor: Option<usize>,
-    /// Leave out a last batch that is not full
+    /// Drop the last, incomplete batch
     #[arg(long)]
     drop_last: bool,
     /// Keep the workers alive between epochs

@@ -11,12 +11,13 @@ use loadscope_trace::{Event, EventKind, Stage, plural};
 
 use super::force::ForceArg;
 use super::terminal::{complain, print};
+use super::web::{Shown, WebArgs};
 use super::window;
 use super::window::WindowArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_session::{
-    End, Journal, Output, PROBE, ProgramError, Record, Request, Session, Update, Watched, at_exit,
-    end_at_once, end_by, give_signals_back, new_recording, new_recording_in, take_signals,
+    End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Session, Update, Watched,
+    at_exit, end_at_once, end_by, give_signals_back, new_recording, new_recording_in, take_signals,
     tells_of_set,
 };
 
@@ -47,6 +48,13 @@ pub struct ProgramArgs {
     /// The loader that --set is about, by the line that makes it: train.py:42, or train.py [default: all]
     #[arg(long, value_name = "LINE", requires = "set")]
     loader: Option<String>,
+    /// Start the program on this host, through your own ssh: HOST, USER@HOST, or HOST:FOLDER to start it in a folder. Nothing is
+    /// installed there. LOADSCOPE_SSH names another ssh, with arguments
+    #[cfg(unix)]
+    #[arg(long, value_name = "HOST[:FOLDER]")]
+    ssh: Option<Remote>,
+    #[command(flatten)]
+    web: WebArgs,
     /// The program and its arguments: python train.py --epochs 3
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -62,6 +70,26 @@ impl ProgramArgs {
             overrides,
             ..Request::default()
         })
+    }
+}
+
+impl ProgramArgs {
+    /// Starts the program.
+    fn start(&self, request: &Request) -> Result<Watched, ProgramError> {
+        #[cfg(unix)]
+        if let Some(remote) = &self.ssh {
+            return Watched::start_there(remote, &self.command, request);
+        }
+        Watched::start(&self.command, request, Output::Inherited)
+    }
+
+    /// The program as other runs of it would be started: only on this host.
+    fn repeatable(&self) -> &[OsString] {
+        #[cfg(unix)]
+        if self.ssh.is_some() {
+            return &[];
+        }
+        &self.command
     }
 }
 
@@ -85,8 +113,15 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     };
     let file = created.context("The program was not started: it cannot be recorded")?;
     let path = file.path().to_owned();
+    let mut shown = match Shown::begin(&args.program.web, name_of(&path)) {
+        Ok(shown) => shown,
+        Err(e) => {
+            file.discard();
+            return Err(e.context("The program was not started"));
+        }
+    };
     take_signals();
-    let watched = match Watched::start(&args.program.command, &request, Output::Inherited) {
+    let watched = match args.program.start(&request) {
         Ok(watched) => watched,
         Err(e) => {
             file.discard();
@@ -101,8 +136,11 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             return end_as(watched.wait());
         }
     };
-    let (seen, complaint) = follow(&session);
+    let (seen, complaint) = follow_and(&session, shown.as_mut());
     let end = watched.wait();
+    if let Some(shown) = shown {
+        shown.end(complaint.as_deref(), false);
+    }
     if seen.loaders > 0 && !seen.was_set && !request.overrides.is_empty() {
         complain(match &request.set {
             Some(line) => format!(
@@ -122,21 +160,26 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
 /// Runs a program with the window open. Ends as the program ends.
 pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
     let request = args.request()?;
+    let shown = Shown::begin(&args.web, None).context("The program was not started")?;
     take_signals();
-    let watched = match Watched::start(&args.command, &request, Output::Inherited) {
+    let watched = match args.start(&request) {
         Ok(watched) => watched,
         Err(e) => return Ok(not_started(&e)),
     };
+    if shown.is_some() {
+        record_in_journal(&watched, shown);
+        return end_as(watched.wait());
+    }
     *lock(&SHOWN) = Some(watched.clone());
     at_exit(window_is_gone);
     give_signals_back_after(&watched);
-    let opened = window::watch(&watched, &args.command, window);
+    let opened = window::watch(&watched, args.repeatable(), window);
     *lock(&SHOWN) = None;
     if let Err(e) = &opened {
         complain(format_args!("{e:#}"));
         // If the window never listened, the program is recorded all the same. It ends as it would have.
         if !watched.is_followed() {
-            record_in_journal(&watched);
+            record_in_journal(&watched, None);
         }
     } else if !watched.has_ended() {
         complain("the window is closed; the program goes on");
@@ -185,15 +228,25 @@ fn window_is_gone() {
     }
 }
 
+/// The name of a file, for a page.
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
 /// Records a program that has no window into the user's journal.
-fn record_in_journal(watched: &Watched) {
+fn record_in_journal(watched: &Watched, mut shown: Option<Shown>) {
     let entry = Journal::of_user().and_then(|journal| journal.begin().ok());
     let path = entry.as_ref().map(|new| new.entry().path().to_owned());
     let record = entry.map_or(Record::Off, Record::Journal);
     if let Ok(session) = Session::watch(watched, record, Arc::new(|| {})) {
-        let (seen, complaint) = follow(&session);
-        if let (None, Some(path)) = (complaint, path) {
+        let (seen, complaint) = follow_and(&session, shown.as_mut());
+        if let (None, Some(path)) = (&complaint, path) {
             complain(seen.sentence(&path));
+        }
+        if let Some(shown) = shown {
+            // From here on Ctrl+C is for this process.
+            give_signals_back();
+            shown.end(complaint.as_deref(), true);
         }
     }
 }
@@ -243,11 +296,21 @@ impl Seen {
 
 /// Follows a session to its end: what was recorded, and why nothing was.
 pub(super) fn follow(session: &Session) -> (Seen, Option<String>) {
+    follow_and(session, None)
+}
+
+/// The same, and shows it in a browser.
+fn follow_and(session: &Session, mut shown: Option<&mut Shown>) -> (Seen, Option<String>) {
     let mut seen = Seen::default();
     let mut complaint = None;
     for update in &session.updates {
         match update {
-            Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
+            Update::Events(events) => {
+                events.iter().for_each(|event| seen.note(event));
+                if let Some(shown) = &mut shown {
+                    shown.writer().write(&events);
+                }
+            }
             Update::Notice(text) => complain(text),
             Update::Failed(text) => {
                 seen.is_partial = true;

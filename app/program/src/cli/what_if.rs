@@ -194,10 +194,7 @@ impl Answer<'_> {
     /// What is expected of all settings.
     fn forecasts(&self, out: &mut String) -> std::fmt::Result {
         let ideal = self.outlook.headroom;
-        writeln!(
-            out,
-            "With a loader that never lets the trainer wait it would be {ideal}"
-        )?;
+        writeln!(out, "With an ideal loader it would be {ideal}")?;
         let changes = self.base.differences(&self.recorded.setting());
         if !changes.is_empty() {
             writeln!(out, "All of these with {}", changes.join(", "))?;

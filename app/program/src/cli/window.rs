@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
 
 use crate::preferences::Store;
+use crate::window::preview::Learn;
 use crate::window::{App, Start};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_session::{Journal, Watched, look, refusal};
@@ -48,6 +49,16 @@ pub fn watch(
         still: args.reduce_motion,
         watched: Some(watched.clone()),
         program: program.to_vec(),
+        ..of_user()
+    };
+    show(start, args)
+}
+
+/// Opens the window at a lesson.
+pub fn learn(learn: Learn, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let start = Start {
+        learn: Some(learn),
+        still: args.reduce_motion,
         ..of_user()
     };
     show(start, args)

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::Context;
-use loadscope_trace::Run;
 
 use super::App;
 use super::pending::Reading;
 use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome, Unwanted};
 use loadscope_insight::diagnose::{Check, Other};
-use loadscope_insight::loaders::{Loaders, names};
+use loadscope_insight::loaders::Loaders;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
-use loadscope_session::{open, refusal};
+use loadscope_session::{Pace, open, refusal};
+use loadscope_window::among;
 
 impl App {
     fn next_other(&mut self) -> u64 {
@@ -24,20 +24,15 @@ impl App {
 
     /// Runs what was forecast. What was there before stands beside it then.
     pub(super) fn check(&mut self, ctx: &Context, check: Check) {
-        let before = Other {
-            number: self.next_other(),
-            name: "Before".to_owned(),
-            run: self.state.session.run.now(),
-            cut: false,
-            is_before: true,
-        };
+        let number = self.next_other();
+        let before = loadscope_window::before(&self.state, number);
         let run_number = self.state.session.run_number;
         self.tell(ctx, Message::LetGo);
         self.tell(ctx, Command::Edit(Box::new(check.options.clone())));
         self.tell(ctx, Message::LetGo);
         match check.simulated {
             true => self.simulate(ctx),
-            false => self.start(ctx),
+            false => self.start(ctx, Pace::default()),
         }
         // Refused: the run is still the one that was there.
         if self.state.session.run_number != run_number {
@@ -48,16 +43,9 @@ impl App {
 
     /// Puts another run of this window beside the one that is shown.
     pub(super) fn compare_run(&mut self, ctx: &Context, number: u32) {
-        let other_number = self.next_other();
-        let Some(kept) = self.state.runs.get(number) else {
+        let other = self.next_other();
+        let Some(other) = loadscope_window::kept(&self.state, number, other) else {
             return;
-        };
-        let other = Other {
-            number: other_number,
-            name: format!("#{number} {}", kept.line.name),
-            run: kept.session.run.now(),
-            cut: false,
-            is_before: false,
         };
         self.tell(ctx, Message::Comparing);
         self.tell(ctx, Message::Compared(other));
@@ -124,16 +112,5 @@ impl App {
             Err(text) => self.tell(ctx, Message::NotOpened(text)),
         }
         self.comparing = None;
-    }
-}
-
-/// Which of several loaders it is that is compared with, behind the name of the file.
-fn among(loaders: &Loaders, run: &Run) -> String {
-    let all = loaders.all(run);
-    let at = all.iter().position(|(id, _)| *id == loaders.shown());
-    let name = at.and_then(|at| names(&all).into_iter().nth(at));
-    match name {
-        Some(name) if loaders.are_many() => format!(", {name}"),
-        _ => String::new(),
     }
 }

@@ -8,22 +8,39 @@ use loadscope_model::command::Command;
 use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_model::prefs;
-use loadscope_session::Session;
+use loadscope_session::{Pace, Session};
 
 use super::App;
+
+/// A run at a tenth of its speed.
+const SLOWLY: u32 = 10;
 
 impl App {
     /// Does it.
     pub(super) fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         match effect {
-            Some(Effect::Start) => self.start(ctx),
+            Some(Effect::Start) => self.start(ctx, Pace::default()),
+            Some(Effect::StartPaused) => {
+                let paused = true;
+                self.start(ctx, Pace { paused, factor: 1 });
+            }
+            Some(Effect::StartSlowly) => {
+                let paused = false;
+                self.start(
+                    ctx,
+                    Pace {
+                        paused,
+                        factor: SLOWLY,
+                    },
+                );
+            }
             Some(Effect::Demo) => {
                 self.tell(ctx, Message::LetGo);
                 self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
                 // The digits can be simulated, too: each takes as long as its cost says.
                 match self.state.place.no_engine {
                     true => self.simulate(ctx),
-                    false => self.start(ctx),
+                    false => self.start(ctx, Pace::default()),
                 }
             }
             Some(Effect::Simulate) => self.simulate(ctx),

@@ -6,10 +6,10 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_model::kept::KeptRun;
 use loadscope_model::message::Message;
+use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
-use loadscope_session::{Record, Session, SessionError, Watched};
+use loadscope_session::{Pace, Record, Session, SessionError, Watched};
 use loadscope_trace::{Run, RunId};
 
 use super::App;
@@ -21,14 +21,16 @@ const LET_GO: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 8;
 
 impl App {
-    pub(super) fn start(&mut self, ctx: &Context) {
+    pub(super) fn start(&mut self, ctx: &Context, pace: Pace) {
         let record = self.record();
-        let session = Session::start(&self.state.prefs.options, record, Arc::clone(&self.wake));
+        let options = &self.state.prefs.options;
+        let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
             // Two loaders at a time would slow each other down.
             self.stop_engines();
         }
-        self.begin(ctx, session, Source::Live { paused: false }, false);
+        let paused = pace.paused;
+        self.begin(ctx, session, Source::Live { paused }, false);
     }
 
     pub(super) fn watch(&mut self, ctx: &Context, watched: &Watched) {
@@ -103,7 +105,7 @@ impl App {
     }
 
     /// Drops what there is no room for. What was not saved stays in the journal.
-    fn make_room(&mut self, ctx: &Context) {
+    pub(super) fn make_room(&mut self, ctx: &Context) {
         let surplus = self.state.runs.surplus();
         for number in surplus.contents {
             self.tell(ctx, Message::Emptied(number));
@@ -204,7 +206,7 @@ impl App {
     }
 
     /// Keeps the session of the run that is shown, if its run is to be kept: [`loadscope_model`] puts that aside with the next message.
-    fn set_aside(&mut self) {
+    pub(super) fn set_aside(&mut self) {
         let shown = &self.state.session;
         let session = self.session.take();
         if shown.is_worth_keeping() {
@@ -218,8 +220,6 @@ impl App {
             discard_unneeded(session.as_ref(), shown);
             self.let_go_of_runs();
         }
-        self.headline_of = (u64::MAX, 0);
-        self.headline = None;
         self.comparing = None;
     }
 

@@ -20,6 +20,7 @@ pub(super) struct Tries {
 
 impl Tries {
     pub fn start(job: Job, wake: Waker) -> std::io::Result<Self> {
+        // No bound is needed: a handful of news a try, and a try takes seconds.
         let (sender, news) = unbounded();
         let ends = Arc::new(AtomicUsize::new(0));
         let asked = Arc::clone(&ends);

@@ -102,11 +102,11 @@ class Recording:
 
         return verdict(self._file())
 
-    def show(self) -> None:
-        """Opens the window with it; see :func:`loadscope.show`."""
+    def show(self, inline: Optional[bool] = None, height: Optional[int] = None) -> None:
+        """Shows it; see :func:`loadscope.show`."""
         from ._results import show
 
-        show(self._file())
+        show(self._file(), inline, height)
 
     def __enter__(self) -> "Recording":
         return self
@@ -121,8 +121,17 @@ class Recording:
             return "<loadscope.Recording of nothing: %s>" % (self.problem or "no DataLoader was iterated")
         return "<loadscope.Recording %r: %d loaders, %d batches>" % (self.path, self.loaders, self.batches)
 
+    def _repr_html_(self) -> Optional[str]:
+        """In a notebook: the window, where the program has the page."""
+        from ._page import frame
+
+        try:
+            return frame(self._file())
+        except LoadscopeError:
+            return None
+
     def _repr_markdown_(self) -> Optional[str]:
-        """In a notebook: the report."""
+        """In a notebook: the report, where the window is not shown."""
         from ._results import markdown
 
         try:

@@ -153,12 +153,24 @@ def markdown(path: Path, loader: Optional[str] = None) -> str:
     return ask(["report", "--markdown", *of_loader(loader), "--", os.fspath(path)])
 
 
-def show(path: Path) -> "subprocess.Popen[bytes]":
-    """Opens the window with a recording, and returns at once.
+def show(path: Path, inline: Optional[bool] = None, height: Optional[int] = None) -> "Optional[subprocess.Popen[bytes]]":
+    """Shows a recording: in a notebook below the cell, elsewhere in a window of its own, and returns at once.
+
+    Args:
+        path: as in :func:`read`.
+        inline: below the cell or not, wherever this runs.
+        height: of what is shown below the cell, in points.
 
     Raises:
-        LoadscopeError: if there is no display, or it is no recording.
+        LoadscopeError: if it is no recording, there is no display for a window, or the program was built without the page.
     """
+    from . import _page
+
+    if inline or (inline is None and _page.in_notebook()):
+        from IPython.display import HTML, display
+
+        display(HTML(_page.frame(path, height or _page.HEIGHT)))
+        return None
     ask(["info", "--json", "--", os.fspath(path)])
     said = tempfile.TemporaryFile()
     window = subprocess.Popen(

@@ -1,0 +1,58 @@
+//! `loadscope completions` and, for those who make packages, `loadscope manual`: both from what clap knows of the command line.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Args, Command, CommandFactory as _};
+use clap_complete::Shell;
+use loadscope_files::{Existing, NewFile};
+
+use super::Cli;
+use super::terminal::print;
+
+/// A shell.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell that completes them
+    shell: Shell,
+}
+
+/// Where man pages go.
+#[derive(Debug, Args)]
+pub struct ManualArgs {
+    /// A folder that exists
+    folder: PathBuf,
+}
+
+/// Prints what a shell has to read to complete commands.
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "loadscope", &mut script);
+    print(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a man page of the program, and one of each command.
+pub fn manual(args: &ManualArgs) -> anyhow::Result<ExitCode> {
+    let mut command = Cli::command();
+    // Until then, commands do not know the name of the program.
+    command.build();
+    page(&args.folder, "loadscope", &command)?;
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        if sub.get_name() != "help" {
+            page(&args.folder, &format!("loadscope-{}", sub.get_name()), sub)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page(folder: &Path, name: &str, command: &Command) -> anyhow::Result<()> {
+    let path = folder.join(format!("{name}.1"));
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone())
+        .title(name)
+        .render(&mut text)?;
+    NewFile::write_all_to(&path, Existing::Replace, &text)
+        .with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,113 @@
+//! `loadscope share`: a recording as one page, which opens in any browser.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use loadscope_files::{NewFile, refuse_input};
+use loadscope_session::{Packed, packed, refusal};
+use loadscope_trace::bytes;
+
+use super::force::ForceArg;
+use super::terminal::{complain, say};
+use crate::page::{About, page};
+
+/// A page with a longer recording is too much for a browser, bytes.
+const MOST: usize = 250_000_000;
+
+/// What is shared.
+#[derive(Debug, Args)]
+pub struct ShareArgs {
+    /// A recording (.jsonl or .jsonl.zst), or a trace of torch.profiler
+    file: PathBuf,
+    /// Write the page to this file [default: the name of the recording with .html]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Leave out the contents of batches: pictures, waveforms, numbers and texts
+    #[arg(long)]
+    no_contents: bool,
+    #[command(flatten)]
+    force: ForceArg,
+}
+
+/// Writes the page.
+pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
+    // What this build cannot do is known before anything is read.
+    page(&About::default(), &[])?;
+    let name = name_of(&args.file);
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None => PathBuf::from(format!("{}.html", stem(&name))),
+    };
+    refuse_input(&output, &args.file)?;
+    let recording = recording(&args.file, !args.no_contents)?;
+    if recording.bytes.len() > MOST {
+        bail!(
+            "{} has {} compressed, too much for one page. `loadscope view` shows it in a browser{}",
+            args.file.display(),
+            bytes(recording.bytes.len() as f64),
+            match args.no_contents {
+                true => "",
+                false => ", and --no-contents leaves the contents of batches out",
+            }
+        );
+    }
+    let about = About {
+        name: Some(&name),
+        ..About::default()
+    };
+    let page = page(&about, &recording.bytes)?;
+    NewFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
+    say(&format!(
+        "{}: {}, opens in any browser",
+        output.display(),
+        bytes(page.len() as f64)
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads what is to be shown in a page.
+pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
+    if file.is_dir() {
+        bail!(
+            "{} is a folder. A page shows one recording: name one of those in it",
+            file.display()
+        );
+    }
+    let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
+    if packed.cut {
+        complain(
+            "the recording is cut off in the middle; the page shows everything before the cut",
+        );
+    }
+    Ok(packed)
+}
+
+/// The name of a file, without its folder, which is not for those who get the page.
+pub(super) fn name_of(file: &Path) -> String {
+    let name = file.file_name().unwrap_or(OsStr::new("recording"));
+    name.to_string_lossy().into_owned()
+}
+
+/// Its name without what says how it is written.
+fn stem(name: &str) -> &str {
+    let plain = name.strip_suffix(".zst").unwrap_or(name);
+    let plain = plain.strip_suffix(".gz").unwrap_or(plain);
+    let plain = plain.strip_suffix(".jsonl").unwrap_or(plain);
+    plain.strip_suffix(".json").unwrap_or(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_the_name_of_the_recording() {
+        assert_eq!(stem("run.jsonl.zst"), "run");
+        assert_eq!(stem("run.2.jsonl"), "run.2");
+        assert_eq!(stem("trace.json.gz"), "trace");
+        assert_eq!(name_of(Path::new("/home/me/run.jsonl")), "run.jsonl");
+    }
+}

@@ -1,0 +1,131 @@
+//! `--web` and `loadscope view`: the window in a browser, from a server on this host alone.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::share::{name_of, recording};
+use super::terminal::{complain, say};
+use crate::page::{About, page};
+use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, Writer};
+
+/// How often it is looked whether pages have got everything.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// When a recorded program has ended, pages that are open are given so long to get the rest.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where the server listens.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PortArg {
+    /// Listen on this port of this host [default: 7777, or any that is free]. From elsewhere: ssh -L 7777:localhost:7777 HOST
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+}
+
+/// Whether a program is shown in a browser.
+#[derive(Clone, Debug, Default, Args)]
+pub struct WebArgs {
+    /// Show it in a browser: prints a link, which works on this host alone
+    #[arg(long)]
+    pub web: bool,
+    /// Listen on this port of this host [default: 7777, or any that is free]. From elsewhere: ssh -L 7777:localhost:7777 HOST
+    #[arg(long, value_name = "N", requires = "web")]
+    port: Option<u16>,
+}
+
+/// What is looked at.
+#[derive(Debug, Args)]
+pub struct ViewArgs {
+    /// A recording (.jsonl or .jsonl.zst), or a trace of torch.profiler
+    file: PathBuf,
+    #[command(flatten)]
+    port: PortArg,
+}
+
+/// Shows a recording in a browser until it is interrupted.
+pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
+    let name = name_of(&args.file);
+    let about = About {
+        name: Some(&name),
+        url: Some(RECORDING),
+        ..About::default()
+    };
+    let page = page(&about, &[])?;
+    let recording = recording(&args.file, true)?;
+    let site = Site {
+        page: page.into_bytes(),
+        data: Data::Recording(recording.bytes),
+    };
+    let server = start(site, args.port.port)?;
+    say(&server.link())?;
+    complain("Ctrl+C ends it");
+    loop {
+        sleep(Duration::from_secs(3600));
+    }
+}
+
+fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
+    Server::start(site, port).with_context(|| match port {
+        Some(port) => format!("cannot listen on port {port}: choose another one with --port"),
+        None => "cannot listen on any port of this host".to_owned(),
+    })
+}
+
+/// A program that is shown in a browser while it is recorded.
+pub(super) struct Shown {
+    server: Server,
+    writer: Writer,
+}
+
+impl Shown {
+    /// Begins to listen and prints the link; nothing if that is not asked for.
+    ///
+    /// # Errors
+    /// If this build has no page, or the port is taken.
+    pub fn begin(args: &WebArgs, name: Option<&str>) -> anyhow::Result<Option<Self>> {
+        if !args.web {
+            return Ok(None);
+        }
+        let about = About {
+            name,
+            live: Some(LIVE),
+            ..About::default()
+        };
+        let page = page(&about, &[])?.into_bytes();
+        let (spool, writer) = Spool::new().context("there is no place for what is shown live")?;
+        let data = Data::Growing(spool);
+        let server = start(Site { page, data }, args.port)?;
+        // Standard output is the program's own.
+        complain(server.link());
+        Ok(Some(Self { server, writer }))
+    }
+
+    /// What happens, for all pages.
+    pub fn writer(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    /// The program has ended, with this sentence if nothing was seen of it. Waits until the pages that are open have got everything;
+    /// if `waits_for_one`, until there was one.
+    pub fn end(mut self, why: Option<&str>, waits_for_one: bool) {
+        self.writer.end(why.unwrap_or_default());
+        if waits_for_one && self.server.viewers_ever() == 0 {
+            complain(format_args!(
+                "the program has ended. {} shows it until it was opened once, or until Ctrl+C",
+                self.server.link()
+            ));
+            while self.server.viewers_ever() == 0 {
+                sleep(EVERY);
+            }
+        }
+        let until = Instant::now() + PATIENCE;
+        while self.server.viewers() > 0 && Instant::now() < until {
+            sleep(EVERY);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The window in a browser: one page. `cargo xtask web` makes it, and the program includes it where it is there.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use thiserror::Error;
+
+/// The page, with what is left open in it.
+const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// Why there is no page.
+#[derive(Debug, Error)]
+#[error(
+    "this build of Loadscope has no page for a browser. `cargo xtask web` makes it, and the next build includes it; the package for pip \
+     has it"
+)]
+pub struct NoPage;
+
+/// What a page shows at first.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct About<'a> {
+    /// Name of the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'a str>,
+    /// Where the recording is fetched from, beside the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<&'a str>,
+    /// Where the recording of a program that runs comes from, beside the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<&'a str>,
+}
+
+/// The page with a recording in it, which may be empty. Whatever the recording and its name say, they are data: they stand in the page
+/// in base64.
+///
+/// # Errors
+/// If this build has no page.
+pub fn page(about: &About<'_>, recording: &[u8]) -> Result<String, NoPage> {
+    filled(PAGE.ok_or(NoPage)?, about, recording)
+}
+
+fn filled(page: &str, about: &About<'_>, recording: &[u8]) -> Result<String, NoPage> {
+    let told = serde_json::to_vec(about).unwrap_or_default();
+    // A server of ours listens on this host, whatever the port is that leads to it.
+    let connect = match about.live {
+        Some(_) => " ws://127.0.0.1:* ws://localhost:*",
+        None => "",
+    };
+    let mut out = String::with_capacity(page.len() + recording.len() / 3 * 4 + told.len() * 2 + 64);
+    let mut rest = page;
+    // In the order in which they stand in the page.
+    for place in ["@CONNECT@", "@ABOUT@", "@RECORDING@"] {
+        let (before, after) = rest.split_once(place).ok_or(NoPage)?;
+        out.push_str(before);
+        match place {
+            "@CONNECT@" => out.push_str(connect),
+            "@ABOUT@" => STANDARD.encode_string(&told, &mut out),
+            _ => STANDARD.encode_string(recording, &mut out),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = "<meta a'@CONNECT@'><script>@ABOUT@</script><b>@RECORDING@</b>";
+
+    #[test]
+    fn a_recording_and_its_name_are_data() {
+        let hostile = "</script><script>alert(1)</script>@RECORDING@";
+        let about = About {
+            name: Some(hostile),
+            ..About::default()
+        };
+        let page = filled(TEMPLATE, &about, hostile.as_bytes()).expect("a page");
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(!page.contains("alert") && !page.contains('@'), "{page}");
+        let encoded = STANDARD.encode(hostile);
+        assert!(page.contains(&format!("<b>{encoded}</b>")));
+        assert!(page.starts_with("<meta a''>"));
+    }
+
+    #[test]
+    fn only_a_live_page_may_talk_to_a_server() {
+        let about = About {
+            live: Some("live"),
+            ..About::default()
+        };
+        let page = filled(TEMPLATE, &about, b"").expect("a page");
+        assert!(page.contains("ws://127.0.0.1:*"), "{page}");
+    }
+}

@@ -1,0 +1,168 @@
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::time::Instant;
+
+use loadscope_trace::{Event, EventKind, Nanos, RunId};
+use tungstenite::client::IntoClientRequest as _;
+use tungstenite::{Message, WebSocket};
+
+use super::*;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+fn events(count: i64) -> Vec<Event> {
+    let event = |at| Event {
+        at: Nanos(at),
+        run: RunId(0),
+        kind: EventKind::Dropped { count: 1 },
+    };
+    (0..count).map(event).collect()
+}
+
+fn growing() -> (Server, Writer) {
+    let (spool, writer) = Spool::new().expect("a place");
+    let site = Site {
+        page: b"<p>page".to_vec(),
+        data: Data::Growing(spool),
+    };
+    (Server::start(site, Some(0)).expect("a port"), writer)
+}
+
+fn asked(server: &Server, path: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(server.address).expect("it listens");
+    stream.set_read_timeout(Some(DEADLINE)).expect("a socket");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("it reads");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("it answers");
+    text
+}
+
+fn socket(
+    server: &Server,
+    from: usize,
+    origin: Option<&str>,
+) -> tungstenite::Result<WebSocket<TcpStream>> {
+    let at = format!("localhost:{}", server.port());
+    let url = format!("ws://{at}/{}/live?from={from}", server.token);
+    let mut request = url.into_client_request()?;
+    let origin = origin.map_or(format!("http://{at}"), str::to_owned);
+    let origin = origin.parse().expect("a value");
+    request.headers_mut().insert("Origin", origin);
+    let stream = TcpStream::connect(server.address)?;
+    stream.set_read_timeout(Some(DEADLINE))?;
+    match tungstenite::client(request, stream) {
+        Ok((socket, _)) => Ok(socket),
+        Err(tungstenite::HandshakeError::Failure(e)) => Err(e),
+        Err(tungstenite::HandshakeError::Interrupted(_)) => {
+            Err(tungstenite::Error::Io(ErrorKind::TimedOut.into()))
+        }
+    }
+}
+
+/// Reads to the end, or until so many bytes have come.
+fn received(socket: &mut WebSocket<TcpStream>, most: usize, before: usize) -> Vec<u8> {
+    let mut all = Vec::new();
+    while all.len() < most {
+        match socket.read().expect("it sends") {
+            Message::Binary(piece) => {
+                all.extend_from_slice(&piece);
+                let so_far = (before + all.len()).to_string();
+                socket.send(Message::Text(so_far.into())).expect("it reads");
+            }
+            Message::Text(why) => {
+                assert_eq!(why.as_str(), "");
+                break;
+            }
+            Message::Close(_) => break,
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn nothing_is_given_without_the_token_or_to_another_name() {
+    let (server, _writer) = growing();
+    let own = format!("/{}/", server.token);
+    assert!(server.address.ip().is_loopback());
+    assert!(server.link().contains(&own));
+    assert!(asked(&server, &own, "localhost").ends_with("<p>page"));
+    for (path, host, status) in [
+        ("/", "localhost", "404"),
+        ("/00000000000000000000000000000000/", "localhost", "404"),
+        (&*own, "evil.example", "403"),
+        (&format!("{own}recording"), "localhost", "404"),
+        (&format!("{own}live"), "localhost", "400"),
+    ] {
+        let answer = asked(&server, path, host);
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path}: {answer}"
+        );
+        assert!(!answer.contains("<p>page"));
+    }
+    let refused = socket(&server, 0, Some("http://evil.example"));
+    assert!(matches!(refused, Err(tungstenite::Error::Http(r)) if r.status() == 403));
+}
+
+#[test]
+fn a_page_gets_every_line_also_when_it_comes_again() {
+    let (server, mut writer) = growing();
+    let mut first = socket(&server, 0, None).expect("a page");
+    writer.write(&events(5_000));
+    let some = received(&mut first, 100_000, 0);
+    drop(first);
+    writer.write(&events(20_000));
+    let mut again = socket(&server, some.len(), None).expect("a page");
+    let writing = Builder::new().spawn(move || {
+        for _ in 0..20 {
+            writer.write(&events(100));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        writer.end("");
+    });
+    let rest = received(&mut again, usize::MAX, some.len());
+    writing.expect("a thread").join().expect("it has written");
+    let lines = [some, rest].concat();
+    let count = lines.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(count, 1 + 5_000 + 20_000 + 2_000);
+}
+
+/// It gets no more than what may be under way; what is recorded is written as fast as without it.
+#[test]
+fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
+    let (spool, mut writer) = Spool::new().expect("a place");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
+    let (stream, _) = listener.accept().expect("it came");
+    let sent = Builder::new()
+        .spawn(move || live::send_within(stream, &spool, 0, Duration::from_millis(300)))
+        .expect("a thread");
+    let began = Instant::now();
+    let mut written = 0;
+    while !sent.is_finished() {
+        assert!(began.elapsed() < DEADLINE, "it is not dropped");
+        let one = Instant::now();
+        writer.write(&events(10_000));
+        written += 1;
+        assert!(one.elapsed() < Duration::from_secs(5), "it is held up");
+        if written > 40 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    assert!(sent.join().expect("it has not panicked").is_err());
+    drop(page);
+}
+
+#[test]
+fn a_viewer_is_counted_while_it_is_there() {
+    let (server, mut writer) = growing();
+    assert_eq!((server.viewers(), server.viewers_ever()), (0, 0));
+    let mut page = socket(&server, 0, None).expect("a page");
+    writer.end("");
+    received(&mut page, usize::MAX, 0);
+    let until = Instant::now() + DEADLINE;
+    while server.viewers() > 0 || server.viewers_ever() == 0 {
+        assert!(Instant::now() < until, "it is counted for ever");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

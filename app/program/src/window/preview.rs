@@ -1,0 +1,119 @@
+//! A lesson that is being written: its file is read again whenever it changes.
+
+use std::path::{Path, PathBuf};
+use std::thread::Builder;
+use std::time::{Duration, SystemTime};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use eframe::egui::Context;
+use loadscope_files::read_text;
+use loadscope_lessons::Lesson;
+use loadscope_model::command::{Action, LearnCommand};
+use loadscope_session::Waker;
+
+use super::App;
+
+/// The file is looked at so often.
+const EVERY: Duration = Duration::from_millis(300);
+
+/// No lesson is longer, bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// What to open for learning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Learn {
+    /// The list of lessons.
+    Contents,
+    /// A lesson, by its number.
+    Lesson(u32),
+    /// A file that is being written.
+    File(PathBuf),
+}
+
+/// Reads a lesson.
+///
+/// # Errors
+/// A sentence with the file, the line, and what to write instead.
+pub fn read_lesson(path: &Path) -> Result<Box<Lesson>, String> {
+    let text = read_text(path, "lesson", LONGEST).map_err(|error| error.to_string())?;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let lesson = Lesson::read(&name.to_string_lossy(), &text);
+    lesson.map(Box::new).map_err(|error| error.to_string())
+}
+
+/// What a file says.
+type Read = Result<Box<Lesson>, String>;
+
+/// A file that is being written.
+pub(super) struct Preview {
+    path: PathBuf,
+    news: Receiver<Read>,
+    /// Dropped with this: the thread ends.
+    _end: Sender<()>,
+}
+
+impl Preview {
+    /// Begins to follow the file; the first news is what it says now.
+    fn of(path: &Path, wake: Waker) -> std::io::Result<Self> {
+        let (tell, news) = bounded(4);
+        let (end, ended) = bounded::<()>(0);
+        let job = {
+            let path = path.to_owned();
+            move || follow(&path, &tell, &ended, &wake)
+        };
+        Builder::new().name("lesson file".to_owned()).spawn(job)?;
+        Ok(Self {
+            path: path.to_owned(),
+            news,
+            _end: end,
+        })
+    }
+}
+
+fn follow(path: &Path, tell: &Sender<Read>, ended: &Receiver<()>, wake: &Waker) {
+    let mut known: Option<(Option<SystemTime>, u64)> = None;
+    loop {
+        let about = std::fs::metadata(path).ok();
+        let now = about.map(|about| (about.modified().ok(), about.len()));
+        if known.is_none() || (now.is_some() && now != known) {
+            known = now.or(Some((None, 0)));
+            if tell.send(read_lesson(path)).is_err() {
+                return;
+            }
+            wake();
+        }
+        match ended.recv_timeout(EVERY) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+impl App {
+    /// Opens what was asked for on the command line.
+    pub(super) fn open_learn(&mut self, ctx: &Context, learn: Option<Learn>) {
+        match learn {
+            Some(Learn::Contents) => self.tell(ctx, Action::Learn),
+            Some(Learn::Lesson(number)) => self.run(ctx, LearnCommand::Lesson(number).into()),
+            Some(Learn::File(path)) => {
+                match Preview::of(&path, std::sync::Arc::clone(&self.wake)) {
+                    Ok(preview) => self.preview = Some(preview),
+                    Err(error) => self.complain(format!("{}: {error}", path.display())),
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Takes in what the file of a lesson says now.
+    pub(super) fn take_preview(&mut self, ctx: &Context) {
+        let Some(preview) = &self.preview else {
+            return;
+        };
+        let path = preview.path.clone();
+        let news: Vec<Read> = preview.news.try_iter().collect();
+        if let Some(read) = news.into_iter().next_back() {
+            self.run(ctx, LearnCommand::Preview(path, read).into());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+"""The window in a notebook: the page of ``loadscope share``, in a frame of its own."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+import tempfile
+from typing import Union
+
+from ._binary import ask
+
+# A notebook keeps what is shown in it: a longer page would make it unwieldy, bytes.
+MOST = 30_000_000
+# Height of the frame, in points.
+HEIGHT = 680
+
+
+def in_notebook() -> bool:
+    """True if what is displayed appears in a browser."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def page(path: Union[str, "os.PathLike[str]"], contents: bool = True) -> str:
+    """The window with a recording, as one page of HTML.
+
+    Raises:
+        LoadscopeError: if it is no recording, or the program was built without the page.
+    """
+    with tempfile.TemporaryDirectory(prefix="loadscope-page-") as folder:
+        out = os.path.join(folder, "run.html")
+        without = [] if contents else ["--no-contents"]
+        ask(["share", "--output", out, *without, "--", os.fspath(path)])
+        with open(out, encoding="utf-8") as file:
+            return file.read()
+
+
+def frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
+    """The same in a frame, which reaches nothing of the notebook around it."""
+    text = page(path)
+    if len(text) > MOST:
+        text = page(path, contents=False)
+    if len(text) > MOST:
+        return "<p>The recording is too long to be kept in a notebook: <code>loadscope view %s</code> shows it in a browser</p>" % (
+            html.escape(os.fspath(path))
+        )
+    return (
+        '<div><iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" style="width: 100%%; height: %dpx; border: 1px solid #8884; '
+        'border-radius: 4px" srcdoc="%s"></iframe></div>' % (int(height), html.escape(text, quote=True))
+    )
