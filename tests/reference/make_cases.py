@@ -35,7 +35,7 @@ import warnings
 
 import torch
 
-from cases import (collate, datasets, errors, iterable, loader, numbers, profiles, samplers,
+from cases import (collate, datasets, errors, iterable, loader, numbers, profiles, programs, samplers,
                    traces, weights)
 
 AREAS = {
@@ -50,6 +50,7 @@ AREAS = {
     "errors": errors.error_cases,
     "collate": collate.collate_cases,
     "task_traces": traces.trace_cases,
+    "programs": programs.program_cases,
 }
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
 

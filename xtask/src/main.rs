@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | faults | bench | forecasts | truth | diagnosis | readers | wheel | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | faults | bench | forecasts | truth | diagnosis | lesson | readers | differential | web | wheel | deb | site | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -17,6 +17,9 @@
 mod bench;
 mod check;
 mod circles;
+#[cfg(unix)]
+mod deb;
+mod differential;
 mod exit;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
@@ -34,6 +37,7 @@ mod pytorch;
 mod rebuild;
 mod sanitize;
 mod setup;
+mod site;
 mod size;
 mod steps;
 mod test;
@@ -71,7 +75,7 @@ enum Command {
         /// Also, over that one, what formats of data are compared with: torchvision, pycocotools, soundfile, lmdb and others
         #[arg(long)]
         formats: bool,
-        /// Also a compiler for the crates that run in a browser
+        /// Also a compiler for the crates that run in a browser, and wasm-bindgen
         #[arg(long)]
         web: bool,
         /// Print the folder of libtorch on standard output
@@ -132,6 +136,12 @@ enum Command {
         /// Sets of seeds, as in 201..205; without, these
         seeds: Option<String>,
     },
+    /// Play lessons and say what is wrong with them: `lesson check FILE…`, `lesson ask FILE QUERY`, `lesson phrases`
+    Lesson {
+        /// check, ask or phrases, and what belongs to it; see app/lessons/README.md
+        #[arg(trailing_var_arg = true, required = true)]
+        arguments: Vec<OsString>,
+    },
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
         /// Names of tests, and arguments for them after `--`
@@ -153,8 +163,17 @@ enum Command {
     Speak(faults::speak::Speech),
     /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
     Readers,
+    /// Build the window in a browser: one page, which the program includes for `loadscope share`; says its size
+    Web(web::Options),
     /// Build the package for pip: the program without the embedded loader and the Python package, in one wheel
     Wheel(wheel::Options),
+    /// Write the site: documentation, and recordings in the live window; checks its links
+    Site(site::Options),
+    /// Run programs that are drawn by seed by the real PyTorch and by the engine, and make those smaller that are answered differently
+    Differential(differential::Options),
+    /// Build the package for Debian and Ubuntu; `--try` installs and starts it
+    #[cfg(unix)]
+    Deb(deb::Options),
     /// Draw the pictures that the picture tests compare with anew, and make them small
     Screenshots,
     /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
@@ -230,6 +249,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Diagnosis { seeds } => {
             steps::diagnosis(&building()?, &setup::workspace(), seeds.as_deref())
         }
+        Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
         Command::Size(options) => size::run(&building()?, &setup::workspace(), &options),
         Command::Fuzz(options) => fuzz::run(&building()?, &setup::workspace(), &options),
@@ -238,7 +258,12 @@ fn run(command: Command) -> anyhow::Result<u8> {
         #[cfg(target_os = "linux")]
         Command::Speak(speech) => faults::speak::speak(&speech),
         Command::Readers => steps::readers(&building()?, &setup::workspace()),
+        Command::Web(options) => web::run(&setup::target(&setup::workspace()), &options),
         Command::Wheel(options) => wheel::run(&building()?, &options),
+        Command::Site(options) => site::run(&building()?, &options),
+        Command::Differential(options) => differential::run(&building()?, &options),
+        #[cfg(unix)]
+        Command::Deb(options) => deb::run(&building()?, &options),
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready, &setup::workspace())
@@ -270,6 +295,7 @@ fn set_up(print: bool, pytorch: bool, formats: bool, web: bool) -> anyhow::Resul
     }
     if web {
         web::setup()?;
+        web::install(&ready.target)?;
     }
     if print {
         println!("{}", ready.libtorch.display());

@@ -75,7 +75,7 @@ pub fn workspace() -> PathBuf {
 }
 
 /// Cargo's target folder: this program lies in `<target>/<profile>`, whatever configured it.
-fn target(workspace: &Path) -> PathBuf {
+pub fn target(workspace: &Path) -> PathBuf {
     env::current_exe()
         .ok()
         .and_then(|program| Some(program.parent()?.parent()?.to_path_buf()))

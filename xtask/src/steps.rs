@@ -50,6 +50,23 @@ pub fn diagnosis(ready: &Ready, workspace: &Path, seeds: Option<&str>) -> Result
     finish(experiment(ready, "diagnosis").arg(path).args(seeds))
 }
 
+/// Plays lessons, or asks a query of one. Paths are as seen from where the command was started.
+pub fn lesson(workspace: &Path, arguments: &[OsString]) -> Result<u8> {
+    let example = [
+        "run",
+        "--quiet",
+        "--package",
+        "loadscope-lessons",
+        "--example",
+        "lesson",
+    ];
+    let mut command = plain_cargo(&example);
+    command
+        .arg("--manifest-path")
+        .arg(workspace.join("Cargo.toml"));
+    finish(command.arg("--").args(arguments))
+}
+
 /// An experiment of the engine, which takes the file that it writes.
 fn experiment(ready: &Ready, name: &str) -> Command {
     let arguments = [
@@ -94,13 +111,7 @@ pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
 
 /// Cargo with the environment that a plain call from the user's shell would have.
 pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments);
-    for (name, _) in env::vars_os() {
-        if is_of_this_run(&name) {
-            command.env_remove(name);
-        }
-    }
+    let mut command = plain_cargo(arguments);
     for name in &ready.hidden {
         command.env_remove(name);
     }
@@ -110,6 +121,18 @@ pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
         path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
         if let Ok(path) = env::join_paths(path) {
             command.env("PATH", path);
+        }
+    }
+    command
+}
+
+/// Cargo without libtorch.
+fn plain_cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    for (name, _) in env::vars_os() {
+        if is_of_this_run(&name) {
+            command.env_remove(name);
         }
     }
     command

@@ -1,4 +1,4 @@
-//! The crates that also run in a browser: a compiler for them, and whether they compile.
+//! The crates that also run in a browser: a compiler for them, whether they compile, and the page that is made of them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,16 +7,24 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::setup::{Ready, workspace};
 
+mod digits;
+mod page;
+
+pub use page::{Options, build, install, run};
+
 /// What is compiled for a browser.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The crates in which no thread, clock, file or socket is needed.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 8] = [
     "loadscope-trace",
     "loadscope-plan",
     "loadscope-insight",
+    "loadscope-lessons",
     "loadscope-model",
     "loadscope-ui",
+    "loadscope-window",
+    "loadscope-web",
 ];
 
 /// Debian's packages: a compiler, cargo, the sources of the standard library, and a linker.
@@ -76,28 +84,12 @@ pub fn setup() -> Result<()> {
 
 /// Compiles the crates for a browser where a compiler for it is there, and says where it is not.
 pub fn check(ready: &Ready) -> Result<u8> {
-    let Some(compiler) = find() else {
+    let Some(mut command) = compiler("check") else {
         eprintln!(
             "NOT CHECKED: there is no compiler for {TARGET}. `cargo xtask setup --web` installs one."
         );
         return Ok(0);
     };
-    let mut command = match compiler {
-        Compiler::Rustup => Command::new("cargo"),
-        Compiler::Debian => {
-            let mut command = Command::new("/usr/bin/cargo");
-            command
-                .env("RUSTC", "/usr/bin/rustc")
-                // Its standard library is compiled from its sources, which a released compiler does only when told so.
-                .env("RUSTC_BOOTSTRAP", "1")
-                .env_remove("RUSTUP_TOOLCHAIN")
-                .args(["check", "-Z", "build-std=std,panic_abort"]);
-            command
-        }
-    };
-    if compiler == Compiler::Rustup {
-        command.arg("check");
-    }
     command
         .args(["--target", TARGET])
         .args(CRATES.iter().flat_map(|name| ["-p", name]))
@@ -108,6 +100,27 @@ pub fn check(ready: &Ready) -> Result<u8> {
     Ok(status
         .code()
         .map_or(1, |code| u8::try_from(code).unwrap_or(1)))
+}
+
+/// A cargo that compiles for a browser, if there is one.
+fn compiler(what: &str) -> Option<Command> {
+    Some(match find()? {
+        Compiler::Rustup => {
+            let mut command = Command::new("cargo");
+            command.arg(what);
+            command
+        }
+        Compiler::Debian => {
+            let mut command = Command::new("/usr/bin/cargo");
+            command
+                .env("RUSTC", "/usr/bin/rustc")
+                // Its standard library is compiled from its sources, which a released compiler does only when told so.
+                .env("RUSTC_BOOTSTRAP", "1")
+                .env_remove("RUSTUP_TOOLCHAIN")
+                .args([what, "-Z", "build-std=std,panic_abort"]);
+            command
+        }
+    })
 }
 
 fn name(compiler: Compiler) -> &'static str {

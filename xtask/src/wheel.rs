@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use crate::setup::{Ready, workspace};
-use crate::{python, pytorch, steps};
+use crate::{python, pytorch, steps, web};
 
 /// A wheel is no larger than this.
 const LARGEST: u64 = 25_000_000;
@@ -59,6 +59,10 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
 
 fn build(ready: &Ready) -> Result<PathBuf> {
     let began = Instant::now();
+    // The window in a browser is in the program.
+    if web::build(&ready.target)? != 0 {
+        bail!("The page could not be built, so there is no wheel.");
+    }
     let python = builders(&ready.target.join("wheel-builders"))?;
     let out = ready.target.join("wheels");
     if out.is_dir() {

@@ -6,12 +6,15 @@ use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 
 /// The crates that are compiled for a browser, as `xtask/src/web.rs` has them.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 8] = [
     "loader/trace",
     "loader/plan",
     "app/insight",
+    "app/lessons",
     "app/model",
     "app/ui",
+    "app/window",
+    "app/web",
 ];
 /// What is left out there, with something else in its place.
 const DESKTOP: [&str; 1] = ["loader/plan/src/cpu/threads.rs"];

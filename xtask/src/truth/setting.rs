@@ -64,7 +64,7 @@ impl FromStr for Setting {
             let number = || {
                 value
                     .parse::<usize>()
-                    .with_context(|| format!("{word}: {value} is no number"))
+                    .with_context(|| format!("{word}: {value} is not a number"))
             };
             let flag = || {
                 value

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Holds the engine against the real PyTorch on programs that no one wrote: drawn by seed, run by both, made smaller where they differ.
+
+    python differential.py --cases 100000 --first 1 --engine PARITY_TEST --results RESULTS.md
+
+`--engine` is the executable of the test `parity` of loadscope-engine; `cargo xtask differential` builds it and calls this.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import torch
+
+from cases import programs
+from cases.record import Cases
+
+AT_ONCE = 500  # programs in a file
+MOST_SHRUNK = 10  # differences that are made smaller
+
+
+def judged(engine, told):
+    """Which of these programs the engine answers differently: {position: how}."""
+    cases = Cases("programs", programs.NOTES)
+    for program, said in told:
+        cases.add("program", program, **said)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "programs.json").write_text(cases.to_text(), encoding="utf-8")
+        failures = folder / "failures.jsonl"
+        environment = {**os.environ, "LOADSCOPE_REFERENCE": str(folder), "LOADSCOPE_DIFFERENCES": str(failures)}
+        ran = subprocess.run([engine, "parity_with_pytorch"], env=environment, capture_output=True, text=True, timeout=600, check=False)
+        lines = failures.read_text(encoding="utf-8").splitlines() if failures.exists() else None
+    if lines is None:
+        sys.exit(f"The engine gave no verdict:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
+    found = [json.loads(line) for line in lines]
+    return {int(one["id"].split("-")[1]) - 1: one for one in found}
+
+
+def shrunk(engine, program):
+    """The smallest program found that still differs, what PyTorch does with it, and what the engine does."""
+    told, how = (program, programs.answer(program)), None
+    while True:
+        steps = [(step, programs.answer(step)) for step in programs.smaller(told[0])]
+        differing = judged(engine, [told, *steps])
+        how = differing.get(0, how)
+        smaller = [position for position in sorted(differing) if position > 0]
+        if not smaller:
+            return (*told, how)
+        told = steps[smaller[0] - 1]
+
+
+def kinds(program):
+    """What a program is of, for the table."""
+    dataset, args = program["dataset"], program["args"]
+    yield "iterable-style" if dataset["kind"] != "map" else "map-style"
+    yield f"{args['num_workers']} workers"
+    for name in ("concat", "subset"):
+        if name in dataset:
+            yield name
+    for name in ("sampler", "batch_sampler"):
+        if name in program:
+            yield f"{name} {program[name]['name']}"
+    for name in ("shuffle", "drop_last", "persistent_workers", "prefetch_factor"):
+        if name in args:
+            yield name
+    if dataset["fails"] is not None:
+        yield "a sample that raises"
+    if any(stop is not None for stop in program["stops"]):
+        yield "stopped early"
+
+
+NOTE = """# Programs drawn by seed
+
+Written by `cargo xtask differential`: programs that no one wrote (a dataset, what wraps it, a sampler, a loader, some epochs, samples that raise,
+epochs that are left early), run by the real PyTorch and by the engine. Batches, workers, base seeds, exceptions, lengths and what is left in
+the generators have to be the same.
+"""
+
+
+def table(first, done, differing, refused, counts):
+    """What was tried so far."""
+    lines = [f"{done} programs, seeds {first} to {first + done - 1}, PyTorch {torch.__version__}: {done - len(differing)} answered alike, "
+             f"{len(differing)} not. PyTorch refused {refused} of them.", "", "| programs with | how many |", "|---|---|"]
+    return lines + [f"| {kind} | {count} |" for kind, count in sorted(counts.items())]
+
+
+def write(path, lines):
+    """The file of results, if one is wanted."""
+    if path:
+        path.write_text(NOTE + "\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--engine", required=True)
+    parser.add_argument("--results", type=pathlib.Path)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    began, differing, refused, lines = time.monotonic(), [], 0, []
+    counts = collections.Counter()
+    for first in range(arguments.first, arguments.first + arguments.cases, AT_ONCE):
+        seeds = range(first, min(first + AT_ONCE, arguments.first + arguments.cases))
+        told = [(program, programs.answer(program)) for program in map(programs.drawn, seeds)]
+        refused += sum("error" in said for _, said in told)
+        for program, _ in told:
+            counts.update(kinds(program))
+        found = judged(arguments.engine, told)
+        differing += [(seeds[position], told[position][0]) for position in sorted(found)]
+        done = seeds[-1] - arguments.first + 1
+        print(f"{done} of {arguments.cases} programs, {len(differing)} differ, {time.monotonic() - began:.0f} s", flush=True)
+        # Written each time: it takes hours, and may be stopped.
+        lines = table(arguments.first, done, differing, refused, counts)
+        write(arguments.results, lines)
+    for seed, program in differing[:MOST_SHRUNK]:
+        smallest, said, how = shrunk(arguments.engine, program)
+        lines += ["", f"Seed {seed}, made smaller:", "", "```", json.dumps(smallest), f"PyTorch: {json.dumps(said)[:600]}",
+                  f"engine:  {(how or {}).get('actual', '?')[:600]}", "```"]
+    print("\n".join(lines))
+    write(arguments.results, lines)
+    return min(1, len(differing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+//! Programs drawn by seed, run by the real PyTorch and by the engine: `tests/reference/differential.py` says how.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+
+use crate::setup::{Ready, workspace};
+use crate::{pytorch, steps};
+
+/// How many.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Programs that are drawn; ten a second or so
+    #[arg(long, default_value_t = 1000)]
+    cases: u32,
+    /// The first seed
+    #[arg(long, default_value_t = 1)]
+    first: u32,
+    /// Write tests/reference/DIFFERENTIAL.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// Asks both. 1 if they differ.
+pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
+    let engine = built(ready)?;
+    let root = workspace();
+    let mut command = Command::new(pytorch::python(&pytorch::cache()?)?);
+    command
+        .arg(root.join("tests/reference/differential.py"))
+        .args(["--cases", &options.cases.to_string()])
+        .args(["--first", &options.first.to_string()])
+        .arg("--engine")
+        .arg(engine);
+    if options.write {
+        command
+            .arg("--results")
+            .arg(root.join("tests/reference/DIFFERENTIAL.md"));
+    }
+    steps::finish(&mut command)
+}
+
+/// The executable of the test that answers cases.
+fn built(ready: &Ready) -> Result<PathBuf> {
+    let arguments = [
+        "test",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--test",
+        "parity",
+        "--no-run",
+        "--message-format",
+        "json",
+    ];
+    let output = steps::cargo(ready, &arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cargo could not be started")?;
+    if !output.status.success() {
+        bail!("The engine could not be built.");
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let artifacts = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut executables = artifacts
+        .filter(|one| one["target"]["name"] == "parity")
+        .filter_map(|one| one["executable"].as_str().map(PathBuf::from));
+    executables
+        .next_back()
+        .context("cargo named no executable of the test parity")
+}

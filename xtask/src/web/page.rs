@@ -1,0 +1,303 @@
+//! `cargo xtask web`: the page that is the window in a browser, in one file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::Args;
+use libdeflater::{CompressionLvl, Compressor};
+use sha2::{Digest as _, Sha256};
+
+use super::digits;
+use super::{TARGET, compiler, output};
+use crate::setup::workspace;
+use crate::steps;
+
+/// The page without a recording is no larger than this, bytes.
+const LARGEST: usize = 3_000_000;
+
+/// The crate that is compiled.
+const CRATE: &str = "loadscope-web";
+
+/// What it is named when it is compiled.
+const LIBRARY: &str = "loadscope_web";
+
+/// What is done with it.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Try it as well, in a headless Chromium: writes tests/web/RESULTS.md. Builds the program without the embedded loader
+    #[arg(long = "try")]
+    tries: bool,
+    /// Keep the pictures of what was tried in this folder
+    #[arg(long, value_name = "FOLDER", requires = "tries")]
+    pictures: Option<PathBuf>,
+}
+
+/// How the bindings find where they come from, which is of no use in a page that holds everything, and an error in a page that
+/// stands in a frame of a notebook: that has no address.
+const OWN_ADDRESS: &str =
+    "script_src = new URL(document.currentScript.src, location.href).toString();";
+
+/// Builds the page, and tries it if that is asked for.
+pub fn run(target: &Path, options: &Options) -> Result<u8> {
+    let status = build(target)?;
+    if status != 0 || !options.tries {
+        return Ok(status);
+    }
+    let mut test = Command::new("cargo");
+    test.args([
+        "test",
+        "-p",
+        "loadscope",
+        "--no-default-features",
+        "--test",
+        "web",
+        "--",
+        "--nocapture",
+    ])
+    .env(
+        "LOADSCOPE_WEB_RESULTS",
+        workspace().join("tests/web/RESULTS.md"),
+    )
+    .current_dir(workspace());
+    if let Some(pictures) = &options.pictures {
+        test.env("LOADSCOPE_WEB_PICTURES", std::path::absolute(pictures)?);
+    }
+    steps::finish(&mut test)
+}
+
+/// Builds the page, says its size, and puts it where the program includes it from.
+pub fn build(target: &Path) -> Result<u8> {
+    let began = Instant::now();
+    let folder = target.join("page");
+    let bindgen = bindgen(target)?;
+    let Some(mut cargo) = compiler("build") else {
+        bail!("There is no compiler for {TARGET}. `cargo xtask setup --web` installs one");
+    };
+    cargo
+        .args(["--profile", "web", "--target", TARGET, "-p", CRATE])
+        .env("CARGO_TARGET_DIR", &folder)
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker())
+        .env_remove("RUSTFLAGS")
+        .current_dir(workspace());
+    let status = steps::finish(&mut cargo)?;
+    if status != 0 {
+        return Ok(status);
+    }
+    let wasm = folder.join(TARGET).join("web").join(LIBRARY);
+    let out = folder.join("bindings");
+    let mut command = Command::new(&bindgen);
+    command
+        .args([
+            "--target",
+            "no-modules",
+            "--no-typescript",
+            "--remove-name-section",
+        ])
+        .args(["--remove-producers-section", "--out-dir"])
+        .arg(&out)
+        .arg(wasm.with_extension("wasm"));
+    let status = steps::finish(&mut command)?;
+    if status != 0 {
+        return Ok(status);
+    }
+    let page = assembled(&out)?;
+    let place = workspace().join("app/web/page/built.html");
+    fs::write(&place, &page).with_context(|| format!("cannot write {}", place.display()))?;
+    eprintln!(
+        "{}: {:.2} MB, in {} s",
+        place.display(),
+        page.len() as f64 / 1e6,
+        began.elapsed().as_secs()
+    );
+    if page.len() > LARGEST {
+        bail!("The page is larger than {:.1} MB", LARGEST as f64 / 1e6);
+    }
+    Ok(0)
+}
+
+/// Puts the page together. What is left open in it is filled in by the program: `@ABOUT@`, `@RECORDING@` and `@CONNECT@`.
+fn assembled(bindings: &Path) -> Result<String> {
+    let read = |path: PathBuf| {
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let sources = workspace().join("app/web/page");
+    let (template, style) = (
+        read(sources.join("template.html"))?,
+        read(sources.join("style.css"))?,
+    );
+    let bindings_script = read(bindings.join(format!("{LIBRARY}.js")))?;
+    if !bindings_script.contains(OWN_ADDRESS) {
+        bail!("wasm-bindgen finds its own address in another way than before: see OWN_ADDRESS");
+    }
+    let script = bindings_script.replace(OWN_ADDRESS, "") + &read(sources.join("page.js"))?;
+    // Nothing in them spans lines in a way that would notice.
+    let script = unindented(&script);
+    for (what, text) in [("script", &script), ("style", &style)] {
+        // The browser would take it for the end of the element.
+        if text.to_ascii_lowercase().contains(&format!("</{what}")) || text.contains("<!--") {
+            bail!("The {what} of the page holds what would end it");
+        }
+    }
+    let wasm = fs::read(bindings.join(format!("{LIBRARY}_bg.wasm")))
+        .context("wasm-bindgen has written no wasm")?;
+    let packed = packed(&wasm)?;
+    eprintln!(
+        "wasm: {:.2} MB, {:.2} MB compressed",
+        wasm.len() as f64 / 1e6,
+        packed.len() as f64 / 1e6
+    );
+    let mut page = template;
+    for (place, text) in [
+        ("@SCRIPT_HASH@", hash(&script)),
+        ("@STYLE_HASH@", hash(&style)),
+        ("@STYLE@", style),
+        ("@BYTES@", packed.len().to_string()),
+        ("@PROGRAM@", digits::text(&packed)),
+        ("@SCRIPT@", script),
+    ] {
+        if page.matches(place).count() != 1 {
+            bail!("{place} does not stand once in app/web/page/template.html");
+        }
+        page = page.replacen(place, &text, 1);
+    }
+    for place in ["@ABOUT@", "@RECORDING@", "@CONNECT@"] {
+        if page.matches(place).count() != 1 {
+            bail!("{place} does not stand once in the page");
+        }
+    }
+    Ok(page)
+}
+
+/// As small as a browser can unpack it.
+fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut compressor = Compressor::new(CompressionLvl::best());
+    let mut packed = vec![0; compressor.gzip_compress_bound(bytes.len())];
+    let length = compressor
+        .gzip_compress(bytes, &mut packed)
+        .context("the program cannot be compressed")?;
+    packed.truncate(length);
+    Ok(packed)
+}
+
+/// The same without what people need to read it.
+fn unindented(script: &str) -> String {
+    let lines = script.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    // Comments of the bindings, each of which has its lines to itself.
+    let mut in_comment = false;
+    let mut out = String::with_capacity(script.len());
+    for line in lines {
+        in_comment |= line.starts_with("/**");
+        if !in_comment {
+            out.push_str(line);
+            out.push('\n');
+        }
+        in_comment &= !line.ends_with("*/");
+    }
+    out
+}
+
+/// As a Content-Security-Policy names what may run.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// What links for a browser: rustup's compilers bring their own.
+fn linker() -> &'static str {
+    match Path::new("/usr/bin/wasm-ld").exists() {
+        true => "/usr/bin/wasm-ld",
+        false => "rust-lld",
+    }
+}
+
+/// Where our own wasm-bindgen is installed.
+fn root(target: &Path) -> PathBuf {
+    target.join("web-tools")
+}
+
+/// The version of wasm-bindgen that the code is compiled with: the program has to have the same.
+fn version() -> Result<String> {
+    let lock =
+        fs::read_to_string(workspace().join("Cargo.lock")).context("there is no Cargo.lock")?;
+    let mut lines = lock.lines();
+    lines.find(|line| *line == "name = \"wasm-bindgen\"");
+    let version = lines
+        .next()
+        .and_then(|line| line.strip_prefix("version = \""));
+    let version = version.and_then(|rest| rest.strip_suffix('"'));
+    version
+        .map(str::to_owned)
+        .context("wasm-bindgen is not in Cargo.lock")
+}
+
+/// A wasm-bindgen of the right version.
+fn bindgen(target: &Path) -> Result<PathBuf> {
+    let wanted = version()?;
+    let own = root(target).join("bin/wasm-bindgen");
+    let named = std::env::var_os("WASM_BINDGEN").map(PathBuf::from);
+    let all = named
+        .into_iter()
+        .chain([own, PathBuf::from("wasm-bindgen")]);
+    for program in all {
+        let said = output(&program.to_string_lossy(), &["--version"]);
+        if said.is_some_and(|said| said.split_whitespace().nth(1) == Some(&wanted)) {
+            return Ok(program);
+        }
+    }
+    bail!(
+        "There is no wasm-bindgen {wanted}, of the version in Cargo.lock. `cargo xtask setup --web` installs one; one that is elsewhere is \
+         named by WASM_BINDGEN"
+    )
+}
+
+/// Installs a wasm-bindgen where there is none of the right version.
+pub fn install(target: &Path) -> Result<()> {
+    if bindgen(target).is_ok() {
+        return Ok(());
+    }
+    let wanted = version()?;
+    let mut cargo = Command::new("cargo");
+    // Without its pins: one of them may be ahead of the registry.
+    cargo
+        .args(["install", "wasm-bindgen-cli", "--version", &wanted])
+        .args(["--no-default-features", "--root"])
+        .arg(root(target));
+    match steps::finish(&mut cargo)? {
+        0 => Ok(()),
+        _ => bail!("wasm-bindgen {wanted} could not be installed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_names_what_may_run() {
+        assert_eq!(
+            hash("alert('Hello, world.');"),
+            "sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng="
+        );
+    }
+
+    #[test]
+    fn what_runs_stays_when_a_script_is_made_short() {
+        let script =
+            "/**\n * Words.\n */\n  let a = 1; // one\n\n  // two\n  /* @ts-ignore */ f(a);\n";
+        assert_eq!(
+            unindented(script),
+            "let a = 1; // one\n/* @ts-ignore */ f(a);\n"
+        );
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_lock() {
+        let version = version().unwrap_or_default();
+        assert_eq!(version.split('.').count(), 3, "{version}");
+    }
+}
