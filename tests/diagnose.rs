@@ -37,7 +37,7 @@ fn simulated(options: RunOptions, theme: Theme, size: Vec2) -> Harness<'static, 
     ask(&mut window, Action::Simulate.into());
     wait(&mut window, |app| app.state.session.run.has_ended());
     window.key_press(Key::Num3);
-    until(&mut window, "How good the forecast is");
+    until(&mut window, "Forecast accuracy");
     window
 }
 
@@ -77,7 +77,7 @@ fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
     for text in [
         "The trainer waited 1.11\u{2009}s of 1.59\u{2009}s (70\u{2009}%)",
         "0.96\u{2009}s of it for batch 4",
-        "in_order=False would end after 1.17\u{2009}s; a third worker only after 1.45\u{2009}s",
+        "in_order=False would take 1.17\u{2009}s; a third worker, 1.45\u{2009}s",
     ] {
         assert!(
             window.query_all_by_label_contains(text).next().is_some(),
@@ -109,7 +109,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     assert_eq!(window.state().state.prefs.options.num_workers, 3);
     // What was there before stands beside it.
     until(&mut window, "samples/s");
-    until(&mut window, "How good the forecast is");
+    until(&mut window, "Forecast accuracy");
     window.picture("diagnose_checked");
     // The change of the options can be undone.
     ask(&mut window, Action::Undo.into());
@@ -123,7 +123,7 @@ fn another_order_changes_the_table_and_can_be_taken_back() {
     window.run();
     let base = window.state().state.session.diagnose.base.as_ref();
     assert!(base.is_some_and(|b| !b.in_order));
-    until(&mut window, "How good the forecast is");
+    until(&mut window, "Forecast accuracy");
     window.get_by_label("As it was recorded").click();
     window.run();
     assert_eq!(window.state().state.session.diagnose.base, None);

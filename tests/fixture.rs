@@ -8,10 +8,12 @@ use eframe::egui::{Theme, ThemePreference, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use image::{ImageReader, Rgb, RgbImage};
+use loadscope::window::preview::Learn;
 use loadscope::window::{App, Start};
 use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_model::prefs::{Prefs, demo};
 use loadscope_model::state::Source;
+use loadscope_model::view::Cursor;
 use loadscope_session::Journal;
 use loadscope_trace::{
     BatchContent, BatchId, Event, EventKind, Field, FieldData, Level, LogWriter, Message, Nanos,
@@ -36,7 +38,7 @@ pub fn control_sequence() -> Vec<Event> {
     };
     let info = RunInfo {
         origin: loadscope_trace::Origin::Simulation,
-        dataset: "12 made-up samples".to_owned(),
+        dataset: "12 synthetic samples".to_owned(),
         dataset_len: Some(12),
         batches_per_epoch: Some(12),
         classes: (0..12).map(|c| format!("class {c}")).collect(),
@@ -220,6 +222,10 @@ pub struct Window {
     pub keeps_messages: bool,
     /// Things move, and a step is a sixtieth of a second.
     pub moves: bool,
+    /// A recording is left where it opens; otherwise one looks at its end.
+    pub as_opened: bool,
+    /// What is opened for learning.
+    pub learn: Option<Learn>,
     /// The program that it watched, and where recordings of its tries go.
     pub program: (Vec<OsString>, PathBuf),
 }
@@ -238,6 +244,8 @@ impl Window {
             journal: None,
             keeps_messages: false,
             moves: false,
+            as_opened: false,
+            learn: None,
             program: Default::default(),
         }
     }
@@ -253,6 +261,7 @@ impl Window {
         };
         let start = Start {
             files: self.files.clone(),
+            learn: self.learn.clone(),
             journal: self.journal.clone(),
             still: !self.moves,
             keeps_messages: self.keeps_messages,
@@ -266,7 +275,9 @@ impl Window {
     /// Opens the window and waits until its file, if it has one, has been read.
     pub fn open(self) -> Harness<'static, App> {
         let (prefs, start) = self.start();
-        let moves = self.moves;
+        let (moves, to_end) = (self.moves, !self.as_opened && !self.files.is_empty());
+        // What a lesson needs is worked out on a thread, however long that takes.
+        let prepares = self.learn.is_some();
         let mut harness = Harness::builder()
             .with_size(self.size)
             .with_step_dt(if moves { 1.0 / 60.0 } else { 0.25 })
@@ -280,7 +291,10 @@ impl Window {
                 || app.state.overlay.looking.is_some()
         };
         wait(&mut harness, |app| !loading(app));
-        match moves {
+        if to_end {
+            harness.state_mut().state.set_up().session.cursor = Cursor::Live;
+        }
+        match moves || prepares {
             true => harness.run_steps(4),
             false => _ = harness.run(),
         }

@@ -67,7 +67,9 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
             .query_by_label("Not saved before Loadscope ended")
             .is_some()
     );
-    window.get_by_label("40 made-up samples, 2 workers").click();
+    window
+        .get_by_label("40 synthetic samples, 2 workers")
+        .click();
     window.run_steps(2);
     wait(&mut window, |app| {
         matches!(
@@ -138,7 +140,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
         next.query_by_label("Not saved before Loadscope ended")
             .is_some()
     );
-    next.get_by_label("100000 made-up samples, 2 workers")
+    next.get_by_label("100000 synthetic samples, 2 workers")
         .click();
     next.run_steps(2);
     wait(&mut next, |app| {
@@ -224,7 +226,7 @@ fn runs_that_are_kept_for_next_time_are_offered_by_the_next_window() {
     exit(window);
     assert_eq!(files(dir.path()).len(), 2);
     let next = open(dir.path());
-    let offered = next.query_all_by_label("40 made-up samples, 2 workers");
+    let offered = next.query_all_by_label("40 synthetic samples, 2 workers");
     assert_eq!(offered.count(), 2);
 }
 

@@ -101,7 +101,7 @@ fn the_slowest_rank_is_shown_first_and_named() {
         window.key_press(Key::K);
         window.run();
         assert_eq!(window.state().state.look.lower, Lower::Loaders);
-        let said = "Rank 2 holds the others up";
+        let said = "Rank 2 is the straggler";
         assert!(window.query_by_label_contains(said).is_some());
         window.picture(name);
         results.extend_harness(&mut window);

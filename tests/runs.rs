@@ -77,7 +77,11 @@ fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
     simulate(&mut window, "synthetic:len=40,cost_ms=20", 2);
     let before = events(&window);
     for (dataset, extra_cost, why) in [
-        ("digits", "len=24,fail=5", "len is that of the dataset"),
+        (
+            "digits",
+            "len=24,fail=5",
+            "len cannot be set here: the dataset fixes it",
+        ),
         ("folder:/no/such/folder", "", "/no/such/folder"),
     ] {
         window.state_mut().state.set_up().prefs.options = RunOptions {

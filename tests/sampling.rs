@@ -60,7 +60,10 @@ fn pictures_of_a_shuffled_run() {
         (Theme::Light, SMALL, "sampling_shuffled-small"),
     ] {
         let mut window = open(&Recorded::of(digits()), theme, size);
-        until(&mut window, "All 1,797 indices come once");
+        until(
+            &mut window,
+            "Every one of the 1,797 indices comes exactly once",
+        );
         window.picture(name);
         select(&mut window, 100);
         window.picture(format!("{name}-selected"));
@@ -142,7 +145,10 @@ fn pictures_of_what_will_come() {
         seed: Some(1),
         ..RunOptions::default()
     };
-    until(&mut window, "All 1,000,000 indices come once");
+    until(
+        &mut window,
+        "Every one of the 1,000,000 indices comes exactly once",
+    );
     // Its points are drawn in the background.
     std::thread::sleep(std::time::Duration::from_millis(500));
     window.run();
@@ -153,7 +159,10 @@ fn pictures_of_what_will_come() {
 #[test]
 fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
     let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
-    until(&mut window, "All 1,797 indices come once");
+    until(
+        &mut window,
+        "Every one of the 1,797 indices comes exactly once",
+    );
     window.get_by_label("Next epoch").click();
     until(&mut window, "earlier epochs matched");
     window.get_by_label("This run").click();
@@ -220,7 +229,10 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     window.key_press(Key::Num2);
     window.run();
     // Without a run, the workspace shows what the options of the next run will draw.
-    until(&mut window, "All 1,797 indices come once");
+    until(
+        &mut window,
+        "Every one of the 1,797 indices comes exactly once",
+    );
     assert!(window.query_by_label_contains("still going on").is_none());
     let predicted = window.state().state.session.run.batches().len();
     assert_eq!(predicted, 0);
@@ -231,7 +243,10 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     });
     wait(&mut window, |app| !app.state.session.source.is_live());
     until(&mut window, "57 batches");
-    until(&mut window, "All 1,797 indices come once");
+    until(
+        &mut window,
+        "Every one of the 1,797 indices comes exactly once",
+    );
 }
 
 #[test]

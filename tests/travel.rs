@@ -87,7 +87,7 @@ fn the_jump_buttons_go_to_what_was_chosen() {
     let mut window = control();
     window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     window.run();
-    window.get_by_label("Jump to: Stalls").click();
+    window.get_by_label("Jump to: Waits").click();
     window.run();
     window.get_by_label("Out of order").click();
     window.run();

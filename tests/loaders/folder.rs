@@ -73,8 +73,8 @@ fn the_slow_rank_is_seen_among_the_others() {
         window.key_press(Key::K);
         window.run();
         for said in [
-            "Rank 5 holds the others up",
-            "gpu-b is put beside the others by its first training steps",
+            "Rank 5 is the straggler",
+            "gpu-b: clock aligned by its first training steps",
         ] {
             assert!(window.query_by_label_contains(said).is_some(), "{said}");
         }
@@ -117,7 +117,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     assert_eq!(window.state().state.prefs.options, mine);
     window.get_by_label("Shown run").click();
     window.run();
-    window.get_by_label("Use these options").click();
+    window.get_by_label("Load these options").click();
     window.run();
     let state = &window.state().state;
     assert_eq!(state.session.options_of, OptionsOf::NextRun);

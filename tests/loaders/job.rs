@@ -14,7 +14,7 @@ const MS: i64 = 1_000_000;
 const BEGAN: i64 = 1_790_000_000_000 * MS;
 /// How far the clock of the second host is ahead.
 pub const AHEAD: Nanos = Nanos(180 * MS);
-/// The rank that holds the others up.
+/// The rank that is the straggler.
 pub const SLOW: u32 = 5;
 const RANKS: u32 = 8;
 const BATCHES: usize = 40;

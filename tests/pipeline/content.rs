@@ -246,7 +246,7 @@ fn a_picture_is_enlarged_and_saved() {
     harness.get_by_label("Next picture").click();
     harness.run();
     assert_eq!(harness.state().session.enlarged, Some((0, 2)));
-    harness.get_by_label("Save the picture…").click();
+    harness.get_by_label("Save batch image…").click();
     harness.run();
     assert!(asked.borrow().contains(&Command::Act(Action::SavePicture)));
     harness.get_by_label("Back to all pictures").click();

@@ -30,7 +30,7 @@ SLOWER, NOISE = 1.05, 0.05
 # Arguments that a remedy may change, and how they are written in it.
 OFFERS = re.compile(r"(num_workers|prefetch_factor)=(\d+)|(in_order|persistent_workers|pin_memory)=(True|False)")
 # What comes before an offer that is none.
-NO_OFFER = re.compile(r"would keep up, but|would end after [^.]*, no faster")
+NO_OFFER = re.compile(r"would keep up, but|would take [^.]*, no faster")
 LIBRARY = {"lightning": "lightning", "trainer": "transformers", "accelerate": "accelerate"}
 HEAD = """# Causes put into trainings
 

@@ -65,7 +65,7 @@ def trace_rules(path):
 
     def ns(event, field):
         value = event[field] * 1000
-        assert abs(value - round(value)) < 1e-3, f"{field} of {event} is no whole number of ns"
+        assert abs(value - round(value)) < 1e-3, f"{field} of {event} is not a whole number of ns"
         return round(value)
 
     tracks, flows, names = collections.defaultdict(list), collections.defaultdict(list), {}

@@ -116,7 +116,7 @@ fn every_button_of_the_toolbar_has_a_name_and_can_be_reached_with_tab() {
             .find(|n| n.is_focused());
         names.extend(focused.and_then(|n| n.accesskit_node().label()));
     }
-    for name in ["File", "Debug", "Run", "Step forward", "Next stall", "End"] {
+    for name in ["File", "Debug", "Run", "Step forward", "Next wait", "End"] {
         assert!(
             names.iter().any(|n| n == name),
             "{name} is not among {names:?}"

@@ -1,0 +1,268 @@
+//! The future is hidden: at an instant the window shows what it would show of a run that ended then.
+
+use eframe::egui::{Key, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use loadscope::window::App;
+use loadscope_engine::simulate::simulate;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::prefs::Prefs;
+use loadscope_model::view::{Cursor, Item, TimeView};
+use loadscope_trace::{Event, Lane, Nanos, Run, RunOptions, Stage};
+
+use crate::fixture::{Window, control_recording, control_sequence, write_log};
+use crate::texts::{Picture as _, texts};
+
+/// What stands in one of the two windows only: that something is hidden, and how many events the whole has.
+const ABOUT_HIDING: [&str; 5] = [
+    "The future is hidden",
+    "so far",
+    "whole run",
+    " event",
+    "events",
+];
+
+fn all_in(events: &[Event]) -> Run {
+    let mut run = Run::default();
+    events.iter().for_each(|e| run.apply(e));
+    run
+}
+
+fn options(seed: u64) -> RunOptions {
+    RunOptions {
+        dataset: "synthetic:len=60,cost_ms=20,jitter=0.8,slow=7:300".to_owned(),
+        batch_size: Some(3),
+        shuffle: seed % 2 == 1,
+        seed: Some(seed),
+        num_workers: [2, 0, 3, 4][seed as usize % 4],
+        in_order: seed % 3 != 1,
+        step_ms: 9.0,
+        epochs: 2,
+        ..RunOptions::default()
+    }
+}
+
+/// Instants at which something happens, and after which time goes on.
+fn moments(events: &[Event], shares: &[f64]) -> Vec<(usize, Nanos)> {
+    let after = |share: &f64| {
+        let from = (events.len() as f64 * share) as usize;
+        (from.max(1)..events.len() - 1).find(|k| events[k + 1].at > events[*k].at)
+    };
+    let found = shares.iter().filter_map(after);
+    found.map(|k| (k + 1, events[k].at)).collect()
+}
+
+/// What is shown of the run besides the lanes.
+fn looks(run: &Run) -> Vec<Vec<Command>> {
+    let at_work = run.batches().iter().position(|b| !b.stage.is_final());
+    let ended = run.batches().iter().rposition(|b| b.stage == Stage::Done);
+    let select = |item| Command::Select(Some(item));
+    let mut looks = vec![
+        vec![Action::ShowTimeline.into()],
+        vec![Action::ShowBatches.into()],
+        vec![Action::ShowPlots.into(), select(Item::Lane(Lane::Trainer))],
+        vec![select(Item::Lane(Lane::Worker(0)))],
+        vec![select(Item::Sampler)],
+        vec![select(Item::Range(Nanos(run.end().0 / 2), run.end()))],
+    ];
+    let batches = at_work.into_iter().chain(ended).map(Item::Batch);
+    looks.extend(batches.map(|item| vec![select(item)]));
+    looks.push(vec![Action::ShowSampling.into()]);
+    looks.push(vec![Action::ShowDiagnose.into()]);
+    looks
+}
+
+fn do_all(window: &mut Harness<'static, App>, commands: &[Command]) {
+    let ctx = window.ctx.clone();
+    for command in commands {
+        window.state_mut().run(&ctx, command.clone());
+    }
+    settle(window);
+}
+
+/// Waits until nothing is worked out any more.
+fn settle(window: &mut Harness<'static, App>) {
+    window.run();
+    for _ in 0..40 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        window.run_steps(1);
+        let answers = &window.state().state.session.answers;
+        let is_busy = answers.diagnosis.share.is_some() || answers.sampling.share.is_some();
+        if !is_busy
+            && window
+                .state()
+                .state
+                .look
+                .search
+                .is_complete(&window.state().state.session.run)
+        {
+            break;
+        }
+    }
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    window.run();
+}
+
+fn shown(window: &Harness<'static, App>) -> Vec<String> {
+    let all = texts(window).into_iter();
+    let about = |text: &String| ABOUT_HIDING.iter().any(|part| text.contains(part));
+    all.filter(|text| !about(text) || text.contains("waited"))
+        .collect()
+}
+
+/// Compares the two windows at some instants.
+fn compare(events: &[Event], shares: &[f64]) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    write_log(&path, events);
+    let open = |hides_future| {
+        let prefs = Prefs {
+            hides_future,
+            variables_open: true,
+            ..Prefs::default()
+        };
+        let window = Window {
+            size: Vec2::new(1920.0, 1080.0),
+            files: vec![path.clone()],
+            prefs,
+            ..Window::new()
+        };
+        window.open()
+    };
+    let (mut hiding, mut ended) = (open(true), open(false));
+    let whole = hiding.state().state.shown();
+    for (count, at) in moments(events, shares) {
+        let then = all_in(&events[..count]);
+        let looks = looks(&then);
+        let state = ended.state_mut().state.set_up();
+        state.session.landmarks = Landmarks::of(&then);
+        state.session.run = then.into();
+        state.session.run_number += 1;
+        state.look.search.start_again();
+        let begin = [
+            Action::ShowDebug.into(),
+            Action::ShowTimeline.into(),
+            Command::Select(None),
+            Command::Cursor(Cursor::At(at)),
+            Command::View(Some(TimeView::new(whole.start, whole.end))),
+        ];
+        do_all(&mut hiding, &begin);
+        do_all(&mut ended, &begin);
+        assert!(hiding.state().state.hides_future(), "at {at}");
+        for look in looks {
+            do_all(&mut hiding, &look);
+            do_all(&mut ended, &look);
+            let (a, b) = (shown(&hiding), shown(&ended));
+            if a != b {
+                let only = |a: &[String], b: &[String]| {
+                    let only = a.iter().filter(|text| !b.contains(text));
+                    only.cloned().collect::<Vec<_>>()
+                };
+                panic!(
+                    "{look:?} at {at}: only with the future hidden {:#?}, only of the run that ended {:#?}",
+                    only(&a, &b),
+                    only(&b, &a)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn with_the_future_hidden_the_window_shows_the_run_that_ended_there() {
+    compare(&control_sequence(), &[0.15, 0.4, 0.6, 0.85]);
+}
+
+#[test]
+fn so_it_does_for_runs_of_all_kinds() {
+    for seed in 0..4 {
+        let events = simulate(&options(seed)).expect("sound options");
+        compare(
+            &events,
+            &[0.02 + 0.2 * seed as f64, 0.93 - 0.17 * seed as f64],
+        );
+    }
+}
+
+#[test]
+fn the_future_is_hidden_by_key_and_time_goes_on_by_key() {
+    let (_dir, path) = control_recording();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    let all = window.state().state.session.run.transitions().len();
+    window.key_press(Key::H);
+    window.run();
+    assert!(window.state().state.prefs.hides_future);
+    assert!(
+        !window.state().state.hides_future(),
+        "nothing comes after the end"
+    );
+    window.key_press(Key::P);
+    window.run();
+    let seen = window.state().state.session.run.transitions().len();
+    assert!(window.state().state.hides_future() && seen < all);
+    assert!(window.query_by_label_contains("so far").is_some());
+    // One transition further, and back to where nothing has happened.
+    window.key_press(Key::ArrowRight);
+    window.run();
+    assert_eq!(
+        window.state().state.session.run.transitions().len(),
+        seen + 1
+    );
+    window.key_press_modifiers(eframe::egui::Modifiers::COMMAND, Key::Home);
+    window.run();
+    assert!(window.state().state.session.run.batches().is_empty());
+    // Whether anything comes is not known, so it can be looked for.
+    window.key_press(Key::N);
+    window.run();
+    assert!(window.state().state.session.run.end() > Nanos::ZERO);
+    window.key_press(Key::L);
+    window.run();
+    assert_eq!(window.state().state.session.run.transitions().len(), all);
+    window.key_press(Key::H);
+    window.run();
+    assert!(!window.state().state.prefs.hides_future);
+}
+
+#[test]
+fn pictures_of_the_hidden_future() {
+    let mut results = egui_kittest::SnapshotResults::new();
+    for (theme, size, name) in [
+        (
+            eframe::egui::Theme::Dark,
+            Vec2::new(1100.0, 700.0),
+            "future_dark",
+        ),
+        (
+            eframe::egui::Theme::Light,
+            Vec2::new(1920.0, 1080.0),
+            "future_light",
+        ),
+        (
+            eframe::egui::Theme::Dark,
+            Vec2::new(760.0, 480.0),
+            "future_small",
+        ),
+    ] {
+        let (_dir, path) = control_recording();
+        let mut window = Window {
+            theme,
+            size,
+            files: vec![path],
+            prefs: Prefs {
+                hides_future: true,
+                ..Prefs::default()
+            },
+            ..Window::new()
+        }
+        .open();
+        let held = Command::Cursor(Cursor::At(Nanos::from_millis(480)));
+        do_all(&mut window, &[held, Command::Select(Some(Item::Batch(3)))]);
+        window.picture(name);
+        results.extend_harness(&mut window);
+    }
+}

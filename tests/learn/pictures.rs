@@ -1,0 +1,92 @@
+//! Pictures of each kind of step.
+
+use egui_kittest::SnapshotResults;
+
+use super::*;
+use crate::texts::Picture as _;
+
+/// Goes to a step without answering.
+fn to_step(window: &mut Harness<'static, App>, step: usize) {
+    while playing(window).play.position().0 < step {
+        let action = match playing(window).play.may_go_on() {
+            true => Action::GoOn,
+            false => Action::SkipStep,
+        };
+        command(window, action);
+        settle(window);
+    }
+    window.run_steps(12);
+}
+
+/// Number, language, step, and what the picture is called.
+const STEPS: [(u32, Language, usize, &str); 7] = [
+    (7, Language::En, 0, "look"),
+    (7, Language::En, 1, "click"),
+    (7, Language::En, 2, "number"),
+    (7, Language::Zh, 4, "choice"),
+    (1, Language::En, 4, "order"),
+    (7, Language::Zh, 6, "code"),
+    (7, Language::En, 7, "try"),
+];
+
+#[test]
+fn pictures_of_each_kind_of_step() {
+    let mut results = SnapshotResults::new();
+    for (theme, width, height) in [
+        (Theme::Dark, 1100.0, 700.0),
+        (Theme::Light, 1920.0, 1080.0),
+        (Theme::Light, 760.0, 480.0),
+    ] {
+        for (number, language, step, name) in STEPS {
+            let mut window = lesson(number, language, theme, Vec2::new(width, height));
+            to_step(&mut window, step);
+            window.picture(format!("learn_{name}-{width:.0}"));
+            results.extend_harness(&mut window);
+        }
+    }
+}
+
+#[test]
+fn pictures_of_answers_and_tries() {
+    let mut results = SnapshotResults::new();
+    for (theme, width, height) in [(Theme::Light, 1100.0, 700.0), (Theme::Dark, 1920.0, 1080.0)] {
+        let size = Vec2::new(width, height);
+        let mut window = lesson(7, Language::En, theme, size);
+        to_step(&mut window, 3);
+        let given = wrong(&window, &right(&window));
+        answer(&mut window, &given);
+        settle(&mut window);
+        window.picture(format!("learn_answered-{width:.0}"));
+        to_step(&mut window, 7);
+        for _ in 0..4 {
+            window.key_press_modifiers(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::R);
+            window.run_steps(2);
+            settle(&mut window);
+        }
+        window.picture(format!("learn_solution-{width:.0}"));
+        results.extend_harness(&mut window);
+        let mut window = lesson(7, Language::Zh, theme, size);
+        command(&mut window, Action::ToggleLecture);
+        settle(&mut window);
+        window.picture(format!("learn_lecture-{width:.0}"));
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn pictures_of_the_list() {
+    let mut results = SnapshotResults::new();
+    for (theme, language, width, height) in [
+        (Theme::Dark, Language::En, 1100.0, 700.0),
+        (Theme::Light, Language::Zh, 1920.0, 1080.0),
+        (Theme::Light, Language::En, 760.0, 480.0),
+    ] {
+        let mut window = lesson(2, language, theme, Vec2::new(width, height));
+        key(&mut window, Key::Enter);
+        settle(&mut window);
+        command(&mut window, Action::LeaveLesson);
+        window.run_steps(4);
+        window.picture(format!("learn_list-{width:.0}"));
+        results.extend_harness(&mut window);
+    }
+}

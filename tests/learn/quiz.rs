@@ -1,0 +1,114 @@
+//! The quiz and the detective cases in the window.
+
+use loadscope_lessons::cases::Culprit;
+use loadscope_model::update::obstacle;
+use loadscope_model::view::Workspace;
+
+use super::*;
+
+fn window(language: Language) -> Harness<'static, App> {
+    let mut window = Window::new();
+    window.prefs.learned.language = language;
+    window.open()
+}
+
+/// Every third answer is wrong; one question is skipped.
+#[test]
+fn a_quiz_is_gone_through_and_wrong_answers_are_explained() {
+    for language in Language::ALL {
+        let mut window = window(language);
+        command(&mut window, LearnCommand::Quiz(3));
+        let (mut right_ones, mut whys) = (0, Vec::new());
+        for at in 0..loadscope_lessons::DRAWN {
+            settle(&mut window);
+            let quizzing = window.state().state.learn.quizzing().expect("a quiz");
+            assert_eq!(quizzing.answers.len(), at);
+            let entry = quizzing.entry().expect("a question").clone();
+            let right = right(&window);
+            match at % 3 {
+                0 => {
+                    let given = wrong(&window, &right);
+                    whys.push(entry.question.why);
+                    answer(&mut window, &given);
+                }
+                1 if at == 4 => {
+                    whys.push(entry.question.why);
+                    window.key_press_modifiers(Modifiers::SHIFT, Key::Enter);
+                    window.run_steps(2);
+                }
+                _ => {
+                    right_ones += 1;
+                    answer(&mut window, &right);
+                }
+            }
+        }
+        window.run_steps(4);
+        let quizzing = window.state().state.learn.quizzing().expect("a quiz");
+        assert!(quizzing.entry().is_none());
+        assert_eq!(quizzing.right(), right_ones);
+        let kept = &window.state().state.prefs.learned.progress.quizzes;
+        assert_eq!(kept, &[(3, right_ones as u32, 20)]);
+        // What was wrong is explained; what was right is not.
+        for why in &whys {
+            let text = why.replace('`', "");
+            assert!(
+                window.query_all_by_label_contains(&text).next().is_some()
+                    || window.query_all_by_label_contains(why).next().is_some(),
+                "{why}"
+            );
+        }
+        key(&mut window, Key::Enter);
+        assert!(window.state().state.learn.shows_contents());
+    }
+}
+
+#[test]
+fn a_case_hides_the_diagnosis_until_it_is_solved() {
+    let mut window = window(Language::En);
+    command(&mut window, LearnCommand::Case(1, 1));
+    settle(&mut window);
+    let state = &window.state().state;
+    let case = state.learn.detecting().expect("a case").case.clone();
+    let case = case.expect("it was made");
+    assert!(obstacle(state, Action::ShowDiagnose).is_some());
+    assert!(window.query_by_label_contains("Next step").is_none());
+    key(&mut window, Key::Num3);
+    assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
+    let solved = case.solve(&[], &[]);
+    for culprit in &solved.causes {
+        window.get_by_label(culprit.label(Language::En)).click();
+        window.run_steps(2);
+    }
+    assert!(obstacle(&window.state().state, Action::GoOn).is_some());
+    for remedy in &solved.best {
+        window.get_by_label(&remedy.label(Language::En)).click();
+        window.run_steps(2);
+    }
+    key(&mut window, Key::Enter);
+    settle(&mut window);
+    let state = &window.state().state;
+    let outcome = state.learn.detecting().expect("a case").solved.as_ref();
+    let outcome = outcome.expect("it is solved");
+    assert!(outcome.is_named && outcome.score == 100, "{outcome:?}");
+    assert_eq!(state.prefs.learned.progress.cases, [(1, 1, 100)]);
+    // The run with the remedies is shown.
+    let after = outcome.after.as_ref().expect("a simulated case");
+    assert_eq!(state.session.run.info.options, after.info.options);
+    assert!(obstacle(state, Action::ShowDiagnose).is_none());
+}
+
+/// Of one cause too many the first goes: there are as many to be named as the case has.
+#[test]
+fn only_so_many_causes_can_be_named() {
+    let mut window = window(Language::Zh);
+    command(&mut window, LearnCommand::Case(1, 1));
+    settle(&mut window);
+    for culprit in Culprit::ALL {
+        window.get_by_label(culprit.label(Language::Zh)).click();
+        window.run_steps(2);
+    }
+    let detecting = window.state().state.learn.detecting().expect("a case");
+    let count = detecting.case.as_ref().expect("it was made").count();
+    assert_eq!(detecting.named.len(), count);
+    assert_eq!(detecting.named.last(), Culprit::ALL.last());
+}

@@ -1,0 +1,227 @@
+//! Every lesson from its first step to its last.
+
+use std::time::{Duration, Instant};
+
+use eframe::egui::Shape;
+use eframe::egui::epaint::ClippedShape;
+use loadscope_ui::panels::{as_marked, marked};
+
+use super::*;
+
+/// Texts of the player that are cut off: those whose place is not within what can be seen of it.
+fn cut_texts(window: &Harness<'static, App>, scrolls: bool) -> Vec<String> {
+    let screen = window.ctx.content_rect();
+    let height = loadscope_ui::panels::learn::height(&window.state().state, screen.size());
+    let bottom = screen.bottom() - loadscope_ui::panels::notices::STATUS;
+    let top = bottom - height.expect("the player is there") + 6.0;
+    let mut cut = Vec::new();
+    for ClippedShape {
+        clip_rect, shape, ..
+    } in &window.output().shapes
+    {
+        let Shape::Text(text) = shape else {
+            continue;
+        };
+        let place = text.visual_bounding_rect();
+        let is_seen = clip_rect.intersect(place).is_positive();
+        // Without any room the lanes of the timeline are behind the player.
+        let is_of_player =
+            clip_rect.top() > top - 8.0 && place.top() < bottom && clip_rect.height() > 8.0;
+        if !is_of_player || !(is_seen || scrolls || place.top() > top) {
+            continue;
+        }
+        let is_whole = clip_rect.expand(2.0).contains_rect(place);
+        if text.galley.elided || (!is_whole && !scrolls) {
+            cut.push(text.galley.text().to_owned());
+        }
+    }
+    cut
+}
+
+/// The parts of the step are somewhere in the window, so that they are outlined; some only once a calculation has ended.
+fn check_parts(window: &mut Harness<'static, App>, number: u32, what: &str) {
+    for part in playing(window).play.step().parts.clone() {
+        let part = as_marked(&part);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !is_marked(window, number, &part) {
+            let marked = marked(&window.ctx);
+            let names: Vec<String> = marked.iter().map(|(part, _)| part.phrase()).collect();
+            assert!(
+                Instant::now() < deadline,
+                "{what}: {} is not in the window, there are {names:?}",
+                part.phrase()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+            window.run_steps(1);
+        }
+    }
+}
+
+fn is_marked(window: &Harness<'static, App>, number: u32, part: &Part) -> bool {
+    marked(&window.ctx).iter().any(|(other, rect)| {
+        let is_it = match (part, other) {
+            (Part::Workers, Part::Worker(_)) => true,
+            (Part::IndexQueues, Part::IndexQueue(_)) => true,
+            // An iterable-style dataset has no row for shuffle.
+            (Part::Option(_), Part::Options) => number == 2,
+            // Of several options that are far apart the panel shows the first.
+            (Part::Option(_), Part::Option(_)) => true,
+            (part, other) => part == other,
+        };
+        is_it && rect.is_positive()
+    })
+}
+
+/// Goes through a lesson to its end; returns how many questions it has.
+fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -> u32 {
+    let steps = playing(window).play.lesson().steps().len();
+    let mut questions = 0;
+    for at in 0..steps {
+        let what = format!("lesson {number}, step {at}");
+        settle(window);
+        assert_eq!(playing(window).play.position().0, at, "{what}");
+        assert!(stage(window).trouble.is_none(), "{what}");
+        check_parts(window, number, &what);
+        let task = playing(window).play.step().task.clone();
+        let scrolls = matches!(task, Task::Code { .. });
+        assert_eq!(cut_texts(window, scrolls), [""; 0], "{what}");
+        match task {
+            Task::Predict { .. } => {
+                questions += 1;
+                // Without an answer the key does nothing.
+                let answered = right(window);
+                let given = match is_right {
+                    true => answered,
+                    false => wrong(window, &answered),
+                };
+                answer(window, &given);
+                let Phase::Answered(judged) = playing(window).play.phase().clone() else {
+                    panic!("{what}: it is not answered");
+                };
+                assert_eq!(judged.is_right, is_right, "{what}: {given:?}");
+                settle(window);
+                assert_eq!(cut_texts(window, false), [""; 0], "{what}, answered");
+            }
+            Task::Try(trial) => try_it(window, &what, &trial, is_right),
+            Task::Look { .. } | Task::Code { .. } => {}
+        }
+        key(window, Key::Enter);
+    }
+    assert_eq!(*playing(window).play.phase(), Phase::Finished);
+    questions
+}
+
+/// Reaches the goal of a step: at once, or with the solution after four runs that do not.
+fn try_it(
+    window: &mut Harness<'static, App>,
+    what: &str,
+    trial: &loadscope_lessons::Trial,
+    is_right: bool,
+) {
+    if is_right {
+        let start = playing(window).play.options().clone();
+        let solved = trial.solution.apply(&start).expect("it can be applied");
+        command(window, Command::Edit(Box::new(solved)));
+    } else {
+        for failures in 1..=4 {
+            simulate(window);
+            let play = &playing(window).play;
+            assert_eq!(*play.phase(), Phase::Trying(failures), "{what}");
+            assert_eq!(play.hint().is_some(), failures >= 2);
+        }
+        assert_eq!(cut_texts(window, false), [""; 0], "{what}, with the hint");
+        let language = window.state().state.prefs.learned.language;
+        let use_it = match language {
+            Language::En => "Use the solution",
+            Language::Zh => "使用答案",
+        };
+        window.get_by_label(use_it).click();
+        window.run_steps(2);
+    }
+    simulate(window);
+    assert_eq!(*playing(window).play.phase(), Phase::Reached, "{what}");
+    assert_eq!(cut_texts(window, false), [""; 0], "{what}, reached");
+}
+
+fn simulate(window: &mut Harness<'static, App>) {
+    window.key_press_modifiers(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::R);
+    window.run_steps(2);
+    settle(window);
+}
+
+fn all_lessons(language: Language, is_right: bool, theme: Theme, size: Vec2) {
+    let mut window = lesson(1, language, theme, size);
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        assert_eq!(playing(&window).play.lesson().number, number);
+        assert_eq!(playing(&window).play.lesson().language, language);
+        let questions = go_through(&mut window, number, is_right);
+        let progress = &window.state().state.prefs.learned.progress;
+        let kept = progress.lessons.get(&number).expect("it is kept");
+        let expected = match is_right {
+            true => (questions, 0),
+            false => (0, questions),
+        };
+        assert!(kept.done);
+        assert_eq!((kept.right, kept.wrong), expected, "lesson {number}");
+        key(&mut window, Key::Enter);
+    }
+    assert!(window.state().state.learn.shows_contents());
+}
+
+const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
+const LARGE: Vec2 = Vec2::new(1920.0, 1080.0);
+
+#[test]
+fn every_lesson_is_gone_through_in_english_with_right_answers() {
+    all_lessons(Language::En, true, Theme::Dark, USUAL);
+}
+
+#[test]
+fn every_lesson_is_gone_through_in_english_with_wrong_answers() {
+    all_lessons(Language::En, false, Theme::Light, LARGE);
+}
+
+#[test]
+fn every_lesson_is_gone_through_in_chinese_with_right_answers() {
+    all_lessons(Language::Zh, true, Theme::Light, LARGE);
+}
+
+#[test]
+fn every_lesson_is_gone_through_in_chinese_with_wrong_answers() {
+    all_lessons(Language::Zh, false, Theme::Dark, USUAL);
+}
+
+/// In a lecture one key goes through everything, and no question is asked.
+#[test]
+fn a_lecture_is_gone_through_with_one_key() {
+    let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
+    command(&mut window, Action::ToggleLecture);
+    settle(&mut window);
+    let steps = playing(&window).play.lesson().steps().len();
+    for at in 0..steps {
+        settle(&mut window);
+        assert_eq!(playing(&window).play.position().0, at);
+        assert!(window.state().state.learn.question().is_none());
+        let scrolls = matches!(playing(&window).play.step().task, Task::Code { .. });
+        assert_eq!(cut_texts(&window, scrolls), [""; 0], "step {at}");
+        key(&mut window, Key::Enter);
+    }
+    assert_eq!(*playing(&window).play.phase(), Phase::Finished);
+}
+
+/// A click on the part itself is an answer, as its button is.
+#[test]
+fn a_click_in_the_window_is_an_answer() {
+    let mut window = lesson(7, Language::En, Theme::Dark, USUAL);
+    key(&mut window, Key::Enter);
+    settle(&mut window);
+    let Answer::Click(Target::Part(part)) = right(&window) else {
+        panic!("the second step of lesson 7 asks for a part");
+    };
+    click_part(&mut window, &part, Language::En);
+    let phase = playing(&window).play.phase().clone();
+    assert!(
+        matches!(&phase, Phase::Answered(judged) if judged.is_right),
+        "{phase:?}"
+    );
+}
