@@ -24,7 +24,7 @@ impl Picture {
         let FieldData::Pictures(pictures) = &field.data else {
             return None;
         };
-        let sample = match run.indices(row).get(k) {
+        let sample = match run.indices_inside(row).get(k) {
             Some(index) => format!("sample-{index}"),
             None => format!("picture-{k}"),
         };

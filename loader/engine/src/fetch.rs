@@ -195,6 +195,7 @@ where
                 Some(batch) => batch?,
                 None => {
                     let samples = self.samples(indices, scope)?;
+                    scope.leave_out(self.collate.left_out(&samples));
                     scope.collating();
                     self.collate.collate(samples, scope.site())?
                 }
@@ -299,6 +300,7 @@ impl<S: Send + 'static, C: Collate<S>> Fetcher for OneStream<S, C> {
                 if samples.is_empty() || (self.drop_last && samples.len() < *size) {
                     return Ok(None);
                 }
+                scope.leave_out(self.collate.left_out(&samples));
                 scope.collating();
                 Ok(Some(self.collate.collate(samples, scope.site())?))
             }

@@ -183,6 +183,7 @@ impl<F: Fetch> Worker<F> {
         looking: &mut Looking,
     ) -> Option<Arrival<F::Batch>> {
         let worker = self.id();
+        let mut left_out = Vec::new();
         let result = match fetching {
             Fetching::Ended => return None,
             Fetching::Ready(fetcher) if skip => {
@@ -191,8 +192,13 @@ impl<F: Fetch> Worker<F> {
                 Ok(there.then_some(Produced::Skipped))
             }
             Fetching::Ready(fetcher) => {
-                let made = fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
-                made.map(|made| made.map(|made| Produced::Batch(made, Lease::default())))
+                let fetched = fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
+                fetched.map(|fetched| {
+                    fetched.map(|fetched| {
+                        left_out = fetched.left_out;
+                        Produced::Batch(fetched.made, Lease::default())
+                    })
+                })
             }
             Fetching::Failed(_) | Fetching::Unbound if skip => {
                 // Its error was yielded before the state was saved.
@@ -219,7 +225,7 @@ impl<F: Fetch> Worker<F> {
         if let Ok(Produced::Batch(made, _)) = &result
             && looking.may_look(&self.probe)
         {
-            looking.look(&self.probe, batch, made);
+            looking.look(&self.probe, batch, made, &left_out);
         }
         Some(Arrival::Batch {
             batch,
@@ -262,6 +268,14 @@ pub(crate) fn go_past<B>(
     caught(|| fetcher.skip(request, &mut scope)).unwrap_or(true)
 }
 
+/// A batch, and which samples it lacks.
+pub(crate) struct FetchedBatch<B> {
+    /// The batch.
+    pub made: B,
+    /// The places, increasing, of the samples that failed and are not in it.
+    pub left_out: Vec<u32>,
+}
+
 /// Fetches a batch; an error or a panic of the dataset becomes an error that names worker and sample.
 pub(crate) fn fetch_batch<B>(
     fetcher: &mut dyn Fetcher<Batch = B>,
@@ -269,7 +283,7 @@ pub(crate) fn fetch_batch<B>(
     batch: BatchId,
     worker: Option<WorkerId>,
     request: &Request,
-) -> Result<Option<B>, EngineError> {
+) -> Result<Option<FetchedBatch<B>>, EngineError> {
     let site = match worker {
         Some(_) => CollateSite::Worker,
         None => CollateSite::Main,
@@ -283,6 +297,8 @@ pub(crate) fn fetch_batch<B>(
         })
     });
     scope.tell_timings();
+    let left_out = scope.into_left_out();
+    let result = result.map(|made| made.map(|made| FetchedBatch { made, left_out }));
     result.map_err(|e| EngineError::Worker {
         worker,
         batch,
@@ -360,11 +376,13 @@ impl Looking {
         }
     }
 
-    pub fn look<B: Batch>(&mut self, probe: &Probe, id: BatchId, batch: &B) {
+    /// Tells what is in a batch that lacks the samples at the places `left_out`.
+    pub fn look<B: Batch>(&mut self, probe: &Probe, id: BatchId, batch: &B, left_out: &[u32]) {
         let start = Instant::now();
         // A batch type of the user's that panics here must not take the worker with it.
         let content = caught(|| batch.describe(id));
-        if let Ok(Some(content)) = content {
+        if let Ok(Some(mut content)) = content {
+            content.leave_out(left_out);
             probe.emit(|| EventKind::Content(Box::new(content)));
         }
         let took = start.elapsed();

@@ -314,6 +314,38 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
 }
 
 #[test]
+fn a_batch_that_lacks_samples_says_which() {
+    let dir = damaged_voc();
+    for workers in [0, 2] {
+        let options = RunOptions {
+            dataset: format!("voc:{}", dir.path().display()),
+            batch_size: Some(4),
+            num_workers: workers,
+            on_error: OnError::Log,
+            ..RunOptions::default()
+        };
+        let control = RunControl::default();
+        let mut started = start(&options, ContentPolicy::Share(1.0), control).expect("it starts");
+        let mut run = loadscope_trace::Run::default();
+        while let Ok(event) = started.events.recv_timeout(std::time::Duration::from_secs(60)) {
+            let ended = matches!(event.kind, EventKind::RunEnded);
+            run.apply(&event);
+            if ended {
+                break;
+            }
+        }
+        started.join().expect("what fails is left out");
+        let row = run.batches().iter().position(|batch| batch.id.idx == 0).expect("a first batch");
+        assert_eq!(run.indices(row), [0, 1, 2, 3]);
+        assert_eq!(*run.indices_inside(row), [0, 1, 2], "{workers} workers");
+        let mut messages = run.messages().iter();
+        let (_, of_sample) = messages.find(|(_, said)| said.sample == Some(3)).expect("sample 3");
+        assert_eq!(of_sample.about, Some(run.batches()[row].id));
+        assert_eq!(of_sample.worker, (workers > 0).then_some(0));
+    }
+}
+
+#[test]
 fn sizes_that_differ_need_another_collate_function() {
     let dir = damaged_voc();
     let options = RunOptions {

@@ -34,6 +34,39 @@ impl BatchContent {
         self.fields.iter().map(of).fold(0, u64::saturating_add)
     }
 
+    /// Notes that the batch lacks the samples at these places of its indices, increasing.
+    pub fn leave_out(&mut self, places: &[u32]) {
+        if places.is_empty() {
+            return;
+        }
+        let shape = vec![i64::try_from(places.len()).unwrap_or(i64::MAX)];
+        let numbers = places.iter().map(|place| f64::from(*place)).collect();
+        self.fields.push(Field {
+            name: String::new(),
+            dtype: LEFT_OUT.to_owned(),
+            shape,
+            min: None,
+            max: None,
+            mean: None,
+            std: None,
+            nan: 0,
+            inf: 0,
+            histogram: Vec::new(),
+            pinned: false,
+            data: FieldData::Numbers(numbers),
+        });
+    }
+
+    /// The places of the samples that were asked for and are not in the batch, increasing.
+    pub fn left_out(&self) -> impl Iterator<Item = usize> + '_ {
+        let noted = self.fields.iter().find(|field| field.dtype == LEFT_OUT);
+        let numbers = noted.map_or(&[][..], |field| match &field.data {
+            FieldData::Numbers(numbers) => numbers,
+            FieldData::Omitted | FieldData::Text(_) | FieldData::Pictures(_) => &[],
+        });
+        numbers.iter().map(|place| *place as usize)
+    }
+
     /// About how much memory it takes, bytes.
     pub fn nbytes(&self) -> usize {
         let of = |field: &Field| match &field.data {
@@ -119,10 +152,14 @@ pub const ENVELOPE: &str = "loadscope.envelope";
 /// `[batch, bands, columns]`, low frequencies in the lowest row.
 pub const SPECTROGRAM: &str = "loadscope.spectrogram";
 
+/// The `dtype` of a field that tells which samples of a batch are not in it because they failed: their places among the indices
+/// that the batch was to have.
+pub const LEFT_OUT: &str = "loadscope.left_out";
+
 impl Field {
-    /// Whether it was computed from another field for looking at, and is not in the batch itself.
+    /// Whether it was added for looking at, and is not in the batch itself.
     pub fn is_derived(&self) -> bool {
-        self.dtype == ENVELOPE || self.dtype == SPECTROGRAM
+        [ENVELOPE, SPECTROGRAM, LEFT_OUT].contains(&self.dtype.as_str())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use loadscope_formats::Stages;
-use loadscope_trace::Nanos;
+use loadscope_trace::{BatchId, Nanos};
 
 use crate::clock::Clock;
 use crate::sync::AtomicBool;
@@ -17,6 +17,8 @@ pub struct SampleClock {
     /// When the first stage of the current sample began.
     staged: Option<Nanos>,
     done: Option<Arc<AtomicBool>>,
+    /// The batch that the samples are for, if it is known.
+    batch: Option<BatchId>,
     samples: usize,
     /// The stage that was entered and not left, and when.
     under_way: Option<(&'static str, Nanos)>,
@@ -50,6 +52,20 @@ impl SampleClock {
             done: Some(done),
             ..self
         }
+    }
+
+    /// The same clock for the samples of a batch.
+    #[must_use]
+    pub(crate) fn for_batch(self, batch: BatchId) -> Self {
+        Self {
+            batch: Some(batch),
+            ..self
+        }
+    }
+
+    /// The batch that the samples are for, if it is known.
+    pub(crate) fn batch(&self) -> Option<BatchId> {
+        self.batch
     }
 
     /// True once the sample is not wanted any more: a dataset that takes long may give up.

@@ -24,6 +24,12 @@ pub trait Collate<S>: Send + Sync + 'static {
         None
     }
 
+    /// The places, increasing, of those samples that [`collate`](Self::collate) will leave out of the batch.
+    fn left_out(&self, samples: &[S]) -> Vec<u32> {
+        let _ = samples;
+        Vec::new()
+    }
+
     /// What becomes of a single sample of a loader without batches (`batch_size=None`).
     ///
     /// # Errors

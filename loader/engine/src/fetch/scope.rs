@@ -23,6 +23,8 @@ pub struct FetchScope<'a> {
     /// The dataset index of the sample under way.
     current: Option<usize>,
     told: bool,
+    /// The places of the samples that failed and are not in the batch.
+    left_out: Vec<u32>,
 }
 
 impl<'a> FetchScope<'a> {
@@ -34,7 +36,8 @@ impl<'a> FetchScope<'a> {
             probe,
             batch,
             site,
-            stages: stages.until(Arc::clone(probe.done())),
+            stages: stages.until(Arc::clone(probe.done())).for_batch(batch),
+            left_out: Vec::new(),
             stopwatch,
             current: None,
             told: false,
@@ -113,6 +116,16 @@ impl<'a> FetchScope<'a> {
     /// The dataset index of the sample under way.
     pub(crate) fn current(&self) -> Option<usize> {
         self.current
+    }
+
+    /// The samples at these places failed and will not be in the batch.
+    pub(super) fn leave_out(&mut self, places: Vec<u32>) {
+        self.left_out = places;
+    }
+
+    /// The places of the samples that are not in the batch, increasing.
+    pub(crate) fn into_left_out(self) -> Vec<u32> {
+        self.left_out
     }
 
     /// All samples are there and are put together now.

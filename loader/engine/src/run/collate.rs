@@ -47,6 +47,15 @@ impl Collate<Value> for ValueCollate {
         .map_err(|error| self.with_remedy(error))
     }
 
+    fn left_out(&self, samples: &[Value]) -> Vec<u32> {
+        if !self.is_lenient {
+            return Vec::new();
+        }
+        let places = (0_u32..).zip(samples);
+        let failed = places.filter(|(_, sample)| is_left_out(sample));
+        failed.map(|(place, _)| place).collect()
+    }
+
     fn stacking(&self) -> Option<Stacking<Value>> {
         match self.chosen {
             Chosen::Fitting | Chosen::Stack => Some(Value::Tensor),

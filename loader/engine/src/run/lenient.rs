@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use loadscope_trace::{Level, OnError, RunOptions, plural};
+use loadscope_trace::{BatchId, EventKind, Level, Message, OnError, RunOptions, WorkerId, plural};
 
 use crate::dataset::{Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::probe::Probe;
 use crate::value::Value;
+use crate::worker_info::get_worker_info;
 
 /// The type of what stands for a sample that failed. No dataset yields it.
 const LEFT_OUT: &str = "loadscope.LeftOut";
@@ -49,12 +50,22 @@ impl LeftOut {
     }
 
     /// What stands for a sample.
-    fn instead(&self, which: Option<usize>, error: &SampleError) -> Value {
+    fn instead(&self, which: Option<usize>, of: Option<BatchId>, error: &SampleError) -> Value {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         if self.says_each && before < MOST_NAMED {
-            self.probe.say(Level::Warning, || match which {
+            let worker = get_worker_info().map(|info| info.id as WorkerId);
+            let text = match which {
                 Some(index) => format!("sample {index} was left out: {error}"),
                 None => format!("a sample was left out: {error}"),
+            };
+            self.probe.emit(|| {
+                EventKind::Message(Box::new(Message {
+                    level: Level::Warning,
+                    text,
+                    about: of,
+                    worker,
+                    sample: which.map(|index| index as u64),
+                }))
             });
         }
         Value::Other(LEFT_OUT.into())
@@ -99,7 +110,7 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
 
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
         let sample = self.inner.get(index, clock);
-        Ok(sample.unwrap_or_else(|error| self.left_out.instead(Some(index), &error)))
+        Ok(sample.unwrap_or_else(|error| self.left_out.instead(Some(index), clock.batch(), &error)))
     }
 
     /// What fails together is tried one by one.
@@ -193,7 +204,7 @@ impl SampleStream<Value> for LenientStream {
             Err(error) if self.in_a_row >= MOST_IN_A_ROW => Some(Err(error)),
             Err(error) => {
                 self.in_a_row += 1;
-                Some(Ok(self.left_out.instead(None, &error)))
+                Some(Ok(self.left_out.instead(None, clock.batch(), &error)))
             }
         }
     }

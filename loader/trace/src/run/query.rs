@@ -1,5 +1,6 @@
 //! Questions about a run.
 
+use std::borrow::Cow;
 use std::ops::Add;
 
 use super::{Epoch, Run, Transition, Wait, Worker};
@@ -187,6 +188,23 @@ impl Run {
             return &[];
         };
         &self.indices[batch.indices.range()]
+    }
+
+    /// The dataset indices of the samples that are in the batch: without those that are known to have failed and to have been left
+    /// out. The k-th picture of its content is that of the k-th of them.
+    pub fn indices_inside(&self, row: usize) -> Cow<'_, [u64]> {
+        let all = self.indices(row);
+        let mut left_out = self.content(row).into_iter().flat_map(BatchContent::left_out).peekable();
+        if left_out.peek().is_none() {
+            return Cow::Borrowed(all);
+        }
+        let mut inside = Vec::with_capacity(all.len());
+        for (place, index) in all.iter().enumerate() {
+            if left_out.next_if_eq(&place).is_none() {
+                inside.push(*index);
+            }
+        }
+        Cow::Owned(inside)
     }
 
     /// The timings of the samples of a batch; empty if they were not measured (yet).

@@ -61,7 +61,17 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         .len()
         .max(state.session.run.samples(at).len()) as u64;
     if count > 0 {
-        facts.push(format::plural(count, "sample", "samples"));
+        let content = state.session.run.content(at);
+        let failed = content.map_or(0, |content| content.left_out().count()) as u64;
+        facts.push(match failed {
+            0 => format::plural(count, "sample", "samples"),
+            _ => format!(
+                "{} of {} samples, {} failed",
+                format::count(count.saturating_sub(failed)),
+                format::count(count),
+                format::count(failed)
+            ),
+        });
     }
     ui.horizontal(|ui| {
         if let Some(worker) = batch.worker {

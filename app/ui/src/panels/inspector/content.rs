@@ -77,7 +77,7 @@ pub fn show(
         cache.annotated.show(ui, &shown, commands);
     }
     if let Some(table) = &views.table {
-        columns::show(ui, table, run.indices(at));
+        columns::show(ui, table, &run.indices_inside(at));
     }
     for all in &views.sequences {
         sequences::show(ui, content, all);
@@ -261,6 +261,6 @@ fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
         names: labels
             .map(|l| l.iter().map(|v| name(*v)).collect())
             .unwrap_or_default(),
-        indices: run.indices(at).to_vec(),
+        indices: run.indices_inside(at).into_owned(),
     }
 }

@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::Probe;
-use crate::worker::{Produced, caught, fetch_batch, go_past};
+use crate::worker::{FetchedBatch, Produced, caught, fetch_batch, go_past};
 
 impl<F: Fetch> LoaderIter<'_, F> {
     /// `_SingleProcessDataLoaderIter._next_data`
@@ -47,11 +47,11 @@ impl<F: Fetch> LoaderIter<'_, F> {
             } else {
                 tell_dispatch(probe, id, None, &request);
                 match make(&mut **fetcher, loader, probe, id, &request) {
-                    Ok(Some(made)) => {
+                    Ok(Some((made, left_out))) => {
                         if let Produced::Batch(batch, _) = &made
                             && looking.may_look(probe)
                         {
-                            looking.look(&loader.probe, id, batch);
+                            looking.look(&loader.probe, id, batch, &left_out);
                         }
                         return self.yield_batch(id, None, Ok(made));
                     }
@@ -69,15 +69,15 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
-/// Fetches and pins in the caller's thread.
+/// Fetches and pins in the caller's thread. With the places of the samples that failed and are not in the batch.
 fn make<F: Fetch>(
     fetcher: &mut dyn Fetcher<Batch = F::Batch>,
     loader: &DataLoader<F>,
     probe: &Probe,
     id: BatchId,
     request: &Request,
-) -> Result<Option<Produced<F::Batch>>, EngineError> {
-    let Some(made) = fetch_batch(fetcher, probe, id, None, request)? else {
+) -> Result<Option<(Produced<F::Batch>, Vec<u32>)>, EngineError> {
+    let Some(FetchedBatch { made, left_out }) = fetch_batch(fetcher, probe, id, None, request)? else {
         return Ok(None);
     };
     let (made, lease) = match &loader.pinner {
@@ -87,5 +87,5 @@ fn make<F: Fetch>(
         }
         None => (made, Lease::default()),
     };
-    Ok(Some(Produced::Batch(made, lease)))
+    Ok(Some((Produced::Batch(made, lease), left_out)))
 }
