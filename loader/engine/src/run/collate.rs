@@ -101,6 +101,9 @@ impl ValueCollate {
                 if UNEQUAL.iter().any(|part| message.contains(part)) =>
             {
                 let remedy = match self.chosen {
+                    _ if message.contains("each element in list") => {
+                        "Lists of different lengths need --collate list"
+                    }
                     Chosen::Fitting | Chosen::Stack => {
                         "Samples of different sizes need --collate list, pad or concat"
                     }
