@@ -11,6 +11,7 @@ use loadscope_model::state::{Place, State};
 use loadscope_plan::dataset::MadeUp;
 use loadscope_ui::theme;
 use loadscope_window::{Host, Window, beginning, turn};
+use loadscope_words::say;
 
 use crate::inbox::{self, News};
 use crate::platform::{PLATFORM, calculate};
@@ -119,7 +120,7 @@ impl App {
                         bytes,
                         compare: nth > 0,
                     },
-                    Err(e) => News::Failed(format!("cannot read {name}: {e}")),
+                    Err(e) => News::Failed(say!("cannot read {name}: {e}")),
                 });
             });
         }

@@ -15,6 +15,8 @@ use loadscope_ui::panels::sampling::Sampling;
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::timeline::Timeline;
 
+loadscope_words::catalogs!();
+
 mod beginning;
 mod frame;
 mod grip;
