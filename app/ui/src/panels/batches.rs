@@ -95,7 +95,7 @@ impl BatchTable {
         // The colour of a selection is no stage's colour.
         ui.visuals_mut().selection.bg_fill = Palette::of(ui.ctx()).selected();
         let mut table = TableBuilder::new(ui)
-            .id_salt(say!("batches"))
+            .id_salt("batches")
             .striped(true)
             .auto_shrink(false)
             .animate_scrolling(false)
@@ -323,7 +323,7 @@ fn samples(run: &Run, row: usize) -> usize {
 
 /// Makes the first cell reachable by keyboard, under the batch's name; true if it was clicked.
 fn number(ui: &Ui, state: &State, at: usize, is_selected: bool) -> bool {
-    let id = ui.scope_id().with(say!("batch"));
+    let id = ui.scope_id().with("batch");
     let response = ui.interact(ui.max_rect(), id, Sense::click());
     let name = state.session.run.batches()[at].id;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name));

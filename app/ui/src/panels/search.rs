@@ -138,7 +138,7 @@ fn examples(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let slowest = example_of_slow(&state.session.run);
         let slow = slowest.map(|t| {
             let half = loadscope_trace::Nanos(t.0 / 2);
-            say!("batches slower than {half}").replace('\u{2009}', " ")
+            format!("batches slower than {half}").replace('\u{2009}', " ")
         });
         let fixed = Query::EXAMPLES
             .into_iter()

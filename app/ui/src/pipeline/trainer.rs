@@ -38,7 +38,7 @@ impl Pen<'_> {
                 self.banner(ui, body, say!("Training"), batch.since, colour);
                 let spoken = say!("The trainer works on {}", batch.id);
                 self.say(ui, row(body, 0.0, BANNER), say!("trainer"), &spoken);
-                self.subject(ui, body, say!("on"), &batch, Place::Here);
+                self.subject(ui, body, say!(subject: "on"), &batch, Place::Here);
                 let next = self.next_up();
                 self.lines(ui, body, &next, None);
             }
@@ -143,7 +143,7 @@ impl Pen<'_> {
                 let place = whereabouts(&batch);
                 let spoken = say!("The trainer waits for {} · {place}", batch.id);
                 self.say(ui, banner, say!("trainer"), &spoken);
-                self.subject(ui, body, say!("for"), &batch, Place::Awaited);
+                self.subject(ui, body, say!(subject: "for"), &batch, Place::Awaited);
                 self.lines(ui, body, &place, Some(batch.since));
                 self.held_behind(ui, body);
             }
