@@ -10,7 +10,7 @@ use loadscope_model::prefs;
 use loadscope_model::state::Source;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::update::IN_PAGE;
-use loadscope_words::say;
+use loadscope_words::{say, set_language};
 
 use crate::app::App;
 use crate::page;
@@ -54,6 +54,10 @@ impl App {
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
                 self.take(ctx, Command::Theme(other));
+            }
+            Effect::Speak(language) => {
+                set_language(language);
+                self.check_options();
             }
             Effect::Open(path) | Effect::Compare(path) => self.complain(say!(
                 "A page cannot open {} by its name. Choose it with Open, or drop it onto the page",

@@ -122,7 +122,7 @@ impl Action {
             A::PreviousPage => (say!("Previous step"), say!("Back to the step of the lesson before"), key(Key::Backspace), G::Learn),
             A::ReturnToStep => (say!("Return to the step"), say!("Shows the run, the moment and the panels of the lesson again"), key(Key::R), G::Learn),
             A::ToggleLecture => (say!("Lecture mode"), say!("Hides the questions of lessons and enlarges the type"), with(SHIFT, Key::L), G::Learn),
-            A::ChangeLanguage => (say!("English or 中文"), say!("The language of the lessons"), None, G::Learn),
+            A::ChangeLanguage => (say!("English or 中文"), say!("The language of the window, of reports and of lessons"), None, G::Window),
             A::LeaveLesson => (say!("Leave the lesson"), say!("Back to the list of lessons, and from there to your own run"), with(CTRL_SHIFT, Key::L), G::Learn),
             A::Quit => (say!("Quit"), say!("Closes the window"), with(CTRL, Key::Q), G::Window),
         };

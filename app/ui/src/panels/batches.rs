@@ -6,7 +6,6 @@ use std::time::Duration;
 use egui::{Align, Button, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 use loadscope_trace::{Run, Stage};
-use loadscope_words::say;
 
 mod columns;
 mod durations;

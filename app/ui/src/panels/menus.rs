@@ -49,11 +49,11 @@ const MENUS: &[Menu] = {
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,
             s(A::ToggleOptions), s(A::ToggleInspector), s(A::ToggleVariables), s(A::ShowMessages), None,
-            s(A::HideFuture), s(A::ToggleTheme), s(A::ToggleMotion),
+            s(A::HideFuture), s(A::ChangeLanguage), s(A::ToggleTheme), s(A::ToggleMotion),
         ]),
         (text!("Help"), &[
             s(A::Learn), s(A::GoOn), s(A::PreviousPage), s(A::SkipStep), s(A::ReturnToStep),
-            s(A::ToggleLecture), s(A::ChangeLanguage), s(A::LeaveLesson), None,
+            s(A::ToggleLecture), s(A::LeaveLesson), None,
             s(A::Palette), s(A::Help), s(A::Escape),
         ]),
     ]
