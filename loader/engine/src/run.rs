@@ -226,6 +226,11 @@ impl Training {
         };
         let info = facts.info(clock.unix_ns, pinning.label);
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
+        if dataset.len() == Some(0) {
+            probe.say(Level::Warning, || {
+                "The dataset has no samples, so the loader yields no batches".to_owned()
+            });
+        }
         for note in dataset.notes() {
             probe.say(Level::Warning, || note.clone());
         }

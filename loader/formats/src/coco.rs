@@ -103,6 +103,9 @@ impl Coco {
                 annotations.display()
             ));
         }
+        if task != Task::Captions {
+            notes.extend(index::doubts(&index, annotations));
+        }
         Ok(Self {
             folder: folder.to_owned(),
             path: annotations.to_owned(),

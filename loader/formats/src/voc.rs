@@ -103,19 +103,28 @@ impl Voc {
             return Ok(usual());
         }
         let first: Vec<_> = self.names.iter().take(LOOK).collect();
-        let mut is_usual = true;
+        let (mut usual_objects, mut unusual) = (0, None);
         for name in first {
             // What is broken is reported when it is loaded.
             let Ok(annotation) = self.annotation(name).map(|(read, _)| read) else {
                 continue;
             };
-            is_usual &= annotation
-                .objects
-                .iter()
-                .all(|object| CLASSES.contains(&object.name.as_str()));
+            for object in annotation.objects {
+                match CLASSES.contains(&object.name.as_str()) {
+                    true => usual_objects += 1,
+                    false => unusual = unusual.or(Some((object.name, name.clone()))),
+                }
+            }
         }
-        if is_usual {
+        let Some((class, name)) = unusual else {
             return Ok(usual());
+        };
+        if usual_objects > 0 {
+            self.notes.push(format!(
+                "{} has the class '{class}', which VOC does not have, so that labels are not numbered as in VOC; if it is misspelled, \
+                 correct it there, else name all classes with classes=…;….",
+                self.annotation_file(&name).display()
+            ));
         }
         let lists =
             folder::all(&self.root.join("ImageSets").join("Main"), "txt").unwrap_or_default();

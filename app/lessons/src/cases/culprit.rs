@@ -16,7 +16,7 @@ pub enum Culprit {
     NoWorkers,
     /// The workers are slower than training.
     TooFewWorkers,
-    /// A few samples take very long.
+    /// A few samples are very slow.
     SlowSamples,
     /// Each epoch waits for its workers to start.
     LateWorkers,
@@ -63,16 +63,16 @@ impl Culprit {
             Self::NoWorkers => ("There are no workers", "没有工作进程"),
             Self::TooFewWorkers => (
                 "Too few workers for this training step",
-                "对这个训练步来说工作进程太少",
+                "相对于训练步，工作进程太少",
             ),
-            Self::SlowSamples => ("A few samples take very long", "少数样本非常慢"),
+            Self::SlowSamples => ("A few samples are very slow", "少数样本非常慢"),
             Self::LateWorkers => (
                 "Each epoch waits for its workers to start",
                 "每一轮都要等待工作进程启动",
             ),
             Self::TrainingBound => (
-                "Nothing: training is the slower side",
-                "没有问题：训练是较慢的一方",
+                "Nothing: training is the bottleneck",
+                "没有问题：训练是瓶颈",
             ),
             Self::RepeatedSamples => (
                 "Samples come more than once in an epoch",

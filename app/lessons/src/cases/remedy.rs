@@ -42,7 +42,7 @@ impl Remedy {
             Self::KeepWorkers => "persistent_workers=True".to_owned(),
             Self::Pin => "pin_memory=True".to_owned(),
             Self::ShareStream => of(
-                "Share the stream by get_worker_info()",
+                "Split the stream with get_worker_info()",
                 "用 get_worker_info() 分担数据流",
             ),
             Self::SetEpoch => of(

@@ -167,7 +167,8 @@ impl LoaderArgs {
         o.global_seed = self.global_seed.or(o.global_seed);
         o.prefetch_factor = self.prefetch_factor.or(o.prefetch_factor);
         o.shuffle |= self.shuffle;
-        o.replacement |= self.replacement;
+        // Without it every sample would come once, whatever its class.
+        o.replacement |= self.replacement || o.sampler == "weighted:balanced";
         o.sampler_drop_last |= self.sampler_drop_last;
         o.set_epoch &= !self.no_set_epoch;
         o.drop_last |= self.drop_last;

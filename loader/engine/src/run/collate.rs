@@ -6,7 +6,7 @@ use super::lenient::is_left_out;
 use crate::collate::{
     CollateSite, collate_joined, collate_lists, collate_padded, default_collate, default_convert,
 };
-use crate::error::EngineError;
+use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::{Collate, Stacking};
 use crate::value::Value;
 
@@ -72,7 +72,7 @@ impl Collate<Value> for ValueCollate {
 }
 
 impl ValueCollate {
-    /// PyTorch's sentence about tensors of different sizes, and what can be done about it.
+    /// PyTorch's sentence about samples that do not fit together, and what can be done about it.
     fn with_remedy(&self, error: EngineError) -> EngineError {
         const UNEQUAL: [&str; 3] = [
             "stack expects each tensor to be equal size",
@@ -80,10 +80,30 @@ impl ValueCollate {
             "each element in list of batch should be of equal size",
         ];
         match error {
+            EngineError::Python { kind, message } if kind == ExceptionKind::KEY_ERROR => {
+                EngineError::Python {
+                    kind,
+                    message: format!(
+                        "{message}. The first sample of the batch has this key, and a later one does not: give every sample the \
+                         same keys"
+                    ),
+                }
+            }
+            EngineError::Python { kind, message } if message.ends_with("<class 'NoneType'>") => {
+                EngineError::Python {
+                    kind,
+                    message: format!(
+                        "{message}. A missing value (null) does not stack: fill it in, or use --collate list"
+                    ),
+                }
+            }
             EngineError::Python { kind, message }
                 if UNEQUAL.iter().any(|part| message.contains(part)) =>
             {
                 let remedy = match self.chosen {
+                    _ if message.contains("each element in list") => {
+                        "Lists of different lengths need --collate list"
+                    }
                     Chosen::Fitting | Chosen::Stack => {
                         "Samples of different sizes need --collate list, pad or concat"
                     }

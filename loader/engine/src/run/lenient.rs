@@ -1,6 +1,6 @@
 //! Samples that fail are left out of their batches, and counted.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, OnError, RunOptions, WorkerId, plural};
@@ -33,6 +33,8 @@ pub(super) fn is_left_out(sample: &Value) -> bool {
 /// Counts the samples that were left out.
 pub(crate) struct LeftOut {
     count: AtomicU64,
+    /// The first one, unless each is said.
+    first: OnceLock<String>,
     says_each: bool,
     probe: Probe,
 }
@@ -43,6 +45,7 @@ impl LeftOut {
         is_lenient(options.on_error).then(|| {
             Arc::new(Self {
                 count: AtomicU64::new(0),
+                first: OnceLock::new(),
                 says_each: options.on_error == OnError::Log,
                 probe: probe.clone(),
             })
@@ -52,7 +55,12 @@ impl LeftOut {
     /// What stands for a sample.
     fn instead(&self, which: Option<usize>, of: Option<BatchId>, error: &SampleError) -> Value {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
-        if self.says_each && before < MOST_NAMED {
+        if !self.says_each {
+            self.first.get_or_init(|| match which {
+                Some(index) => format!("sample {index}: {error}"),
+                None => error.to_string(),
+            });
+        } else if before < MOST_NAMED {
             let worker = get_worker_info().map(|info| info.id as WorkerId);
             let text = match which {
                 Some(index) => format!("sample {index} was left out: {error}"),
@@ -71,16 +79,15 @@ impl LeftOut {
         Value::Other(LEFT_OUT.into())
     }
 
-    /// Says how many there were.
+    /// Says how many there were, and names one unless each was named.
     pub fn report(&self) {
         let count = self.count.load(Ordering::Relaxed);
         if count > 0 {
             self.probe.say(Level::Warning, || {
                 let verb = if count == 1 { "was" } else { "were" };
-                format!(
-                    "{} failed and {verb} left out",
-                    plural(count, "sample", "samples")
-                )
+                let count = plural(count, "sample", "samples");
+                let first = self.first.get().map(|first| format!("; the first was {first}"));
+                format!("{count} failed and {verb} left out{}", first.unwrap_or_default())
             });
         }
     }

@@ -1,7 +1,7 @@
 //! What a file of annotations holds: where each part of it is, without reading it all.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -275,6 +275,32 @@ pub(super) fn by_image(index: &Index) -> (Vec<usize>, HashMap<i64, Vec<u32>>, us
         }
     }
     (order, of, lost)
+}
+
+/// What pycocotools takes as it is, and is most likely a mistake: sentences.
+pub(super) fn doubts(index: &Index, path: &Path) -> Vec<String> {
+    let known: HashSet<i64> = index.categories.iter().map(|one| one.id).collect();
+    let unknown: Vec<i64> = (index.notes.iter().map(|note| note.category))
+        .filter(|category| !known.contains(category))
+        .collect();
+    let inverted = |note: &&Note| note.bbox.is_some_and(|[_, _, w, h]| w < 0.0 || h < 0.0);
+    let inverted = index.notes.iter().filter(inverted).count();
+    let path = path.display();
+    let mut doubts = Vec::new();
+    if let Some(first) = unknown.first().filter(|_| !known.is_empty()) {
+        doubts.push(format!(
+            "{} of {} annotations in {path} have a category_id that its categories do not list ({first}, for example).",
+            unknown.len(),
+            index.notes.len()
+        ));
+    }
+    if inverted > 0 {
+        doubts.push(format!(
+            "{inverted} of {} annotations in {path} have a bbox of negative width or height; it is x, y, width, height.",
+            index.notes.len()
+        ));
+    }
+    doubts
 }
 
 /// A number list that may hold anything else.

@@ -72,6 +72,22 @@ fn pictures_come_by_id_with_what_is_in_them() {
 }
 
 #[test]
+fn categories_that_are_not_listed_and_inverted_boxes_are_doubted() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = r#"{"image_id":7,"category_id":42,"bbox":[1,0,2,1]},
+        {"image_id":7,"category_id":1,"bbox":[1,0,-1,1]}]}"#;
+    let coco = open(dir.path(), &format!("{HEAD}{notes}"), |_| ()).unwrap();
+    let [unknown, inverted] = coco.notes() else {
+        panic!("{:?}", coco.notes());
+    };
+    assert!(unknown.starts_with("1 of 2 annotations in"), "{unknown}");
+    assert!(unknown.ends_with("do not list (42, for example)."), "{unknown}");
+    assert!(inverted.contains("a bbox of negative width or height"), "{inverted}");
+    // It is loaded as pycocotools loads it.
+    assert_eq!(target(&coco, 1).unwrap()[2].1, Array::of(&[42i64, 1]).into());
+}
+
+#[test]
 fn captions_and_keypoints_are_recognized() {
     let dir = tempfile::tempdir().unwrap();
     let captions = format!(r#"{HEAD}{{"image_id":3,"caption":"a \"cat\"\n"}}]}}"#);

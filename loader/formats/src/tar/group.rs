@@ -47,7 +47,10 @@ impl Samples {
             return None;
         }
         stages.enter("read");
-        let next = self.gather();
+        let next = self.gather().map_err(|mut error| {
+            error.reason += "; the samples behind it in this archive are not read";
+            error
+        });
         self.is_over |= next.is_err();
         next.transpose()
     }

@@ -33,7 +33,7 @@ macro_rules! words {
 
 words! {
     Lessons: "Lessons", "课程";
-    Intro: "Fourteen lessons about the DataLoader, five minutes each, played on the live pipeline.", "十四节关于 DataLoader 的课，每节五分钟，就在真实的流水线上进行。";
+    Intro: "Fourteen lessons about the DataLoader, five minutes each, played on the live pipeline.", "十四节关于 DataLoader 的课，每节五分钟，直接在运行中的流水线上演示。";
     Leave: "All lessons", "所有课程";
     Close: "Close", "关闭";
     Lecture: "Lecture mode", "讲课模式";
@@ -43,7 +43,7 @@ words! {
     Answer: "Answer", "回答";
     Return: "Return to the step", "回到这一步";
     Right: "Right", "答对了";
-    Wrong: "Not quite", "不对";
+    Wrong: "Not quite", "不完全对";
     TheAnswer: "The answer", "答案";
     Hint: "Hint", "提示";
     Solution: "Use the solution", "使用答案";
@@ -66,7 +66,7 @@ words! {
     Done: "done", "已完成";
     Step: "step", "步骤";
     Quiz: "Quiz", "测验";
-    QuizAbout: "20 questions over all lessons, drawn by a seed. Wrong answers are explained at the end.", "20 个问题，来自所有课程，由种子抽取。最后会说明答错的问题。";
+    QuizAbout: "20 questions over all lessons, drawn by a seed. Wrong answers are explained at the end.", "20 个问题，按种子从所有课程中抽取。最后会解释答错的问题。";
     StartQuiz: "Start the quiz", "开始测验";
     LastQuiz: "Last result", "上次结果";
     Question: "Question", "问题";
@@ -74,14 +74,14 @@ words! {
     Skipped: "Skipped", "已跳过";
     AllRight: "All answers are right.", "全部答对。";
     Cases: "Detective cases", "侦探案例";
-    CasesAbout: "Twelve runs with a hidden cause. Find it without the diagnosis, and choose what helps.", "十二次运行，各有一个隐藏的原因。不看诊断，找出原因，并选择有用的办法。";
+    CasesAbout: "Twelve runs with a hidden cause. Find it without the diagnosis, and choose what helps.", "十二次运行，各有隐藏的原因。不看诊断，找出原因，并选择有用的办法。";
     Case: "Case", "案例";
     OtherCases: "Twelve others", "换十二个";
     NextCase: "Next case", "下一个案例";
     MakingCase: "Making the case", "正在生成案例";
     WhatIsWrong: "What is wrong with this run?", "这次运行有什么问题？";
     WhatHelps: "What helps?", "什么办法有用？";
-    Judge: "Judge", "判断";
+    Judge: "Judge", "提交判断";
     Cause: "Cause", "原因";
     Best: "Best remedy", "最好的办法";
     Score: "Score", "得分";
