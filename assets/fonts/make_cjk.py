@@ -3,7 +3,7 @@
     python make_cjk.py FONT.ttc [FILE…]
 
 FONT is NotoSansCJK-Regular.ttc (OFL; on Debian and Ubuntu in the package fonts-noto-cjk). The characters are those of all texts in
-assets/lessons, app/lessons and app/ui/src/panels/learn, and of the FILEs. Needs the package fonttools. Writes NotoSansSC-subset.otf
+assets/lessons, app/lessons and app/ui/src/panels/learn, of the catalogs (the words folder of each crate), and of the FILEs. Needs the package fonttools. Writes NotoSansSC-subset.otf
 beside this script, and ends with 1 if a character is missing in the font or the file is larger than 700 kB.
 """
 
@@ -14,7 +14,9 @@ from fontTools import subset
 from fontTools.ttLib import TTCollection
 
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = [HERE.parent / "lessons", HERE.parents[1] / "app/lessons/src", HERE.parents[1] / "app/ui/src/panels/learn"]
+ROOT = HERE.parents[1]
+FOLDERS = [HERE.parent / "lessons", ROOT / "app/lessons/src", ROOT / "app/ui/src/panels/learn"]
+FOLDERS += sorted(path for side in ("app", "loader") for path in (ROOT / side).glob("*/words") if path.parts[-2:] != ("loader", "words"))
 # Names of files: what a person reads. Recordings hold no text of ours.
 ENDINGS = {".toml", ".py", ".out", ".md", ".rs"}
 FAMILY = "Noto Sans CJK SC"

@@ -5,12 +5,12 @@ use loadscope_trace::Run;
 
 use crate::code::Codes;
 use crate::error::{LessonError, Mistake};
-use crate::language::Language;
 use crate::lesson::{Lesson, Step, Task, Trial};
 use crate::moment::Moment;
 use crate::query::{About, simulated};
 use crate::question::{Kind, Question};
 use crate::words::{MOST_OF_LESSON, MOST_OF_LOOK};
+use loadscope_words::Language;
 
 /// What a check found out about a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

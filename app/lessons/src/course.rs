@@ -2,8 +2,8 @@
 
 use crate::code::{Code, Codes};
 use crate::error::LessonError;
-use crate::language::Language;
 use crate::lesson::Lesson;
+use loadscope_words::Language;
 
 /// How many lessons there are.
 pub const LESSONS: usize = FILES.len();

@@ -8,12 +8,12 @@ use toml::{Spanned, Table};
 
 use crate::condition::Condition;
 use crate::error::{LessonError, Mistake};
-use crate::language::Language;
 use crate::lesson::{KEPT, Lesson, Scene, Step, Task, Trial};
 use crate::moment::Moment;
 use crate::part::Part;
 use crate::query::{Changes, Query};
 use crate::question::{Choice, Kind, Question};
+use loadscope_words::Language;
 
 /// A phrase and where it stands.
 pub(crate) type Text = Spanned<String>;

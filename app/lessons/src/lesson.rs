@@ -3,12 +3,12 @@
 use loadscope_trace::{Run, RunOptions};
 
 use crate::condition::Condition;
-use crate::language::Language;
 use crate::moment::Moment;
 use crate::part::Part;
 use crate::query::Changes;
 use crate::question::{Kind, Question};
 use crate::words::words;
+use loadscope_words::Language;
 
 /// A lesson in one language.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use loadscope_trace::{Lane, WorkerId};
 
 use crate::error::Mistake;
-use crate::language::Language;
 use crate::phrase::{forms, read};
+use loadscope_words::Language;
 
 /// A part of the window.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,11 +2,11 @@
 
 use loadscope_trace::BatchId;
 
-use crate::language::Language;
 use crate::moment::Moment;
 use crate::part::Part;
 use crate::query::{About, Query};
 use crate::value::Value;
+use loadscope_words::Language;
 
 /// A question before the run goes on.
 #[derive(Clone, Debug, PartialEq)]

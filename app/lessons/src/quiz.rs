@@ -9,9 +9,9 @@ use toml::{Spanned, Table};
 use crate::code::Codes;
 use crate::error::LessonError;
 use crate::format::{File, RawChoice, RawQuestion, Text, options, question};
-use crate::language::Language;
 use crate::query::{About, simulated};
 use crate::question::{Answer, Judgement, Question, Unanswerable};
+use loadscope_words::Language;
 
 /// So many questions are drawn.
 pub const DRAWN: usize = 20;

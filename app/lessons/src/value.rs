@@ -2,8 +2,8 @@
 
 use loadscope_trace::{BatchId, WorkerId};
 
-use crate::language::Language;
 use crate::part::Part;
+use loadscope_words::Language;
 
 /// What a query says.
 #[derive(Clone, Debug, PartialEq)]

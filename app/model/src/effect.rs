@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use loadscope_insight::diagnose::Check;
+use loadscope_words::Language;
 
 use crate::picture::Picture;
 
@@ -88,6 +89,8 @@ pub enum Effect {
     Copy(String),
     /// From dark to light or back.
     ToggleTheme,
+    /// Speak this language.
+    Speak(Language),
     /// Close the window.
     Quit,
 }

@@ -14,6 +14,8 @@
 
 #![forbid(unsafe_code)]
 
+loadscope_words::catalogs!();
+
 pub mod answers;
 pub mod clipboard;
 pub mod command;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use egui::ThemePreference;
 use loadscope_trace::RunOptions;
+use loadscope_words::Language;
 use serde::{Deserialize, Serialize};
 
 use crate::state::learn::Learned;
@@ -65,6 +66,8 @@ pub struct Splits {
 pub struct Prefs {
     /// Dark, light or as the system.
     pub theme: ThemePreference,
+    /// The language of all texts; `None`: that of the system.
+    pub language: Option<Language>,
     /// The options of the next run.
     pub options: RunOptions,
     /// What the middle of the window was for.
@@ -108,6 +111,7 @@ impl Default for Prefs {
     fn default() -> Self {
         Self {
             theme: ThemePreference::System,
+            language: None,
             options: demo(),
             workspace: Workspace::default(),
             options_open: true,

@@ -5,6 +5,7 @@ use loadscope_insight::landmarks::Landmarks;
 use loadscope_lessons::cases::Case;
 use loadscope_lessons::{About, BuiltInCodes, simulated};
 use loadscope_plan::plan::settled;
+use loadscope_words::{Text, text};
 use std::sync::Arc;
 
 use crate::message::Message;
@@ -37,7 +38,7 @@ impl Preparing {
         let outcome = match job.take() {
             Answer::NotYet => return None,
             Answer::Ready(outcome) => outcome,
-            Answer::Broken => return Some(failed(*number, BROKEN.to_owned())),
+            Answer::Broken => return Some(failed(*number, BROKEN.say().to_owned())),
         };
         let number = *number;
         self.job = None;
@@ -45,7 +46,7 @@ impl Preparing {
     }
 }
 
-const BROKEN: &str = "The run of this step could not be simulated: go back and on again";
+const BROKEN: Text = text!("The run of this step could not be simulated: go back and on again");
 
 fn failed(number: u64, why: String) -> Message {
     Message::Prepared(Prepared {

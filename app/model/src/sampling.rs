@@ -2,6 +2,7 @@
 
 use loadscope_insight::sampling::of_run::is_complete;
 use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_words::say;
 
 use crate::state::{Source, State};
 
@@ -58,8 +59,8 @@ pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
     let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());
     match &state.session.source {
         _ if is_complete(run, epoch) => None,
-        _ if run.dropped() > 0 => Some("events were lost, so indices may be missing here"),
-        Source::Live { .. } if !ended => Some("still going on"),
-        _ => Some("stopped early"),
+        _ if run.dropped() > 0 => Some(say!("events were lost, so indices may be missing here")),
+        Source::Live { .. } if !ended => Some(say!("still going on")),
+        _ => Some(say!("stopped early")),
     }
 }

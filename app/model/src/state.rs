@@ -1,6 +1,7 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
 use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
+use loadscope_words::Language;
 
 use crate::prefs::Prefs;
 use crate::view::{Cursor, Item, OptionsOf, TimeView, Workspace};
@@ -45,6 +46,12 @@ impl State {
         before.loaders.hide_after(None);
         self.look.search.start_again();
         self.runs.keep(before)
+    }
+
+    /// The language of all texts.
+    pub fn language(&self) -> Language {
+        let asked = self.place.asked_language.or(self.prefs.language);
+        asked.unwrap_or(self.place.language)
     }
 
     /// What is remembered until the next start: what a lesson shows is not.

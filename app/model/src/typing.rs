@@ -1,5 +1,7 @@
 //! A path that is typed, where the system has no dialog to choose a file in.
 
+use loadscope_words::say;
+
 use std::path::PathBuf;
 
 /// What the path is for.
@@ -32,12 +34,12 @@ impl PathFor {
     /// The question.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Open => "Which recording?",
-            Self::OpenFolder => "Which folder of recordings?",
-            Self::Save => "Save as",
-            Self::Compare => "Compare with which recording?",
-            Self::Export => "Export as",
-            Self::Folder => "Which folder of pictures?",
+            Self::Open => say!("Which recording?"),
+            Self::OpenFolder => say!("Which folder of recordings?"),
+            Self::Save => say!("Save as"),
+            Self::Compare => say!("Compare with which recording?"),
+            Self::Export => say!("Export as"),
+            Self::Folder => say!("Which folder of pictures?"),
         }
     }
 
@@ -55,9 +57,11 @@ impl PathFor {
     /// What the path has to be, beyond that; empty: nothing.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Save => ".jsonl.zst compressed, .jsonl plain",
+            Self::Save => say!(".jsonl.zst compressed, .jsonl plain"),
             Self::Export => {
-                ".json.gz or .json for Perfetto; .parquet or .csv for pandas: six tables, run.batches.csv, run.samples.csv and so on"
+                say!(
+                    ".json.gz or .json for Perfetto; .parquet or .csv for pandas: six tables, run.batches.csv, run.samples.csv and so on"
+                )
             }
             Self::Open | Self::OpenFolder | Self::Compare | Self::Folder => "",
         }
@@ -66,11 +70,11 @@ impl PathFor {
     /// The name of the button.
     pub fn verb(self) -> &'static str {
         match self {
-            Self::Open | Self::OpenFolder => "Open",
-            Self::Save => "Save",
-            Self::Compare => "Compare",
-            Self::Export => "Export",
-            Self::Folder => "Use it",
+            Self::Open | Self::OpenFolder => say!("Open"),
+            Self::Save => say!("Save"),
+            Self::Compare => say!("Compare"),
+            Self::Export => say!("Export"),
+            Self::Folder => say!("Use it"),
         }
     }
 }

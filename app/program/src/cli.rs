@@ -8,6 +8,7 @@ mod force;
 mod info;
 mod install;
 mod interrupt;
+mod language;
 mod learn;
 mod load;
 mod manual;
@@ -29,6 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use loadscope_files::survive_size_limit;
+use loadscope_words::set_language;
 
 pub use load::LoadArgs;
 pub use terminal::complain;
@@ -134,6 +136,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
 /// A sentence for the user.
 pub fn run() -> anyhow::Result<ExitCode> {
     survive_size_limit();
+    set_language(language::of_arguments(std::env::args_os()));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => return help_or_error(&e),

@@ -22,6 +22,7 @@ use loadscope_model::update::is_future_due;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
 use loadscope_ui::theme;
 use loadscope_window::{Host, LIVE_FRAME, Window, turn};
+use loadscope_words::{Language, set_language};
 
 mod compare;
 mod held;
@@ -47,6 +48,10 @@ pub struct Start {
     pub learn: Option<preview::Learn>,
     /// Draw without animations.
     pub still: bool,
+    /// The language of the system.
+    pub language: Language,
+    /// The language that was asked for, whatever is remembered.
+    pub asked_language: Option<Language>,
     /// A program that was started and is to be watched.
     pub watched: Option<Watched>,
     /// That program and its arguments.
@@ -98,7 +103,9 @@ impl App {
         theme::install(ctx);
         let waker = ctx.clone();
         let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
-        let model = Model::new(Self::beginning(prefs, &start));
+        let state = Self::beginning(prefs, &start);
+        set_language(state.language());
+        let model = Model::new(state);
         let mut app = Self {
             state: match start.keeps_messages {
                 true => model.with_log(),
@@ -142,6 +149,8 @@ impl App {
             datasets: session::datasets(),
             platform: desktop::PLATFORM,
             still_for_now: start.still,
+            language: start.language,
+            asked_language: start.asked_language,
             program: tries::shown(&start.program),
             keeps_journal: start.journal.is_some(),
             ..Place::default()

@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+loadscope_words::catalogs!();
+
 mod kit;
 pub mod panels;
 pub mod pipeline;

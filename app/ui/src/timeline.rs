@@ -30,6 +30,7 @@ mod words;
 
 use egui::{Align2, Rangef, Rect, Stroke, Ui, pos2, vec2};
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::kit::empty::{empty_line, no_batches_yet};
 use crate::theme::{self, Palette};
@@ -186,7 +187,7 @@ fn paint_curtain(ui: &Ui, areas: &Areas, scene: &Scene<'_>) {
         painter.line_segment([from, from + vec2(area.height(), -area.height())], stroke);
         x += APART;
     }
-    let text = "The future is hidden";
+    let text = say!("The future is hidden");
     let font = theme::words(theme::size::SMALL);
     let text = painter.layout_no_wrap(text.to_owned(), font, scene.palette.weak);
     let place = Align2::CENTER_TOP.anchor_size(area.center_top() + vec2(0.0, 8.0), text.size());

@@ -11,8 +11,10 @@ use loadscope_model::state::{Place, State};
 use loadscope_plan::dataset::MadeUp;
 use loadscope_ui::theme;
 use loadscope_window::{Host, Window, beginning, turn};
+use loadscope_words::{say, set_language};
 
 use crate::inbox::{self, News};
+use crate::page;
 use crate::platform::{PLATFORM, calculate};
 use crate::screen;
 use crate::storage::Store;
@@ -44,12 +46,14 @@ impl App {
         let place = Place {
             no_engine: true,
             in_page: true,
+            language: page::language(),
             datasets: Datasets(&MadeUp),
             platform: PLATFORM,
             ..Place::default()
         };
         // What the page holds is opened at once.
         let state = beginning(prefs, place, inbox::has_more());
+        set_language(state.language());
         let mut app = Self {
             state: Model::new(state),
             window: Window::default(),
@@ -73,7 +77,7 @@ impl App {
         self.perform(ctx, effect);
     }
 
-    fn check_options(&mut self) {
+    pub(crate) fn check_options(&mut self) {
         let problems = problems(&self.state.prefs.options);
         let _ = self.state.tell(Message::Checked(problems));
     }
@@ -119,7 +123,7 @@ impl App {
                         bytes,
                         compare: nth > 0,
                     },
-                    Err(e) => News::Failed(format!("cannot read {name}: {e}")),
+                    Err(e) => News::Failed(say!("cannot read {name}: {e}")),
                 });
             });
         }

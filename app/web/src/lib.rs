@@ -1,6 +1,8 @@
 //! The window in a browser: one page, which opens recordings, follows a program that a server of Loadscope records, and simulates
 //! runs. What is drawn is what a desktop draws; here is what a browser has in the place of files, threads and sessions.
 
+loadscope_words::catalogs!();
+
 pub mod live;
 pub mod reading;
 pub mod simulating;

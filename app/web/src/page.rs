@@ -1,6 +1,7 @@
 //! What the page calls, and what it is called for.
 
 use eframe::{WebOptions, WebRunner};
+use loadscope_words::{Language, say};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::HtmlCanvasElement;
@@ -16,6 +17,14 @@ extern "C" {
     pub(crate) fn pick(compare: bool);
 }
 
+/// The language of the browser.
+pub(crate) fn language() -> Language {
+    let locale = web_sys::window().and_then(|window| window.navigator().language());
+    locale
+        .and_then(|locale| Language::of_locale(&locale))
+        .unwrap_or_default()
+}
+
 /// Opens the window on the canvas with this id.
 ///
 /// # Errors
@@ -24,10 +33,10 @@ extern "C" {
 pub async fn begin(id: String) -> Result<(), JsValue> {
     let document = web_sys::window().and_then(|window| window.document());
     let canvas = document.and_then(|document| document.get_element_by_id(&id));
-    let canvas = canvas.ok_or_else(|| JsValue::from_str("the page has no canvas"))?;
+    let canvas = canvas.ok_or_else(|| JsValue::from_str(say!("the page has no canvas")))?;
     let canvas: HtmlCanvasElement = canvas
         .dyn_into()
-        .map_err(|_| JsValue::from_str("the page has no canvas"))?;
+        .map_err(|_| JsValue::from_str(say!("the page has no canvas")))?;
     WebRunner::new()
         .start(
             canvas,

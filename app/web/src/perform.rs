@@ -10,6 +10,7 @@ use loadscope_model::prefs;
 use loadscope_model::state::Source;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::update::IN_PAGE;
+use loadscope_words::{say, set_language};
 
 use crate::app::App;
 use crate::page;
@@ -54,7 +55,11 @@ impl App {
                 };
                 self.take(ctx, Command::Theme(other));
             }
-            Effect::Open(path) | Effect::Compare(path) => self.complain(format!(
+            Effect::Speak(language) => {
+                set_language(language);
+                self.check_options();
+            }
+            Effect::Open(path) | Effect::Compare(path) => self.complain(say!(
                 "A page cannot open {} by its name. Choose it with Open, or drop it onto the page",
                 path.display()
             )),
@@ -77,7 +82,7 @@ impl App {
             | Effect::AskOpenFolder
             | Effect::AskExport
             | Effect::AskPicture(_)
-            | Effect::Quit => self.complain(IN_PAGE.to_owned()),
+            | Effect::Quit => self.complain(IN_PAGE.say().to_owned()),
         }
     }
 
@@ -104,7 +109,7 @@ impl App {
                 self.take(ctx, Arrival::Ended(None));
             }
             _ => self.complain(
-                "The program goes on: stop it with Ctrl+C where `loadscope watch` or `loadscope record` was started"
+                say!("The program goes on: stop it with Ctrl+C where `loadscope watch` or `loadscope record` was started")
                     .to_owned(),
             ),
         }

@@ -7,6 +7,7 @@ use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::loaders::Loaders;
 use loadscope_insight::platform::Budget;
 use loadscope_trace::{Event, Fleet, Lines, LogError, LogReader, Merge, Run, RunId, count, plural};
+use loadscope_words::say;
 
 /// A recording in memory that is being read.
 pub struct Reading {
@@ -135,16 +136,16 @@ impl Reading {
         let mut warn = |text: String| fleet.apply(&Event::warning(run, at, text));
         let late = self.merge.late();
         if late > 0 {
-            warn(format!(
+            warn(say!(
                 "{} came late and stand later than they happened",
-                plural(late, "event", "events")
+                plural(late, say!(n: "event"), say!(n: "events"))
             ));
         }
         let left_out = fleet.left_out();
         if left_out > 0 {
-            let text = format!(
+            let text = say!(
                 "{} of more than {} loaders are left out",
-                plural(left_out, "event", "events"),
+                plural(left_out, say!(n: "event"), say!(n: "events")),
                 count(Fleet::MOST as u64)
             );
             fleet.apply(&Event::warning(run, at, text));

@@ -11,6 +11,7 @@ use loadscope_model::message::Message;
 use loadscope_model::state::Source;
 use loadscope_trace::RunOptions;
 use loadscope_window::among;
+use loadscope_words::say;
 
 use crate::app::App;
 use crate::live::Feed;
@@ -109,7 +110,7 @@ impl App {
         match following.feed.take(piece) {
             Ok(events) => self.arrived(ctx, Arrival::Events(events)),
             Err(why) => {
-                let why = format!("The recording that the server sends is damaged: {why}");
+                let why = say!("The recording that the server sends is damaged: {why}");
                 self.end_following(ctx, Some(why));
             }
         }

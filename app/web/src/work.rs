@@ -3,6 +3,7 @@
 use loadscope_insight::arrival::Arrival;
 use loadscope_insight::platform::Budget;
 use loadscope_trace::LogError;
+use loadscope_words::say;
 
 use crate::live::Feed;
 use crate::reading::{Read, Reading};
@@ -26,10 +27,10 @@ pub(crate) struct Following {
 /// What to tell a user whose recording cannot be read.
 pub(crate) fn refusal(name: &str, error: &LogError) -> String {
     match error {
-        LogError::NotALog { .. } => format!(
+        LogError::NotALog { .. } => say!(
             "cannot open {name}: {error}. A page opens recordings of Loadscope; `loadscope share` makes a page of the traces of other tools"
         ),
-        _ => format!("cannot open {name}: {error}"),
+        _ => say!("cannot open {name}: {error}"),
     }
 }
 

@@ -14,6 +14,9 @@ use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::sampling::Sampling;
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::timeline::Timeline;
+use loadscope_words::{Language, language};
+
+loadscope_words::catalogs!();
 
 mod beginning;
 mod frame;
@@ -49,6 +52,8 @@ pub struct Window {
     grip: grip::Grip,
     /// How wide the panels were in the last frame.
     sizes: Splits,
+    /// The language of what was worked out.
+    spoken: Language,
     /// When the last frame began, by the clock of the platform.
     stepped: Option<Duration>,
 }
@@ -57,5 +62,14 @@ impl Window {
     /// Stops long calculations, so that the run that they read can be changed.
     pub fn stop_calculating(&mut self) {
         self.jobs.stop();
+    }
+
+    /// Forgets what was worked out in another language than the one that is spoken now.
+    fn listen_to_language(&mut self) {
+        let now = language();
+        if std::mem::replace(&mut self.spoken, now) != now {
+            self.jobs = jobs::Jobs::default();
+            self.headline = headline::Verdict::default();
+        }
     }
 }

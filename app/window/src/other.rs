@@ -4,12 +4,13 @@ use loadscope_insight::diagnose::Other;
 use loadscope_insight::loaders::{Loaders, names};
 use loadscope_model::state::State;
 use loadscope_trace::Run;
+use loadscope_words::say;
 
 /// The run that is shown, which stands beside what comes of a forecast; `number` says which of the runs compared with it is.
 pub fn before(state: &State, number: u64) -> Other {
     Other {
         number,
-        name: "Before".to_owned(),
+        name: say!("Before").to_owned(),
         run: state.session.run.now(),
         cut: false,
         is_before: true,

@@ -26,6 +26,7 @@ pub fn step(host: &mut impl Host, ctx: &Context, more: bool) {
     let before = host.window().stepped.replace(now);
     let elapsed = before.map_or(Duration::ZERO, |before| now.saturating_sub(before));
     keys::listen(host, ctx);
+    host.window().listen_to_language();
     host.tell(
         ctx,
         Message::Frame {

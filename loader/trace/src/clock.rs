@@ -1,5 +1,6 @@
 //! How the clocks of several runs were compared.
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
@@ -31,13 +32,13 @@ impl Clock {
     /// In a few words: `by its first training steps, ±0.8 ms`.
     pub fn label(&self) -> String {
         match (self.by, self.within) {
-            (ClockBy::Steps, Some(within)) => format!("by its first training steps, ±{within}"),
-            (ClockBy::Steps, None) => "by its first training steps".to_owned(),
-            (ClockBy::WallClock, Some(within)) => format!("by its wall clock, ±{within}"),
+            (ClockBy::Steps, Some(within)) => say!("by its first training steps, ±{within}"),
+            (ClockBy::Steps, None) => say!("by its first training steps").to_owned(),
+            (ClockBy::WallClock, Some(within)) => say!("by its wall clock, ±{within}"),
             (ClockBy::WallClock, None) => {
-                "by its wall clock, which may be off by an unknown time".to_owned()
+                say!("by its wall clock, which may be off by an unknown time").to_owned()
             }
-            (ClockBy::Beginning, _) => "from its own beginning".to_owned(),
+            (ClockBy::Beginning, _) => say!("from its own beginning").to_owned(),
         }
     }
 }

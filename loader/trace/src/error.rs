@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use loadscope_words::say;
 use thiserror::Error;
 
 /// Why a log could not be written or read.
@@ -9,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LogError {
     /// The file cannot be opened.
-    #[error("{path}: {cause}. Check the path and its permissions")]
+    #[error("{}", say!("{path}: {cause}. Check the path and its permissions", path = .path.display(), cause = .cause))]
     Open {
         /// The file.
         path: PathBuf,
@@ -17,7 +18,7 @@ pub enum LogError {
         cause: std::io::Error,
     },
     /// The disk or the pipe failed.
-    #[error("cannot {doing} the recording after {lines} lines: {cause}")]
+    #[error("{}", say!("cannot {doing} the recording after {lines} lines: {cause}", doing = .doing, lines = .lines, cause = .cause))]
     Io {
         /// `read` or `write`.
         doing: &'static str,
@@ -27,19 +28,15 @@ pub enum LogError {
         cause: std::io::Error,
     },
     /// Something else than a recording.
-    #[error(
-        "this is not a Loadscope recording: {why}. Recordings are JSON Lines, plain (.jsonl) or compressed (.jsonl.zst), \
-         whose first line begins with {{\"loadscope\": …"
-    )]
+    #[error("{}", say!("this is not a Loadscope recording: {why}. Recordings are JSON Lines, plain (.jsonl) or compressed (.jsonl.zst), \
+         whose first line begins with {{\"loadscope\": …", why = .why))]
     NotALog {
         /// What was found instead.
         why: String,
     },
     /// Written by a newer program.
-    #[error(
-        "this recording has format version {found}, and this Loadscope reads version {supported}. \
-         Open it with a newer Loadscope, or record again"
-    )]
+    #[error("{}", say!("this recording has format version {found}, and this Loadscope reads version {supported}. \
+         Open it with a newer Loadscope, or record again", found = .found, supported = .supported))]
     Version {
         /// The version in the header.
         found: u64,
@@ -47,9 +44,7 @@ pub enum LogError {
         supported: u64,
     },
     /// A line that is no event.
-    #[error(
-        "line {line} of the recording is damaged: {why}. `loadscope repair FILE` keeps all sound lines"
-    )]
+    #[error("{}", say!("line {line} of the recording is damaged: {why}. `loadscope repair FILE` keeps all sound lines", line = .line, why = .why))]
     Line {
         /// Line number, from 1.
         line: u64,
@@ -57,9 +52,7 @@ pub enum LogError {
         why: String,
     },
     /// Compressed data that cannot be decompressed.
-    #[error(
-        "the compressed recording is damaged after {lines} lines: {cause}. `loadscope repair FILE` keeps all sound lines"
-    )]
+    #[error("{}", say!("the compressed recording is damaged after {lines} lines: {cause}. `loadscope repair FILE` keeps all sound lines", lines = .lines, cause = .cause))]
     Compressed {
         /// Lines that went well.
         lines: u64,

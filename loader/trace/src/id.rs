@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 /// One loader of one rank of one program.
@@ -29,9 +30,9 @@ pub struct BatchId {
 impl fmt::Display for BatchId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.epoch == 0 {
-            write!(f, "batch {}", self.idx)
+            write!(f, "{}", say!("batch {}", self.idx))
         } else {
-            write!(f, "batch {} of epoch {}", self.idx, self.epoch)
+            write!(f, "{}", say!("batch {} of epoch {}", self.idx, self.epoch))
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::{Stage, WorkerId};
+use loadscope_words::say;
 
 /// A place in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,17 +51,33 @@ impl Lane {
     }
 }
 
+impl Lane {
+    /// As it stands in files, whatever language is spoken.
+    pub fn key(self) -> String {
+        match self {
+            Self::Trainer => "trainer".to_owned(),
+            Self::Reorder => "reorder buffer".to_owned(),
+            Self::DataQueue => "pinned queue".to_owned(),
+            Self::Pin => "pin thread".to_owned(),
+            Self::ResultQueue => "result queue".to_owned(),
+            Self::Main => "main thread".to_owned(),
+            Self::Worker(w) => format!("worker {w}"),
+            Self::IndexQueue(w) => format!("index queue {w}"),
+        }
+    }
+}
+
 impl fmt::Display for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Trainer => f.write_str("trainer"),
-            Self::Reorder => f.write_str("reorder buffer"),
-            Self::DataQueue => f.write_str("pinned queue"),
-            Self::Pin => f.write_str("pin thread"),
-            Self::ResultQueue => f.write_str("result queue"),
-            Self::Main => f.write_str("main thread"),
-            Self::Worker(w) => write!(f, "worker {w}"),
-            Self::IndexQueue(w) => write!(f, "index queue {w}"),
+            Self::Trainer => f.write_str(say!("trainer")),
+            Self::Reorder => f.write_str(say!("reorder buffer")),
+            Self::DataQueue => f.write_str(say!("pinned queue")),
+            Self::Pin => f.write_str(say!("pin thread")),
+            Self::ResultQueue => f.write_str(say!("result queue")),
+            Self::Main => f.write_str(say!("main thread")),
+            Self::Worker(w) => write!(f, "{}", say!("worker {w}")),
+            Self::IndexQueue(w) => write!(f, "{}", say!("index queue {w}")),
         }
     }
 }

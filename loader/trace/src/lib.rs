@@ -22,6 +22,8 @@
 
 #![forbid(unsafe_code)]
 
+loadscope_words::catalogs!();
+
 pub mod align;
 mod batch;
 mod blame;

@@ -1,5 +1,6 @@
 //! Errors, warnings and notes that belong to a run.
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::{BatchId, WorkerId, count};
@@ -42,14 +43,14 @@ impl Message {
 
     /// `sample 77 of batch 9 in worker 1`, as far as it is known; `None` if nothing of it is.
     pub fn place(&self) -> Option<String> {
-        let sample = self.sample.map(|at| format!("sample {}", count(at)));
+        let sample = self.sample.map(|at| say!("sample {}", count(at)));
         let batch = self.about.map(|batch| batch.to_string());
         let what: Vec<String> = sample.into_iter().chain(batch).collect();
-        let worker = self.worker.map(|worker| format!("worker {worker}"));
+        let worker = self.worker.map(|worker| say!("worker {worker}"));
         match (what.is_empty(), worker) {
             (true, worker) => worker,
             (false, None) => Some(what.join(" of ")),
-            (false, Some(worker)) => Some(format!("{} in {worker}", what.join(" of "))),
+            (false, Some(worker)) => Some(say!("{} in {worker}", what.join(" of "))),
         }
     }
 }

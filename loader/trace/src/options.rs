@@ -1,5 +1,6 @@
 //! What a run was asked to do. The options panel of the window, the command line and a TOML file share [`RunOptions`].
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::Stage;
@@ -273,13 +274,23 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// In a few words.
-    pub fn label(&self) -> String {
+    /// As it stands in files, whatever language is spoken.
+    pub fn key(&self) -> String {
         match self {
             Self::Engine => "embedded engine".to_owned(),
             Self::Simulation => "simulation".to_owned(),
             Self::Pytorch(version) => format!("PyTorch {version}"),
             Self::Import(from) => format!("imported from {from}"),
+        }
+    }
+
+    /// In a few words.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Engine => say!("embedded engine").to_owned(),
+            Self::Simulation => say!("simulation").to_owned(),
+            Self::Pytorch(version) => say!("PyTorch {version}"),
+            Self::Import(from) => say!("imported from {from}"),
         }
     }
 }

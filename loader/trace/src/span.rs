@@ -3,6 +3,7 @@
 use std::ops::{Add, Sub};
 
 use crate::{Nanos, Stage};
+use loadscope_words::{Text, text};
 
 /// What fills a span: a stage that takes time, or the trainer's waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,16 +60,21 @@ impl Activity {
 
     /// One word for people.
     pub fn label(self) -> &'static str {
+        self.text().say()
+    }
+
+    /// The same in all languages.
+    pub const fn text(self) -> Text {
         match self {
-            Self::Training => "Training",
-            Self::Fetching => "Fetching",
-            Self::Collating => "Collating",
-            Self::Pinning => "Pinning",
-            Self::Held => "Held",
-            Self::Ready => "Ready",
-            Self::Queued => "Queued",
-            Self::Returning => "Returning",
-            Self::Waiting => "Waiting",
+            Self::Training => text!("Training"),
+            Self::Fetching => text!("Fetching"),
+            Self::Collating => text!("Collating"),
+            Self::Pinning => text!("Pinning"),
+            Self::Held => text!("Held"),
+            Self::Ready => text!("Ready"),
+            Self::Queued => text!("Queued"),
+            Self::Returning => text!("Returning"),
+            Self::Waiting => text!("Waiting"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 /// Where a batch is. A batch is in exactly one stage at any time after it was dispatched.
@@ -93,35 +94,37 @@ impl Stage {
     /// One word for people, as shown in the window.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Queued => "Queued",
-            Self::Fetching => "Fetching",
-            Self::Collating => "Collating",
-            Self::Returning => "Returning",
-            Self::Pinning => "Pinning",
-            Self::Held => "Held",
-            Self::Ready => "Ready",
-            Self::Training => "Training",
-            Self::Done => "Done",
-            Self::Failed => "Failed",
-            Self::Discarded => "Discarded",
+            Self::Queued => say!("Queued"),
+            Self::Fetching => say!("Fetching"),
+            Self::Collating => say!("Collating"),
+            Self::Returning => say!("Returning"),
+            Self::Pinning => say!("Pinning"),
+            Self::Held => say!("Held"),
+            Self::Ready => say!("Ready"),
+            Self::Training => say!("Training"),
+            Self::Done => say!("Done"),
+            Self::Failed => say!("Failed"),
+            Self::Discarded => say!("Discarded"),
         }
     }
 
     /// What a batch in this stage is doing, in one sentence.
     pub fn explanation(self) -> &'static str {
         match self {
-            Self::Queued => "Waits in its worker's index queue",
-            Self::Fetching => "The worker reads its samples from the dataset",
-            Self::Collating => "The worker puts the samples together",
-            Self::Returning => "Waits in the result queue for the main thread",
-            Self::Pinning => "Is copied to page-locked memory",
-            Self::Held => "Finished, waiting in the reorder buffer for an earlier batch",
-            Self::Ready => "Its turn has come; waits for the trainer to ask",
-            Self::Training => "The trainer works on it",
-            Self::Done => "The trainer finished it",
-            Self::Failed => "Its error was raised in the trainer",
+            Self::Queued => say!("Waits in its worker's index queue"),
+            Self::Fetching => say!("The worker reads its samples from the dataset"),
+            Self::Collating => say!("The worker puts the samples together"),
+            Self::Returning => say!("Waits in the result queue for the main thread"),
+            Self::Pinning => say!("Is copied to page-locked memory"),
+            Self::Held => say!("Finished, waiting in the reorder buffer for an earlier batch"),
+            Self::Ready => say!("Its turn has come; waits for the trainer to ask"),
+            Self::Training => say!("The trainer works on it"),
+            Self::Done => say!("The trainer finished it"),
+            Self::Failed => say!("Its error was raised in the trainer"),
             Self::Discarded => {
-                "Never reached the trainer: the epoch was stopped early, or its worker had nothing more"
+                say!(
+                    "Never reached the trainer: the epoch was stopped early, or its worker had nothing more"
+                )
             }
         }
     }

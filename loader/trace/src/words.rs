@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use loadscope_words::say;
+
 /// `1797` → `1,797`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -60,9 +62,9 @@ pub fn brief(mut text: String) -> String {
 /// `0, 2 and 5`; of more than `most` only the first: `0, 2, 5 and 7 more`.
 pub(crate) fn list(words: &[String], most: usize) -> String {
     match (words.len(), words.split_last()) {
-        (n, _) if n > most => format!("{} and {} more", words[..most].join(", "), n - most),
+        (n, _) if n > most => say!("{} and {} more", words[..most].join(say!(", ")), n - most),
         (_, Some((last, before))) if !before.is_empty() => {
-            format!("{} and {last}", before.join(", "))
+            say!("{} and {last}", before.join(say!(", ")))
         }
         _ => words.join(""),
     }

@@ -5,9 +5,9 @@ use loadscope_insight::report::Report;
 use loadscope_trace::{FindingId, Run, Severity, Summary, VerdictId};
 
 use crate::code::NoCodes;
-use crate::language::Language;
 use crate::moment::Moment;
 use crate::query::{About, OrderQuery, Query};
+use loadscope_words::Language;
 
 /// What is wrong with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

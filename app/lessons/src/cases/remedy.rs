@@ -3,7 +3,7 @@
 use loadscope_plan::forecast::Setting;
 use loadscope_trace::{OnError, PinMemory, RunOptions};
 
-use crate::language::Language;
+use loadscope_words::Language;
 
 /// A change that may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,7 @@
 //! How an action introduces itself: name, tooltip, keys, group.
 
 use egui::{Context, Key, KeyboardShortcut};
+use loadscope_words::say;
 
 /// How an action introduces itself.
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +50,13 @@ impl Group {
     /// Its heading.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Run => "Run",
-            Self::Travel => "Time travel",
-            Self::Look => "View",
-            Self::Find => "Find and select",
-            Self::Learn => "Lessons",
-            Self::File => "File and options",
-            Self::Window => "Window",
+            Self::Run => say!("Run"),
+            Self::Travel => say!("Time travel"),
+            Self::Look => say!("View"),
+            Self::Find => say!("Find and select"),
+            Self::Learn => say!("Lessons"),
+            Self::File => say!("File and options"),
+            Self::Window => say!("Window"),
         }
     }
 }
@@ -83,7 +84,7 @@ pub(super) fn written(ctx: &Context, shortcut: &KeyboardShortcut) -> String {
         Key::Plus => "+",
         Key::Equals => "=",
         Key::Questionmark => "?",
-        Key::Escape => "Esc",
+        Key::Escape => say!("Esc"),
         _ => return ctx.format_shortcut(shortcut),
     };
     // The modifiers alone, with our sign for the key.

@@ -1,6 +1,7 @@
 //! Every key with the action it stands for.
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
+use loadscope_words::say;
 
 use super::{Action, info};
 
@@ -33,7 +34,7 @@ impl Action {
         let mut text = self.info().keys(ctx);
         for (_, m, key) in ALSO.iter().filter(|(a, ..)| *a == self) {
             let also = KeyboardShortcut::new(*m, *key);
-            text += " or ";
+            text += say!(" or ");
             text += &info::written(ctx, &also);
         }
         text

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Glance, Nanos, Origin, RunOptions};
+use loadscope_words::say;
 
 use super::parts::SessionState;
 use super::source::Source;
@@ -74,11 +75,11 @@ impl RunLine {
     /// The end of its line: how long it took, and how it went.
     pub fn outcome(&self) -> String {
         let Some(took) = self.took else {
-            return "running".to_owned();
+            return say!("running").to_owned();
         };
         match (self.failed, self.share) {
-            (true, _) => format!("{took} · failed"),
-            (false, Some(share)) => format!("{took} · waits {}", percent(share)),
+            (true, _) => say!("{took} · failed"),
+            (false, Some(share)) => say!("{took} · waits {}", percent(share)),
             (false, None) => took.to_string(),
         }
     }
@@ -94,19 +95,23 @@ fn name(session: &SessionState) -> String {
         Origin::Engine | Origin::Simulation => short(&info.options),
         Origin::Pytorch(_) | Origin::Import(_) => info.dataset.clone(),
     };
-    let workers = plural(info.options.num_workers as u64, "worker", "workers");
+    let workers = plural(
+        info.options.num_workers as u64,
+        say!(n: "worker"),
+        say!(n: "workers"),
+    );
     let how = match info.origin {
-        Origin::Simulation => ", simulated",
+        Origin::Simulation => say!(", simulated"),
         _ => "",
     };
-    format!("{loaded}, {workers}{how}")
+    say!("{loaded}, {workers}{how}")
 }
 
 /// What is loaded, in a word: `digits`, or the name of a folder or file.
 fn short(options: &RunOptions) -> String {
     match options.dataset.split_once(':') {
         Some(("synthetic", _)) => "synthetic".to_owned(),
-        Some(("stream", _)) => "synthetic iterable".to_owned(),
+        Some(("stream", _)) => say!("synthetic iterable").to_owned(),
         Some((kind, rest)) => {
             let path = rest.split(',').next().unwrap_or_default();
             match file_name(Path::new(path)) {

@@ -14,6 +14,7 @@ use loadscope_insight::search::Search;
 use loadscope_insight::shared::Shared;
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{Origin, Run, RunOptions};
+use loadscope_words::Language;
 
 use super::learn::OfLesson;
 use super::{Seek, Source};
@@ -199,6 +200,10 @@ pub struct Place {
     pub datasets: Datasets,
     /// Its clock, and where it makes long calculations.
     pub platform: Platform,
+    /// The language of the system.
+    pub language: Language,
+    /// The language that was asked for at the start, whatever is remembered.
+    pub asked_language: Option<Language>,
     /// The program that was started to be watched, and its arguments, as a person would type them.
     pub program: Option<String>,
     /// Live runs are written to a journal as they come: what was not saved is offered at the next start.

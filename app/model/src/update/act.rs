@@ -2,6 +2,7 @@
 
 use loadscope_insight::landmarks::Goal;
 use loadscope_trace::Origin;
+use loadscope_words::say;
 
 use super::edit::edit;
 use super::escape::escape;
@@ -38,7 +39,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),
         A::WatchProgram => {
-            state.overlay.hint = Some(format!("Copied. Paste it into a terminal: {WATCH}"));
+            state.overlay.hint = Some(say!("Copied. Paste it into a terminal: {WATCH}"));
             return Some(Effect::Copy(WATCH.to_owned()));
         }
         A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),
@@ -174,7 +175,7 @@ fn take_options(state: &mut State) {
     state.session.options_of = OptionsOf::NextRun;
     state.prefs.options_open = true;
     state.overlay.hint = Some(match state.session.run.info.origin {
-        Origin::Pytorch(_) => "Options copied. The dataset and training step are replaced by simulated ones with the same timing.".to_owned(),
-        _ => "Options copied".to_owned(),
+        Origin::Pytorch(_) => say!("Options copied. The dataset and training step are replaced by simulated ones with the same timing.").to_owned(),
+        _ => say!("Options copied").to_owned(),
     });
 }

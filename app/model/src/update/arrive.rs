@@ -5,6 +5,7 @@ use std::path::Path;
 use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
+use loadscope_words::say;
 
 use super::edit::edit;
 use super::future;
@@ -75,7 +76,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             state.overlay.typed = None;
             state.session.exporting = None;
             let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-            state.overlay.hint = Some(format!("Exported to {}", names.join(", ")));
+            state.overlay.hint = Some(say!("Exported to {}", names.join(", ")));
         }
         Arrival::NotExported(why) => {
             state.session.exporting = None;
@@ -84,7 +85,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                     complain(state, &text);
                     type_again(state);
                 }
-                None => state.overlay.hint = Some("The export was cancelled".to_owned()),
+                None => state.overlay.hint = Some(say!("The export was cancelled").to_owned()),
             }
         }
         Arrival::Notice(text) => tell(
@@ -103,7 +104,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
 fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     state.overlay.typed = None;
     Prefs::remember(&mut state.prefs.recent, path);
-    state.overlay.hint = Some(format!("Saved to {}", path.display()));
+    state.overlay.hint = Some(say!("Saved to {}", path.display()));
     state.session.saved = state.session.saving.take().map(|saving| saving.events);
     let waiting = state.overlay.question.take_if(|q| q.saving);
     waiting.map(|q| q.then)
@@ -147,8 +148,8 @@ fn show_options(state: &mut State, options: &RunOptions) {
 /// A simulated run has happened at once; one looks at its beginning.
 fn simulated(state: &mut State, run: Run) {
     let note = run.messages().first().map(|(_, m)| m.text.as_str());
-    let note = note.unwrap_or("Simulated");
-    state.overlay.hint = Some(format!("Space plays it, → steps. {note}"));
+    let note = note.unwrap_or(say!("Simulated"));
+    state.overlay.hint = Some(say!("Space plays it, → steps. {note}"));
     state.session.run = run.into();
     state.session.source = Source::Finished;
     state.session.cursor = Cursor::Step(0);
@@ -167,7 +168,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     let is_reported = notes.iter().any(|note| note.is_error);
     notes.into_iter().for_each(|note| tell(state, note));
     if cut && !is_reported {
-        let text = format!(
+        let text = say!(
             "{} is cut off in the middle: the program that wrote it was stopped. Everything before the cut is shown",
             path.display()
         );

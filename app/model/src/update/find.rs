@@ -1,6 +1,7 @@
 //! Jumping to what was found.
 
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use super::look::{bring_into_view, extent, fit};
 use super::travel::{go_to, moved};
@@ -28,7 +29,7 @@ pub fn next(state: &mut State, forwards: bool) {
     {
         let (what, more) = hit.describe(&state.session.run);
         let (at, count) = (format::count(at as u64 + 1), format::count(count as u64));
-        state.overlay.hint = Some(format!("{at} of {count}: {what}, {more}"));
+        state.overlay.hint = Some(say!("{at} of {count}: {what}, {more}"));
     }
 }
 

@@ -32,11 +32,15 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::ReturnToStep => return_home(state),
         Action::ToggleLecture => lesson::toggle_lecture(state),
         Action::ChangeLanguage => {
-            let other = match state.prefs.learned.language {
+            let other = match state.language() {
                 Language::En => Language::Zh,
                 Language::Zh => Language::En,
             };
             set_language(state, other);
+            state.prefs.language = Some(other);
+            // What was asked for at the start counts no longer.
+            state.place.asked_language = None;
+            return Some(Effect::Speak(other));
         }
         _ => {}
     }

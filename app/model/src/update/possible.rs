@@ -10,6 +10,7 @@ use crate::state::{Source, State};
 use crate::trying::Trying;
 use crate::view::{Cursor, Item};
 use loadscope_insight::landmarks::Goal;
+use loadscope_words::{Text, say, text};
 
 /// True if `action` makes sense now.
 pub fn is_possible(state: &State, action: Action) -> bool {
@@ -21,11 +22,11 @@ pub fn is_possible(state: &State, action: Action) -> bool {
 pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     use Action as A;
     let session = &state.session;
-    let no_run = unless(state.has_run(), "There is no run yet");
-    let in_page = unless(!state.place.in_page, IN_PAGE);
+    let no_run = unless(state.has_run(), say!("There is no run yet"));
+    let in_page = unless(!state.place.in_page, IN_PAGE.say());
     let no_steps = no_run.or(unless(
         !session.run.whole_transitions().is_empty(),
-        "No batch was loaded yet",
+        say!("No batch was loaded yet"),
     ));
     // What was measured over time can be looked at without a batch.
     let no_time = no_steps.filter(|_| !(state.has_run() && state.has_only_gauges()));
@@ -58,64 +59,70 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         | A::ChangeLanguage
         | A::LeaveLesson => learn::obstacle(state, action),
         A::OpenFolder | A::ChooseFolder => in_page,
-        A::Quit => unless(!state.place.in_page, "Close the page in the browser"),
+        A::Quit => unless(!state.place.in_page, say!("Close the page in the browser")),
         A::Run | A::RunPaused | A::RunSlowly => {
-            in_page_without(state).or(unless(!state.place.no_engine, NO_ENGINE))
+            in_page_without(state).or(unless(!state.place.no_engine, NO_ENGINE.say()))
         }
         A::ShowDiagnose => unless(
             !state.learn.hides_verdict(),
-            "The diagnosis names the cause: solve the case first",
+            say!("The diagnosis names the cause: solve the case first"),
         ),
-        A::Stop => unless(session.source.is_live(), "Nothing is running"),
-        A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN),
+        A::Stop => unless(session.source.is_live(), say!("Nothing is running")),
+        A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN.say()),
         A::Save => no_run.or(in_page).or(unless(
             !matches!(session.source, Source::Simulating),
-            "The simulation is not finished",
+            say!("The simulation is not finished"),
         )),
         A::TryProgram => tries(state),
         A::EndTries => unless(
             state.look.trying.as_ref().is_some_and(Trying::is_running),
-            "Nothing is being tried",
+            say!("Nothing is being tried"),
         ),
         A::Export => no_run.or(in_page).or(unless(
             session.exporting.is_none(),
-            "An export is under way",
+            say!("An export is under way"),
         )),
-        A::CancelExport => unless(session.exporting.is_some(), "Nothing is being exported"),
+        A::CancelExport => unless(
+            session.exporting.is_some(),
+            say!("Nothing is being exported"),
+        ),
         A::Close => unless(
             !matches!(session.source, Source::None),
-            "There is nothing to close",
+            say!("There is nothing to close"),
         ),
-        A::Undo => unless(state.look.history.can_undo(), "No option was changed"),
-        A::Redo => unless(state.look.history.can_redo(), "No change was taken back"),
+        A::Undo => unless(state.look.history.can_undo(), say!("No option was changed")),
+        A::Redo => unless(
+            state.look.history.can_redo(),
+            say!("No change was taken back"),
+        ),
         A::TakeOptions => no_run.or_else(|| options(state)),
         A::PauseResume if session.source.is_live() => None,
         A::LongestWait => no_steps.or(unless(
             !session.run.waits().is_empty(),
-            "The trainer has not waited yet",
+            say!("The trainer has not waited yet"),
         )),
         A::Replay => no_steps.or(unless(
             !session.source.is_live(),
-            "The run is not over yet: go back with ← or on the ruler",
+            say!("The run is not over yet: go back with ← or on the ruler"),
         )),
         A::PauseResume | A::GoToStart | A::FollowLive => no_steps,
-        A::StepForward if is_held_back(state) => Some(NOT_HELD),
+        A::StepForward if is_held_back(state) => Some(NOT_HELD.say()),
         A::StepForward if session.source.is_live() => None,
         A::StepForward => no_steps.or(unless(
             state.step() < session.run.whole_transitions().len(),
-            "This is the last event of the run",
+            say!("This is the last event of the run"),
         )),
         A::StepBack => no_steps.or(unless(
             state.step() > 0,
-            "This is before the first event of the run",
+            say!("This is before the first event of the run"),
         )),
         A::Slower => no_steps.or(unless(
             state.look.speed > SPEEDS[0],
-            "The lowest speed is 0.01×; below that, use Step",
+            say!("The lowest speed is 0.01×; below that, use Step"),
         )),
         A::Faster => no_steps.or(unless(
             state.look.speed < SPEEDS[SPEEDS.len() - 1],
-            "This is as fast as it goes",
+            say!("This is as fast as it goes"),
         )),
         A::NextStage | A::PreviousStage => no_steps.or_else(|| stages(state, action)),
         A::NextSpan => no_steps.or_else(|| to_span(state, true)),
@@ -136,42 +143,42 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::ToggleMarker | A::ShowAll | A::ZoomIn => no_time,
         A::ClearMarkers => unless(
             !session.markers.all().is_empty(),
-            "There is no marker: press M to place one",
+            say!("There is no marker: press M to place one"),
         ),
         A::ZoomOut | A::PanLeft | A::PanRight => no_time.or(unless(
             session.view.is_some(),
-            "The whole run is on the screen: zoom in first",
+            say!("The whole run is on the screen: zoom in first"),
         )),
         A::FitSelection => no_steps.or(unless(
             matches!(
                 session.selection,
                 Some(Item::Batch(_) | Item::Range(..) | Item::Lane(_))
             ),
-            "Nothing is selected: click a batch, a lane, or drag on the ruler",
+            say!("Nothing is selected: click a batch, a lane, or drag on the ruler"),
         )),
         A::ZoomToRange => no_steps.or(unless(
             matches!(session.selection, Some(Item::Range(..))),
-            "No range is selected: drag on the ruler",
+            say!("No range is selected: drag on the ruler"),
         )),
         A::ViewBack => unless(
             !session.views_before.is_empty(),
-            "No other range was looked at before",
+            say!("No other range was looked at before"),
         ),
         A::ViewForward => unless(
             !session.views_after.is_empty(),
-            "No other range was looked at after",
+            say!("No other range was looked at after"),
         ),
         A::SavePicture => in_page.or(unless(
             clipboard::picture(state).is_some(),
-            "No picture is enlarged: click one in the inspector",
+            say!("No picture is enlarged: click one in the inspector"),
         )),
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => unless(
             clipboard::has_text(state, action),
-            "There is nothing to copy: select a batch",
+            say!("There is nothing to copy: select a batch"),
         ),
         A::ShowLoaders | A::NextLoader | A::PreviousLoader => no_run.or(unless(
             session.loaders.are_many(),
-            "This session has one loader",
+            say!("This session has one loader"),
         )),
         A::Search | A::ToggleInspector | A::Compare | A::ShowMessages => no_run,
     }
@@ -184,32 +191,35 @@ fn unless(possible: bool, why: &'static str) -> Option<&'static str> {
 /// Why the options of the run cannot be taken over.
 fn options(state: &State) -> Option<&'static str> {
     if state.options_of_run() == Some(&state.prefs.options) {
-        return Some("The next run has the same options already");
+        return Some(say!("The next run has the same options already"));
     }
     match state.session.run.info.python_line() {
         Some(_) => None,
-        None => Some("This recording does not include the DataLoader arguments"),
+        None => Some(say!(
+            "This recording does not include the DataLoader arguments"
+        )),
     }
 }
 
 /// Of what only the embedded loader can do.
-pub const NO_ENGINE: &str = "This build has no embedded loader. Simulate works without one";
+pub const NO_ENGINE: Text = text!("This build has no embedded loader. Simulate works without one");
 
 /// Of what a page in a browser cannot do.
-pub const IN_PAGE: &str =
-    "A page in a browser cannot do this: it has no access to files. The window on a desktop can";
+pub const IN_PAGE: Text = text!(
+    "A page in a browser cannot do this: it has no access to files. The window on a desktop can"
+);
 
 /// Why a page runs no loader.
 fn in_page_without(state: &State) -> Option<&'static str> {
     unless(
         !state.place.in_page,
-        "A page in a browser runs no loader. Simulate works in it",
+        say!("A page in a browser runs no loader. Simulate works in it"),
     )
 }
 
-const GIVEN: &str = "A run of a lesson is not saved: simulate its options yourself";
+const GIVEN: Text = text!("A run of a lesson is not saved: simulate its options yourself");
 
-const NOT_HELD: &str = "A program that is watched goes on by itself: it cannot be held";
+const NOT_HELD: Text = text!("A program that is watched goes on by itself: it cannot be held");
 
 /// True if to go on would mean to let a program go on that one cannot hold.
 fn is_held_back(state: &State) -> bool {
@@ -225,7 +235,7 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
         && state.session.source.is_live()
         && state.session.cursor == Cursor::Live;
     if waits_for_it && state.session.watched {
-        return Some(NOT_HELD);
+        return Some(NOT_HELD.say());
     }
     // Whether it happens is a part of what is hidden.
     let may_come = forwards && goal != Goal::Marker && state.hides_future();
@@ -236,29 +246,33 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     let is_before = forwards && find(state, goal, false).is_some();
     Some(match (goal, forwards) {
         (Goal::Stall, true) if is_before => {
-            "No stall after this moment: P goes to the last one before it"
+            say!("No stall after this moment: P goes to the last one before it")
         }
-        (Goal::Trouble, true) if is_before => "No later errors. Shift+E: previous error",
-        (Goal::Batch, true) => "No batch is yielded after this moment",
-        (Goal::Batch, false) => "No batch was yielded before this moment",
-        (Goal::Stall, true) => "No stall after this moment",
-        (Goal::Stall, false) => "No stall before this moment",
-        (Goal::OutOfOrder, true) => "No batch arrives out of order after this moment",
-        (Goal::OutOfOrder, false) => "No batch arrived out of order before this moment",
-        (Goal::Trouble, true) => "No error and no loss after this moment",
-        (Goal::Trouble, false) => "No error and no loss before this moment",
-        (Goal::Marker, true) => "No marker after this moment: press M to place one",
-        (Goal::Marker, false) => "No marker before this moment: press M to place one",
+        (Goal::Trouble, true) if is_before => say!("No later errors. Shift+E: previous error"),
+        (Goal::Batch, true) => say!("No batch is yielded after this moment"),
+        (Goal::Batch, false) => say!("No batch was yielded before this moment"),
+        (Goal::Stall, true) => say!("No stall after this moment"),
+        (Goal::Stall, false) => say!("No stall before this moment"),
+        (Goal::OutOfOrder, true) => say!("No batch arrives out of order after this moment"),
+        (Goal::OutOfOrder, false) => say!("No batch arrived out of order before this moment"),
+        (Goal::Trouble, true) => say!("No error and no loss after this moment"),
+        (Goal::Trouble, false) => say!("No error and no loss before this moment"),
+        (Goal::Marker, true) => say!("No marker after this moment: press M to place one"),
+        (Goal::Marker, false) => say!("No marker before this moment: press M to place one"),
     })
 }
 
 fn stages(state: &State, action: Action) -> Option<&'static str> {
     let forwards = action == Action::NextStage;
     match state.session.selection.and_then(Item::batch) {
-        None => Some("No batch is selected: click one, or press / to find one"),
+        None => Some(say!(
+            "No batch is selected: click one, or press / to find one"
+        )),
         Some(_) if stage(state, forwards).is_some() => None,
-        Some(_) if forwards => Some("The selected batch enters no stage after this moment"),
-        Some(_) => Some("The selected batch entered no stage before this moment"),
+        Some(_) if forwards => Some(say!("The selected batch enters no stage after this moment")),
+        Some(_) => Some(say!(
+            "The selected batch entered no stage before this moment"
+        )),
     }
 }
 
@@ -266,28 +280,28 @@ fn stages(state: &State, action: Action) -> Option<&'static str> {
 fn to_lane(state: &State, down: bool) -> Option<&'static str> {
     match beside(state, down) {
         Some(_) => None,
-        None if down => Some("This is the last lane"),
-        None => Some("This is the first lane"),
+        None if down => Some(say!("This is the last lane")),
+        None => Some(say!("This is the first lane")),
     }
 }
 
 /// Why the next or the previous batch of a lane cannot be gone to.
 fn to_span(state: &State, forwards: bool) -> Option<&'static str> {
     if lane(state).is_none() {
-        return Some("No lane and no batch is selected: press ↓ for a lane");
+        return Some(say!("No lane and no batch is selected: press ↓ for a lane"));
     }
     match neighbour(state, forwards) {
         Some(_) => None,
-        None if forwards => Some("No batch after this one here"),
-        None => Some("No batch before this one here"),
+        None if forwards => Some(say!("No batch after this one here")),
+        None => Some(say!("No batch before this one here")),
     }
 }
 
 fn matches(state: &State) -> Option<&'static str> {
     if state.look.search.query().is_none() {
-        Some("Nothing was searched for: press / to search")
+        Some(say!("Nothing was searched for: press / to search"))
     } else if state.look.search.hits().is_empty() {
-        Some("Nothing was found")
+        Some(say!("Nothing was found"))
     } else {
         None
     }
@@ -296,12 +310,12 @@ fn matches(state: &State) -> Option<&'static str> {
 fn tries(state: &State) -> Option<&'static str> {
     match &state.look.trying {
         _ if state.place.program.is_none() => {
-            Some("Only for a program that loadscope watch has started")
+            Some(say!("Only for a program that loadscope watch has started"))
         }
-        Some(trying) if trying.is_running() => Some("The program is being tried already"),
-        _ if state.session.watched && state.session.source.is_live() => {
-            Some("The program is still running, and would compete with its tries")
-        }
+        Some(trying) if trying.is_running() => Some(say!("The program is being tried already")),
+        _ if state.session.watched && state.session.source.is_live() => Some(say!(
+            "The program is still running, and would compete with its tries"
+        )),
         Some(_) | None => None,
     }
 }

@@ -6,6 +6,7 @@ use loadscope_insight::arrival::Notice;
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::plural;
+use loadscope_words::say;
 
 use super::arrive::tell;
 use super::learn;
@@ -54,9 +55,9 @@ pub fn left_over(state: &mut State, left_over: Vec<LeftOver>, on_start_page: boo
     let count = left_over.len() as u64;
     state.place.left_over = left_over;
     if count > 0 && !on_start_page {
-        let text = format!(
+        let text = say!(
             "{} not saved before Loadscope ended. Close this one to open it from the start page",
-            plural(count, "run was", "runs were")
+            plural(count, say!(n: "run was"), say!(n: "runs were"))
         );
         tell(
             state,

@@ -2,6 +2,7 @@
 //! the engine.
 
 use loadscope_trace::{Glance, Nanos, Run};
+use loadscope_words::say;
 
 use super::Effect;
 use super::look::{bring_into_view, set_view};
@@ -137,7 +138,7 @@ pub fn to_moment(state: &mut State, goal: Goal, forwards: bool) -> Option<Effect
     match find(state, goal, forwards) {
         Some(place) => go_to(state, place),
         None if forwards && state.hides_future() => {
-            state.overlay.hint = Some("None came until the end of the run".to_owned());
+            state.overlay.hint = Some(say!("None came until the end of the run").to_owned());
         }
         None if forwards => return start_seeking(state, goal),
         None => {}

@@ -1,6 +1,7 @@
 //! Lanes that belong together and fold together.
 
 use loadscope_trace::Lane;
+use loadscope_words::say;
 
 /// A group of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,11 +41,11 @@ impl LaneGroup {
     /// Its name.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Reorder => "reorder buffer",
-            Self::Workers => "Workers",
-            Self::Queues => "Queues",
-            Self::Gauges => "Gauges",
-            Self::Loaders => "Other loaders",
+            Self::Reorder => say!("reorder buffer"),
+            Self::Workers => say!("Workers"),
+            Self::Queues => say!("Queues"),
+            Self::Gauges => say!("Gauges"),
+            Self::Loaders => say!("Other loaders"),
         }
     }
 
@@ -52,13 +53,15 @@ impl LaneGroup {
     pub fn about(self) -> &'static str {
         match self {
             Self::Reorder => {
-                "Batches that have arrived before it was their turn, or whose turn has come"
+                say!("Batches that have arrived before it was their turn, or whose turn has come")
             }
-            Self::Workers => "All workers together",
-            Self::Queues => "Where batches wait between workers, pin thread and main thread",
-            Self::Gauges => "Quantities over time",
+            Self::Workers => say!("All workers together"),
+            Self::Queues => say!("Where batches wait between workers, pin thread and main thread"),
+            Self::Gauges => say!("Quantities over time"),
             Self::Loaders => {
-                "What the trainers of the other loaders and ranks did: training in green, waiting in red"
+                say!(
+                    "What the trainers of the other loaders and ranks did: training in green, waiting in red"
+                )
             }
         }
     }

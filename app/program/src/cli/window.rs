@@ -13,6 +13,7 @@ use crate::window::preview::Learn;
 use crate::window::{App, Start};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_session::{Journal, Watched, look, refusal};
+use loadscope_words::Language;
 
 mod display;
 
@@ -33,8 +34,7 @@ pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> 
     }
     let start = Start {
         files,
-        still: args.reduce_motion,
-        ..of_user()
+        ..of_user(args)
     };
     show(start, args)
 }
@@ -46,10 +46,9 @@ pub fn watch(
     args: &WindowArgs,
 ) -> anyhow::Result<ExitCode> {
     let start = Start {
-        still: args.reduce_motion,
         watched: Some(watched.clone()),
         program: program.to_vec(),
-        ..of_user()
+        ..of_user(args)
     };
     show(start, args)
 }
@@ -58,15 +57,17 @@ pub fn watch(
 pub fn learn(learn: Learn, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     let start = Start {
         learn: Some(learn),
-        still: args.reduce_motion,
-        ..of_user()
+        ..of_user(args)
     };
     show(start, args)
 }
 
 /// What is kept in the user's data folder.
-fn of_user() -> Start {
+fn of_user(args: &WindowArgs) -> Start {
     Start {
+        still: args.reduce_motion,
+        language: super::language::of_system(),
+        asked_language: args.lang.map(Language::from),
         journal: Journal::of_user(),
         store: Store::of_user(),
         ..Start::default()
@@ -161,6 +162,24 @@ fn icon() -> IconData {
         .unwrap_or_default()
 }
 
+/// `--lang`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LangArg {
+    /// English
+    En,
+    /// 中文
+    Zh,
+}
+
+impl From<LangArg> for Language {
+    fn from(lang: LangArg) -> Self {
+        match lang {
+            LangArg::En => Self::En,
+            LangArg::Zh => Self::Zh,
+        }
+    }
+}
+
 /// How the window is opened.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct WindowArgs {
@@ -170,6 +189,9 @@ pub struct WindowArgs {
     /// Draw without animations.
     #[arg(long, global = true)]
     reduce_motion: bool,
+    /// The language of all texts [default: that of the system]
+    #[arg(long, global = true, value_name = "LANGUAGE")]
+    lang: Option<LangArg>,
 }
 
 #[cfg(test)]

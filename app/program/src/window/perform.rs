@@ -9,6 +9,7 @@ use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_model::prefs;
 use loadscope_session::{Pace, Session};
+use loadscope_words::set_language;
 
 use super::App;
 
@@ -67,6 +68,10 @@ impl App {
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
                 self.tell(ctx, Command::Theme(other));
+            }
+            Some(Effect::Speak(language)) => {
+                set_language(language);
+                self.check_options();
             }
             Some(Effect::Quit) => {
                 self.closing = true;

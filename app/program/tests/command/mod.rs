@@ -11,6 +11,7 @@ pub fn loadscope(args: &[&str]) -> Output {
         // Without a display, opening a window is an error like any other.
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
+        .env("LC_ALL", "C.UTF-8")
         .output()
         .expect("the executable starts")
 }

@@ -3,6 +3,7 @@
 use egui::{Align2, Context, Label, Rect, RichText, Ui, vec2};
 use loadscope_model::command::Action;
 use loadscope_model::state::{Source, State};
+use loadscope_words::say;
 
 use super::titles::title;
 use crate::theme::{Palette, size, space, words};
@@ -45,21 +46,19 @@ pub fn no_batches_yet(ctx: &Context, state: &State) -> String {
     let keys = |action: Action| action.info().keys(ctx);
     if state.hides_future() {
         let (step, play) = (keys(Action::StepForward), keys(Action::PauseResume));
-        return format!("Nothing has happened yet — {step} goes one step on, {play} plays");
+        return say!("Nothing has happened yet — {step} goes one step on, {play} plays");
     }
     match (&state.session.source, Action::Run.info().shortcut) {
         (Source::Live { paused: true }, _) => {
             let (step, go_on) = (keys(Action::StepForward), keys(Action::PauseResume));
-            format!(
-                "Paused before the first batch — {step} takes a step, {go_on} lets the run go on"
-            )
+            say!("Paused before the first batch — {step} takes a step, {go_on} lets the run go on")
         }
-        (Source::Loading { .. }, _) => "Reading the recording".to_owned(),
-        (Source::Live { .. }, _) => "No batches yet — the workers are starting".to_owned(),
+        (Source::Loading { .. }, _) => say!("Reading the recording").to_owned(),
+        (Source::Live { .. }, _) => say!("No batches yet — the workers are starting").to_owned(),
         (_, Some(key)) => {
             let key = ctx.format_shortcut(&key);
-            format!("No batches yet — press {key} to run")
+            say!("No batches yet — press {key} to run")
         }
-        (_, None) => "No batches yet".to_owned(),
+        (_, None) => say!("No batches yet").to_owned(),
     }
 }

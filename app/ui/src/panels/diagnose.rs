@@ -9,6 +9,7 @@ use loadscope_insight::diagnose::look::Look;
 use loadscope_lessons::Part;
 use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
+use loadscope_words::say;
 
 mod blame;
 mod compare;
@@ -47,10 +48,10 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             let grows = state.session.source == (Source::Live { paused: false });
             let pending = match grows {
                 _ if !is_coming => None,
-                true => Some(
-                    "What would help is forecast once the run has ended, or while it is paused",
-                ),
-                false => Some("Forecasting what would help"),
+                true => Some(say!(
+                    "What would help is forecast once the run has ended, or while it is paused"
+                )),
+                false => Some(say!("Forecasting what would help")),
             };
             verdict::show(ui, look, answers.what_if.as_deref(), pending, &mut commands);
         });
@@ -119,19 +120,24 @@ fn scrolled(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
 /// What would be here.
 fn nothing(ui: &mut Ui, state: &State) {
     let (title, text) = match &state.session.source {
-        Source::Simulating => ("The simulation is under way", "The diagnosis follows it"),
+        Source::Simulating => (
+            say!("The simulation is under way"),
+            say!("The diagnosis follows it"),
+        ),
         Source::Live { .. } => (
-            "No batch yielded yet",
-            "The diagnosis begins with the first one",
+            say!("No batch yielded yet"),
+            say!("The diagnosis begins with the first one"),
         ),
         _ if state.has_run() && state.session.run.epochs().is_empty() => (
-            "Nothing to diagnose",
-            "This recording ends before its first epoch began",
+            say!("Nothing to diagnose"),
+            say!("This recording ends before its first epoch began"),
         ),
-        _ if state.has_run() => ("Looking at the run", ""),
+        _ if state.has_run() => (say!("Looking at the run"), ""),
         _ => (
-            "Nothing to diagnose yet",
-            "Press Ctrl+R to start a run, or open a recording to see why training waits and what would help",
+            say!("Nothing to diagnose yet"),
+            say!(
+                "Press Ctrl+R to start a run, or open a recording to see why training waits and what would help"
+            ),
         ),
     };
     empty(ui, title, text);

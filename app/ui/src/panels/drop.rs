@@ -8,6 +8,7 @@ use super::ground::ground;
 use crate::kit::titles;
 use crate::theme::{Palette, size, words};
 use loadscope_insight::format::plural;
+use loadscope_words::say;
 
 /// Shows it above everything else, as long as they are held there.
 pub fn show(ui: &Ui) {
@@ -50,20 +51,17 @@ pub fn show(ui: &Ui) {
 fn said(held: &[PathBuf]) -> Option<(String, Option<String>)> {
     let name = |path: &PathBuf| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
-        None => "it".to_owned(),
+        None => say!("it").to_owned(),
     };
     let first = name(held.first()?);
     Some(match &held[1..] {
-        [] => (format!("Drop to open {first}"), None),
-        [second] => (
-            format!("Drop to compare {first} with {}", name(second)),
-            None,
-        ),
+        [] => (say!("Drop to open {first}"), None),
+        [second] => (say!("Drop to compare {first} with {}", name(second)), None),
         others => (
-            format!("Drop to open {first}"),
-            Some(format!(
+            say!("Drop to open {first}"),
+            Some(say!(
                 "{} will be added to the recent files. To open recordings of one job together, drop their folder",
-                plural(others.len() as u64, "other", "others")
+                plural(others.len() as u64, say!(n: "other"), say!(n: "others"))
             )),
         ),
     })

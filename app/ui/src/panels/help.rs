@@ -6,6 +6,7 @@ use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::command::{Action, Command, Group};
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// Shows the help sheet if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -13,7 +14,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     if !open {
         return Vec::new();
     }
-    Window::new("Keys")
+    Window::new(say!("Keys"))
         .open(&mut open)
         .collapsible(false)
         .resizable(false)
@@ -26,8 +27,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 }
             });
             ui.add_space(space::GAP);
-            let mouse = "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
-                         Hold W, A, S or D to keep moving";
+            let mouse = say!("On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
+                         Hold W, A, S or D to keep moving");
             ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
         });
     if open {

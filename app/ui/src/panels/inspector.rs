@@ -26,6 +26,7 @@ use crate::theme::space;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use content::ContentCache;
@@ -74,23 +75,28 @@ impl Inspector {
 }
 
 fn nothing(ui: &mut Ui, state: &State) {
-    title(ui, "Nothing is selected");
+    title(ui, say!("Nothing is selected"));
     if state.session.run.batches().is_empty() {
         remark(
             ui,
             match state.has_only_gauges() {
-                true => "This recording contains no batches; point at a chart to read its values",
-                false => "Run a loader or open a recording to look inside",
+                true => {
+                    say!("This recording contains no batches; point at a chart to read its values")
+                }
+                false => say!("Run a loader or open a recording to look inside"),
             },
         );
         return;
     }
-    remark(ui, "Click a batch to see what is inside");
+    remark(ui, say!("Click a batch to see what is inside"));
     ui.add_space(space::GAP);
     remark(
         ui,
-        "Click a worker, a queue or the trainer to see how it spent its time",
+        say!("Click a worker, a queue or the trainer to see how it spent its time"),
     );
     ui.add_space(space::GAP);
-    remark(ui, "Drag along the ruler to summarize a range of time");
+    remark(
+        ui,
+        say!("Drag along the ruler to summarize a range of time"),
+    );
 }

@@ -9,6 +9,7 @@ use egui::{
 };
 use loadscope_trace::fleet::straggler;
 use loadscope_trace::{Glance, Nanos, Run, RunId, count, percent};
+use loadscope_words::say;
 
 use columns::{Columns, left};
 
@@ -133,7 +134,7 @@ impl LoadersView {
                 row.full.clone_from(&names[*k]);
                 row.name = match is_alone {
                     true => names[*k].clone(),
-                    false => format!("rank {}", run.info.rank),
+                    false => say!("rank {}", run.info.rank),
                 };
                 row.host = match are_hosts && !is_alone {
                     true => run.info.host.clone(),
@@ -207,21 +208,21 @@ fn head(ui: &mut Ui, view: TimeView) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
     let columns = Columns::of(rect);
     let font = || words(size::SMALL);
-    left(ui, columns.name, "Loader", font(), palette.weak);
+    left(ui, columns.name, say!("Loader"), font(), palette.weak);
     let painter = ui.painter();
     let mut numbers = vec![(
         columns.share,
         if columns.counts.is_some() {
-            "Share"
+            say!("Share")
         } else {
-            "Waited"
+            say!("Waited")
         },
     )];
     if let Some([batches, speed, waited]) = columns.counts {
         numbers.extend([
-            (batches, "Batches"),
-            (speed, "Samples/s"),
-            (waited, "Waited"),
+            (batches, say!("Batches")),
+            (speed, say!("Samples/s")),
+            (waited, say!("Waited")),
         ]);
     }
     for (column, text) in numbers {
@@ -243,7 +244,7 @@ fn head(ui: &mut Ui, view: TimeView) {
         painter.text(at, align, text, font(), palette.weak);
     }
     if strip.width() > 320.0 {
-        let about = "Waiting and training, over the range on the screen";
+        let about = say!("Waiting and training, over the range on the screen");
         let font = words(size::SMALL);
         painter.text(
             strip.center(),
@@ -260,9 +261,11 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     let palette = Palette::of(ui);
     let is_shown = row.id == state.session.loaders.shown();
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
-    let spoken = format!(
+    let spoken = say!(
         "{}, {} batches, waited {}",
-        row.full, row.batches, row.share
+        row.full,
+        row.batches,
+        row.share
     );
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_shown, &spoken));
     if is_shown {
@@ -305,8 +308,8 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
             .rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
     }
     let tip = match is_shown {
-        true => "This one is shown",
-        false => "Shows this one: pipeline, timeline, and everything else",
+        true => say!("This one is shown"),
+        false => say!("Shows this one: pipeline, timeline, and everything else"),
     };
     let response = response.on_hover_text(format!("{spoken}\n{tip}"));
     response.clicked() && !is_shown

@@ -6,9 +6,10 @@ use crate::theme::Palette;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::update::obstacle;
+use loadscope_words::{Text, say, text};
 
 /// The title of a menu and its entries; `None` is a line between groups.
-type Menu = (&'static str, &'static [Option<Action>]);
+type Menu = (Text, &'static [Option<Action>]);
 
 /// All menus, from left to right.
 #[rustfmt::skip]
@@ -16,7 +17,7 @@ const MENUS: &[Menu] = {
     use Action as A;
     const fn s(action: Action) -> Option<Action> { Some(action) }
     &[
-        ("File", &[
+        (text!("File"), &[
             s(A::RunDemo), s(A::Open), s(A::OpenFolder), s(A::ChooseFolder), s(A::WatchProgram), None,
             s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::TryProgram), s(A::EndTries), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), s(A::TakeOptions), None,
@@ -24,12 +25,12 @@ const MENUS: &[Menu] = {
             s(A::ToggleAsking), None,
             s(A::Quit),
         ]),
-        ("Loader", &[
+        (text!("Loader"), &[
             s(A::Run), s(A::RunPaused), s(A::RunSlowly), s(A::Simulate), s(A::Stop), None,
             s(A::PauseResume), s(A::StepForward), s(A::StepBack), None,
             s(A::Slower), s(A::Faster), s(A::Replay), s(A::GoToStart), s(A::FollowLive),
         ]),
-        ("Go", &[
+        (text!("Go"), &[
             s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
             s(A::NextBatch), s(A::PreviousBatch),
             s(A::NextStall), s(A::PreviousStall), s(A::LongestWait),
@@ -40,7 +41,7 @@ const MENUS: &[Menu] = {
             s(A::LaneUp), s(A::LaneDown), None,
             s(A::ToggleMarker), s(A::NextMarker), s(A::PreviousMarker), s(A::ClearMarkers),
         ]),
-        ("View", &[
+        (text!("View"), &[
             s(A::ShowDebug), s(A::ShowSampling), s(A::ShowDiagnose), None,
             s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), s(A::ShowLoaders),
             s(A::NextLoader), s(A::PreviousLoader), None,
@@ -48,11 +49,11 @@ const MENUS: &[Menu] = {
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,
             s(A::ToggleOptions), s(A::ToggleInspector), s(A::ToggleVariables), s(A::ShowMessages), None,
-            s(A::HideFuture), s(A::ToggleTheme), s(A::ToggleMotion),
+            s(A::HideFuture), s(A::ChangeLanguage), s(A::ToggleTheme), s(A::ToggleMotion),
         ]),
-        ("Help", &[
+        (text!("Help"), &[
             s(A::Learn), s(A::GoOn), s(A::PreviousPage), s(A::SkipStep), s(A::ReturnToStep),
-            s(A::ToggleLecture), s(A::ChangeLanguage), s(A::LeaveLesson), None,
+            s(A::ToggleLecture), s(A::LeaveLesson), None,
             s(A::Palette), s(A::Help), s(A::Escape),
         ]),
     ]
@@ -61,7 +62,7 @@ const MENUS: &[Menu] = {
 /// Shows the menus.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     for (title, actions) in MENUS {
-        ui.menu_button(*title, |ui| {
+        ui.menu_button(title.say(), |ui| {
             ui.set_min_width(260.0);
             for action in *actions {
                 match action {
@@ -79,7 +80,10 @@ pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut V
     let on = is_on(state, action);
     let mut button = match on {
         // What is on says so, not by its ground alone.
-        true => Button::new((info.name, RichText::new("on").color(Palette::of(ui).weak))),
+        true => Button::new((
+            info.name,
+            RichText::new(say!("on")).color(Palette::of(ui).weak),
+        )),
         false => Button::new(info.name),
     };
     if info.shortcut.is_some() {

@@ -3,6 +3,7 @@
 use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, Ui, vec2};
 use loadscope_lessons::Part;
 use loadscope_trace::{Level, Message, Nanos};
+use loadscope_words::say;
 
 use super::ground::ground;
 use super::notices::STATUS;
@@ -42,9 +43,13 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                     .auto_shrink([false, true])
                     .show(ui, |ui| {
                         if hidden > 0 {
-                            let text = format!(
+                            let text = say!(
                                 "{} are not listed: press / and search for errors or warnings",
-                                format::plural(hidden as u64, "earlier one", "earlier ones")
+                                format::plural(
+                                    hidden as u64,
+                                    say!(n: "earlier one"),
+                                    say!(n: "earlier ones")
+                                )
                             );
                             remark(ui, &text);
                         }
@@ -57,7 +62,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                         }
                     });
                 if said.is_empty() {
-                    remark(ui, "The loader has not complained about anything");
+                    remark(ui, say!("The loader has not complained about anything"));
                 }
             });
         });
@@ -83,8 +88,8 @@ fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let right = egui::Layout::right_to_left(egui::Align::Center);
         ui.with_layout(right, |ui| {
             if ui
-                .small_button("Close")
-                .on_hover_text("Closes the list  Esc")
+                .small_button(say!("Close"))
+                .on_hover_text(say!("Closes the list  Esc"))
                 .clicked()
             {
                 commands.push(Action::ShowMessages.into());
@@ -96,11 +101,11 @@ fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     for (count, one, many) in [
         (
             lost,
-            "event was lost on its way",
-            "events were lost on their way",
+            say!("event was lost on its way"),
+            say!("events were lost on their way"),
         ),
-        (late, "event came late", "events came late"),
-        (odd, "inconsistent event", "inconsistent events"),
+        (late, say!("event came late"), say!("events came late")),
+        (odd, say!("inconsistent event"), say!("inconsistent events")),
     ] {
         if count > 0 {
             let text = format::plural(count, one, many);
@@ -113,13 +118,13 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
     let palette = Palette::of(ui);
     let error = message.level == Level::Error;
     let (level, colour) = if error {
-        ("error", palette.stall)
+        (say!("error"), palette.stall)
     } else {
-        ("warning", palette.weak)
+        (say!("warning"), palette.weak)
     };
     ui.add_space(space::GAP);
     ui.horizontal(|ui| {
-        let when = format!("{:.3} ms", at.as_millis_f64());
+        let when = say!("{:.3} ms", at.as_millis_f64());
         ui.label(
             RichText::new(when)
                 .font(mono(size::SMALL))
@@ -129,7 +134,7 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
     });
     let text = RichText::new(&message.text).color(palette.text);
     let button = Button::new(text).wrap_mode(TextWrapMode::Wrap).frame(false);
-    let response = ui.add(button).on_hover_text("Goes to this moment");
+    let response = ui.add(button).on_hover_text(say!("Goes to this moment"));
     if response.clicked() {
         commands.push(Command::Cursor(Cursor::At(at)));
         let row = message.about.and_then(|id| state.session.run.row(id));

@@ -9,6 +9,7 @@ use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::notice::Notice;
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// So many are shown at a time, the latest ones.
 const SHOWN: usize = 3;
@@ -35,7 +36,11 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             ui.set_width(width);
             let hidden = state.session.notices.len().saturating_sub(SHOWN);
             if hidden > 0 {
-                let text = format::plural(hidden as u64, "earlier one", "earlier ones");
+                let text = format::plural(
+                    hidden as u64,
+                    say!(n: "earlier one"),
+                    say!(n: "earlier ones"),
+                );
                 let text = RichText::new(text).font(words(size::SMALL));
                 ui.label(text.color(Palette::of(ui).weak));
             }
@@ -63,8 +68,11 @@ fn card(ui: &mut Ui, at: usize, notice: &Notice, commands: &mut Vec<Command>) {
     let frame = ground(palette).stroke(Stroke::new(1.0, edge));
     frame.show(ui, |ui| {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-            let dismiss = ui.small_button("Dismiss");
-            if dismiss.on_hover_text("Takes this away  Esc").clicked() {
+            let dismiss = ui.small_button(say!("Dismiss"));
+            if dismiss
+                .on_hover_text(say!("Takes this away  Esc"))
+                .clicked()
+            {
                 commands.push(Command::Dismiss(at));
             }
             ui.with_layout(Layout::top_down(Align::Min), |ui| {

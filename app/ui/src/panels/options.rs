@@ -11,6 +11,7 @@ use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea
 use loadscope_insight::options::{Field, program};
 use loadscope_lessons::Part;
 use loadscope_trace::{OnError, PinMemory, RunOptions, plural};
+use loadscope_words::say;
 
 use self::row::{Form, flag, number, python, row, time};
 use crate::kit::choice;
@@ -49,12 +50,12 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .auto_shrink([false, false])
         .show(ui, |ui| {
             ui.set_width(ui.available_width() - space::GAP);
-            section(ui, "Dataset");
+            section(ui, say!("Dataset"));
             dataset::dataset(ui, form, &mut options, &mut commands);
             dataset::faults(ui, form, &mut options);
-            section(ui, "DataLoader");
+            section(ui, say!("DataLoader"));
             loader(ui, form, &mut options);
-            section(ui, "Training loop");
+            section(ui, say!("Training loop"));
             training(ui, form, &mut options);
             ui.add_space(space::GROUP);
         });
@@ -83,7 +84,13 @@ fn problems(ui: &mut Ui, state: &State) {
     let label = Label::new(text.color(Palette::of(ui).stall)).truncate();
     ui.add(label).on_hover_text(&first.sentence);
     if more > 0 {
-        hint(ui, &format!("and {}", plural(more as u64, "more", "more")));
+        hint(
+            ui,
+            &say!(
+                "and {}",
+                plural(more as u64, say!(n: "more"), say!(n: "more"))
+            ),
+        );
     }
     ui.add_space(space::GAP);
 }
@@ -97,19 +104,19 @@ fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let count = plural(
             form.changed.len() as u64,
-            "option changed",
-            "options changed",
+            say!(n: "option changed"),
+            say!(n: "options changed"),
         );
         let text = RichText::new(count).font(words(size::SMALL));
         let names: Vec<&str> = form.changed.iter().map(|field| field.name()).collect();
         let label = ui.label(text.color(Palette::of(ui).text));
-        label.on_hover_text(format!(
+        label.on_hover_text(say!(
             "Other than in the run that is shown: {}",
             names.join(", ")
         ));
-        let link = ui.link(RichText::new("Revert").font(words(size::SMALL)));
+        let link = ui.link(RichText::new(say!("Revert")).font(words(size::SMALL)));
         if link
-            .on_hover_text("Makes them what they are in the run that is shown")
+            .on_hover_text(say!("Makes them what they are in the run that is shown"))
             .clicked()
         {
             commands.push(Command::Edit(Box::new(shown.clone())));
@@ -124,7 +131,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Generator,
-        "The same seed gives PyTorch's order, every time",
+        say!("The same seed gives PyTorch's order, every time"),
         |ui, label| {
             let mut seed = o.seed.unwrap_or(0);
             let mut fixed = o.seed.is_some();
@@ -132,7 +139,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
                 ui.add(DragValue::new(&mut seed).speed(0.1))
                     .labelled_by(label);
             }
-            ui.checkbox(&mut fixed, "fixed");
+            ui.checkbox(&mut fixed, say!("fixed"));
             o.seed = fixed.then_some(seed);
         },
     );
@@ -140,7 +147,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::NumWorkers,
-        "Workers that load ahead; 0: load in the main process; default 0",
+        say!("Workers that load ahead; 0: load in the main process; default 0"),
         |ui, label| {
             number(ui, label, &mut o.num_workers);
         },
@@ -156,7 +163,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::PrefetchFactor,
-        "Batches in flight per worker; default 2",
+        say!("Batches in flight per worker; default 2"),
         |ui, label| {
             let mut factor = o.prefetch_factor.unwrap_or(2);
             number(ui, label, &mut factor);
@@ -170,7 +177,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::PersistentWorkers,
-        "Keeps the workers alive between epochs; default False",
+        say!("Keeps the workers alive between epochs; default False"),
         |ui, label| {
             flag(ui, label, &mut o.persistent_workers);
         },
@@ -179,7 +186,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Timeout,
-        "The longest wait for a worker; 0: no limit, the default",
+        say!("The longest wait for a worker; 0: no limit, the default"),
         |ui, label| {
             time(ui, label, &mut o.timeout, "\u{2009}s");
         },
@@ -192,14 +199,16 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     form.problem(ui, Field::Context);
     hint(
         ui,
-        "How Python starts its processes; workers are threads here, so it only affects the Python code below",
+        say!(
+            "How Python starts its processes; workers are threads here, so it only affects the Python code below"
+        ),
     );
     ui.add_space(space::GAP);
     row(
         ui,
         form,
         Field::InOrder,
-        "Off: batches are yielded as they arrive; default True",
+        say!("Off: batches are yielded as they arrive; default True"),
         |ui, label| {
             flag(ui, label, &mut o.in_order);
         },
@@ -208,7 +217,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
 
 fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
     let name = |method: &str| match method {
-        "" => "default".to_owned(),
+        "" => say!("default").to_owned(),
         method => method.to_owned(),
     };
     let combo = ComboBox::from_id_salt("multiprocessing_context")
@@ -227,12 +236,12 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::PinMemory,
-        "Copies batches to page-locked memory; default False",
+        say!("Copies batches to page-locked memory; default False"),
         |ui, label| {
             let name = |pin| match pin {
                 PinMemory::Off => "False",
                 PinMemory::On => "True",
-                PinMemory::Mlock => "mlock (no GPU)",
+                PinMemory::Mlock => say!("mlock (no GPU)"),
             };
             let combo = ComboBox::from_id_salt("pin_memory")
                 .selected_text(name(o.pin_memory))
@@ -252,7 +261,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Epochs,
-        "Passes over the dataset",
+        say!("Passes over the dataset"),
         |ui, label| {
             number(ui, label, &mut o.epochs);
         },
@@ -261,7 +270,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Step,
-        "How long the simulated training step takes",
+        say!("How long the simulated training step takes"),
         |ui, label| {
             time(ui, label, &mut o.step_ms, "\u{2009}ms");
         },
@@ -270,7 +279,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::OnError,
-        "What to do when a sample fails",
+        say!("What to do when a sample fails"),
         |ui, label| {
             let name = of_run::on_error;
             let combo = ComboBox::from_id_salt("on_error")

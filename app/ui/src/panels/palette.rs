@@ -14,6 +14,7 @@ use crate::theme::{Palette, mono, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::palette::Palette as Typed;
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// Width, and height of a line, points.
 const WIDTH: f32 = 600.0;
@@ -72,10 +73,12 @@ fn field(ui: &mut Ui, next: &mut Typed, count: usize) -> bool {
     }
     let run = key(ui, Key::Enter);
     let edit = TextEdit::singleline(&mut next.text)
-        .hint_text("An action, or what to find: batch 512, slower than 200 ms")
+        .hint_text(say!(
+            "An action, or what to find: batch 512, slower than 200 ms"
+        ))
         .desired_width(f32::INFINITY);
     let response = ui.add(edit);
-    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Action or search"));
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Action or search")));
     response.request_focus();
     run
 }
@@ -88,7 +91,7 @@ fn list(
     commands: &mut Vec<Command>,
 ) {
     if entries.is_empty() {
-        let text = "No matching action";
+        let text = say!("No matching action");
         ui.label(RichText::new(text).color(Palette::of(ui).weak));
         return;
     }
@@ -129,7 +132,7 @@ fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
             let info = action.info();
             (info.name.to_owned(), info.keys(ui.ctx()), *why)
         }
-        Entry::Find(query) => (format!("Find {query}"), String::new(), None),
+        Entry::Find(query) => (say!("Find {query}"), String::new(), None),
     };
     let size = vec2(ui.available_width(), LINE);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());

@@ -2,6 +2,7 @@
 
 use egui::{Color32, Label, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2};
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::kit::titles;
 use crate::theme::{Palette, size, space, words};
@@ -106,7 +107,7 @@ impl Plots {
         commands: &mut Vec<Command>,
     ) {
         if self.histograms.iter().all(Histogram::is_empty) {
-            let text = "Nothing happened in this range; Home shows everything";
+            let text = say!("Nothing happened in this range; Home shows everything");
             ui.add_space(space::MARGIN);
             ui.horizontal(|ui| {
                 ui.add_space(space::MARGIN);

@@ -9,6 +9,7 @@ use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::question::{Answer, Output, Question};
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// Width of *Replace* and *Cancel*, points.
 const REPLACE: f32 = 140.0;
@@ -18,14 +19,14 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
     let palette = Palette::of(ui);
     let unsaved = state.unsaved() as u64;
     let what = match unsaved {
-        1 => "1 run was not saved".to_owned(),
-        several => format!("{} runs were not saved", format::count(several)),
+        1 => say!("1 run was not saved").to_owned(),
+        several => say!("{} runs were not saved", format::count(several)),
     };
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
             title(ui, what);
             if question.saving {
-                ui.label(RichText::new("Choose a file for it").color(palette.text));
+                ui.label(RichText::new(say!("Choose a file for it")).color(palette.text));
             }
         });
         ui.add_space(space::GAP);
@@ -40,17 +41,28 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
             };
             let mut first = None;
             if unsaved == 1 && state.session.is_unsaved() {
-                let save = answer(ui, "Save…", "Writes the run to a file first", Answer::Save);
+                let save = answer(
+                    ui,
+                    say!("Save…"),
+                    say!("Writes the run to a file first"),
+                    Answer::Save,
+                );
                 first = Some(save.id);
             }
             if state.place.keeps_journal {
-                let tip = "Leaves them in the journal: the start page of the next start lists them";
-                let keep = answer(ui, "Keep for next time", tip, Answer::Keep);
+                let tip =
+                    say!("Leaves them in the journal: the start page of the next start lists them");
+                let keep = answer(ui, say!("Keep for next time"), tip, Answer::Keep);
                 first = first.or(Some(keep.id));
             }
-            answer(ui, "Discard", "Closes without them", Answer::Discard);
-            let tip = "Leaves everything as it is  Esc";
-            let cancel = answer(ui, "Cancel", tip, Answer::Cancel);
+            answer(
+                ui,
+                say!("Discard"),
+                say!("Closes without them"),
+                Answer::Discard,
+            );
+            let tip = say!("Leaves everything as it is  Esc");
+            let cancel = answer(ui, say!("Cancel"), tip, Answer::Cancel);
             let first = first.unwrap_or(cancel.id);
             take_keyboard(ui, first, || ui.memory_mut(|m| m.request_focus(first)));
         });
@@ -64,7 +76,7 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = name.to_string_lossy();
     ground(palette).show(ui, |ui| {
-        let title = title_text(ui, format!("{name} already exists"));
+        let title = title_text(ui, say!("{name} already exists"));
         ui.add(Label::new(title).truncate());
         ui.horizontal(|ui| {
             let folder = path.parent().map(|p| p.display().to_string());
@@ -75,14 +87,15 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
                 ui.add(Label::new(text.color(palette.weak)).truncate());
             });
             ui.add_space((ui.available_width() - REPLACE).max(0.0));
-            let replace = ui.button("Replace");
-            let replace = replace.on_hover_text("The old file stays until the new one is complete");
+            let replace = ui.button(say!("Replace"));
+            let replace =
+                replace.on_hover_text(say!("The old file stays until the new one is complete"));
             if replace.clicked() {
                 commands.push(Command::Replace(true));
             }
             let cancel = ui
-                .button("Cancel")
-                .on_hover_text("Leaves the file as it is  Esc");
+                .button(say!("Cancel"))
+                .on_hover_text(say!("Leaves the file as it is  Esc"));
             if cancel.clicked() {
                 commands.push(Command::Replace(false));
             }

@@ -11,6 +11,7 @@ use loadscope_insight::headline::Headline;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::state::kept::RunLine;
+use loadscope_words::say;
 
 /// Height of the strip, points.
 pub const HEIGHT: f32 = 30.0;
@@ -75,7 +76,7 @@ struct Entry<'a> {
 fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let number = entry.number;
-    let name = format!(
+    let name = say!(
         "Run {number}: {}, {}",
         entry.line.name,
         entry.line.outcome()
@@ -84,8 +85,8 @@ fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     let response = ui.add(button.small());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     let tip = match entry.is_shown {
-        true => "This run is shown",
-        false => "Shows this run again\nShift+click compares it with the run that is shown",
+        true => say!("This run is shown"),
+        false => say!("Shows this run again\nShift+click compares it with the run that is shown"),
     };
     if response.on_hover_text(tip).clicked() && !entry.is_shown {
         let compares = ui.input(|i| i.modifiers.shift);
@@ -95,20 +96,20 @@ fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
         });
     }
     let tip = match entry.starred {
-        true => "Kept until it is dropped by hand. Click to let it go with the oldest runs",
-        false => "Keeps this run: the oldest ones go when there are more than 20",
+        true => say!("Kept until it is dropped by hand. Click to let it go with the oldest runs"),
+        false => say!("Keeps this run: the oldest ones go when there are more than 20"),
     };
     let colour = match entry.starred {
         true => palette.held,
         false => palette.weak,
     };
     let star = |painter: &Painter, at: Pos2| draw_star(painter, at, colour, entry.starred);
-    if sign(ui, &format!("Keep run {number}"), tip, star) {
+    if sign(ui, &say!("Keep run {number}"), tip, star) {
         commands.push(Command::StarRun(number));
     }
-    let tip = "Drops this run for good. What was saved stays";
+    let tip = say!("Drops this run for good. What was saved stays");
     let cross = |painter: &Painter, at: Pos2| draw_cross(painter, at, palette.weak);
-    if sign(ui, &format!("Drop run {number}"), tip, cross) {
+    if sign(ui, &say!("Drop run {number}"), tip, cross) {
         commands.push(Command::DropRun(number));
     }
 }

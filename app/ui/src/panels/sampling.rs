@@ -15,6 +15,7 @@ use loadscope_model::command::Command;
 use loadscope_model::sampling::order_of;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
+use loadscope_words::say;
 
 mod answers;
 mod classes;
@@ -171,9 +172,9 @@ impl Sampling {
 fn nothing(ui: &mut Ui, state: &State) {
     let answers = &state.session.answers.sampling;
     match (&answers.refusal, answers.share) {
-        (Some(refusal), _) => empty(ui, "The order cannot be predicted", refusal),
+        (Some(refusal), _) => empty(ui, say!("The order cannot be predicted"), refusal),
         (None, Some(share)) => {
-            empty(ui, "Looking at the order", "");
+            empty(ui, say!("Looking at the order"), "");
             ui.vertical_centered(|ui| {
                 ui.add(
                     egui::ProgressBar::new(share)
@@ -197,21 +198,24 @@ fn row_at(answers: &Answers, position: usize) -> Option<usize> {
 
 /// What would be here.
 fn no_index(ui: &mut Ui, state: &State) {
-    let what =
-        "Position × index, coverage, shuffle quality and class balance of an epoch are shown here";
+    let what = say!(
+        "Position × index, coverage, shuffle quality and class balance of an epoch are shown here"
+    );
     match order_of(state) {
         OrderOf::Run if state.session.run.batches().is_empty() => {
             let text = match state.session.source.is_live() {
-                true => "The first batch is on its way",
-                false => "Press Ctrl+R to start a run, or preview the order of its options",
+                true => say!("The first batch is on its way"),
+                false => say!("Press Ctrl+R to start a run, or preview the order of its options"),
             };
-            empty(ui, "No index was drawn yet", text);
+            empty(ui, say!("No index was drawn yet"), text);
         }
         OrderOf::Run => empty(
             ui,
-            "The samples of this run have no indices",
-            "An iterable-style dataset decides its own order. Next epoch tells what the engine knows about its workers' parts",
+            say!("The samples of this run have no indices"),
+            say!(
+                "An iterable-style dataset decides its own order. Next epoch tells what the engine knows about its workers' parts"
+            ),
         ),
-        _ => empty(ui, "No index will be drawn", what),
+        _ => empty(ui, say!("No index will be drawn"), what),
     }
 }

@@ -15,6 +15,7 @@ use loadscope_insight::format;
 use loadscope_insight::search::{Hit, Query, example_of_slow};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// Its width, points.
 const WIDTH: f32 = 520.0;
@@ -50,8 +51,8 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let search = &state.look.search;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if ui
-            .small_button("Close")
-            .on_hover_text("Closes the search  Esc")
+            .small_button(say!("Close"))
+            .on_hover_text(say!("Closes the search  Esc"))
             .clicked()
         {
             commands.push(Action::Escape.into());
@@ -81,10 +82,10 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let on = key(ui, Modifiers::NONE, Key::Enter) || key(ui, Modifiers::NONE, Key::ArrowDown);
         let edit = TextEdit::singleline(&mut text)
             .id(id)
-            .hint_text("batch 512, sample 40123, slower than 200 ms")
+            .hint_text(say!("batch 512, sample 40123, slower than 200 ms"))
             .desired_width(f32::INFINITY);
         let response = ui.add(edit);
-        response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Search"));
+        response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Search")));
         // Each time it is asked for, it takes the keyboard.
         let seen = id.with("asked");
         if ui.data(|d| d.get_temp(seen)) != Some(search.asked) {
@@ -120,8 +121,8 @@ fn count(state: &State) -> String {
         "…"
     };
     match search.current {
-        Some(at) => format!("{} of {count}{more}", format::count(at as u64 + 1)),
-        None => format!("{count} found{more}"),
+        Some(at) => say!("{} of {count}{more}", format::count(at as u64 + 1)),
+        None => say!("{count} found{more}"),
     }
 }
 
@@ -130,7 +131,7 @@ fn examples(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP);
     ui.horizontal_wrapped(|ui| {
         ui.label(
-            RichText::new("For example")
+            RichText::new(say!("For example"))
                 .font(words(size::SMALL))
                 .color(weak),
         );
@@ -157,11 +158,11 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let all = search.hits();
     if all.is_empty() {
         let text = match (search.is_complete(&state.session.run), search.query()) {
-            (false, _) => "Searching…".to_owned(),
-            (true, Some(Query::Text(text))) => format!(
+            (false, _) => say!("Searching…").to_owned(),
+            (true, Some(Query::Text(text))) => say!(
                 "No match for {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors"
             ),
-            _ => "Nothing found".to_owned(),
+            _ => say!("Nothing found").to_owned(),
         };
         ui.label(RichText::new(text).color(palette.weak));
         return;
@@ -191,7 +192,7 @@ fn line(ui: &mut Ui, state: &State, at: usize, hit: &Hit, commands: &mut Vec<Com
     let (what, more) = hit.describe(&state.session.run);
     let room = vec2(ui.available_width(), LINE);
     let (rect, response) = ui.allocate_exact_size(room, Sense::click());
-    let name = format!("{what}, {more}");
+    let name = say!("{what}, {more}");
     let here = state.look.search.current == Some(at);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, here, &name));
     let painter = ui.painter_at(rect);

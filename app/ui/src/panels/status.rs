@@ -2,6 +2,7 @@
 
 use egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::Level;
+use loadscope_words::say;
 
 use crate::kit::action::asks;
 use crate::theme::{Palette, mono, size, words};
@@ -36,16 +37,16 @@ fn left(ui: &mut Ui, state: &State) {
     ui.label(small(origin(state), weak));
     if let Some(path) = &state.overlay.looking {
         ui.separator();
-        ui.label(small(format!("Looking at {}…", path.display()), weak));
+        ui.label(small(say!("Looking at {}…", path.display()), weak));
     }
     if let Some(saving) = &state.session.saving {
         ui.separator();
-        ui.label(small(format!("Saving to {}…", saving.path.display()), weak));
+        ui.label(small(say!("Saving to {}…", saving.path.display()), weak));
     }
     if let Some((path, share)) = &state.session.exporting {
         ui.separator();
         let share = format::percent(f64::from(*share));
-        let text = format!("Exporting to {}, {share}", path.display());
+        let text = say!("Exporting to {}, {share}", path.display());
         ui.label(small(text, weak));
     }
     if !state.has_run() {
@@ -58,12 +59,12 @@ fn left(ui: &mut Ui, state: &State) {
         ui.add(Label::new(small(&info.dataset, weak)).truncate());
     });
     ui.separator();
-    let now = format!("{:.3} ms", state.now().as_millis_f64());
-    let now = RichText::new(format!("t = {now:>12}")).font(mono(size::SMALL));
+    let now = say!("{:.3} ms", state.now().as_millis_f64());
+    let now = RichText::new(say!("t = {now:>12}")).font(mono(size::SMALL));
     ui.label(now.color(weak));
     if let Some(pinning) = &info.pinning {
         ui.separator();
-        ui.label(small(format!("pinned: {pinning}"), weak));
+        ui.label(small(say!("pinned: {pinning}"), weak));
     }
 }
 
@@ -78,32 +79,38 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             .font(mono(size::SMALL))
             .color(palette.weak)
     };
-    ui.label(digits(format!("frame {:4.1} ms", state.look.frame_ms)))
-        .on_hover_text("Processor time per frame");
+    ui.label(digits(say!("frame {:4.1} ms", state.look.frame_ms)))
+        .on_hover_text(say!("Processor time per frame"));
     ui.separator();
     // How many there are of what is shown is not known, and of all of them would tell what comes.
     if !state.hides_future() {
-        ui.label(digits(format!("{} events", format::count(run.events()))));
+        ui.label(digits(say!("{} events", format::count(run.events()))));
     }
     if run.dropped() > 0 {
         ui.separator();
-        let text = format!("{} events lost", format::count(run.dropped()));
-        ui.label(small(text, palette.stall).strong()).on_hover_text(
-            "The loader was faster than the window; what is shown has gaps. \
-             Record to a file without the window to lose nothing",
-        );
+        let text = say!("{} events lost", format::count(run.dropped()));
+        ui.label(small(text, palette.stall).strong())
+            .on_hover_text(say!(
+                "The loader was faster than the window; what is shown has gaps. \
+             Record to a file without the window to lose nothing"
+            ));
     }
     let (late, odd) = run.anomalies();
     let (errors, warnings) = state.session.landmarks.counts();
     for (count, one, many, colour) in [
         (
             late + odd,
-            "out-of-order event",
-            "out-of-order events",
+            say!("out-of-order event"),
+            say!("out-of-order events"),
             palette.stall,
         ),
-        (errors as u64, "error", "errors", palette.stall),
-        (warnings as u64, "warning", "warnings", palette.weak),
+        (errors as u64, say!("error"), say!("errors"), palette.stall),
+        (
+            warnings as u64,
+            say!("warning"),
+            say!("warnings"),
+            palette.weak,
+        ),
     ] {
         if count == 0 {
             continue;
@@ -148,42 +155,46 @@ fn last_warning(state: &State) -> Option<&str> {
 
 fn origin(state: &State) -> String {
     match &state.session.source {
-        Source::None => "No run".to_owned(),
-        Source::Loading { share, .. } => format!("Opening, {}", format::percent(f64::from(*share))),
-        Source::Simulating => "Simulating".to_owned(),
+        Source::None => say!("No run").to_owned(),
+        Source::Loading { share, .. } => say!("Opening, {}", format::percent(f64::from(*share))),
+        Source::Simulating => say!("Simulating").to_owned(),
         Source::Live { .. } if state.session.seeking.is_some() => {
             let what = match state.session.seeking.map(|s| s.goal) {
-                Some(Goal::Stall) => "wait",
-                Some(Goal::OutOfOrder) => "arrival out of order",
-                Some(Goal::Trouble) => "error",
-                _ => "batch",
+                Some(Goal::Stall) => say!("wait"),
+                Some(Goal::OutOfOrder) => say!("arrival out of order"),
+                Some(Goal::Trouble) => say!("error"),
+                _ => say!("batch"),
             };
-            format!("Live, on the way to the next {what} (Esc stops)")
+            say!("Live, on the way to the next {what} (Esc stops)")
         }
         Source::Live { paused } => {
-            let paused = if *paused { ", paused" } else { "" };
+            let paused = if *paused { say!(", paused") } else { "" };
             let past = match state.session.cursor {
                 Cursor::Live => "",
-                _ => ", viewing the past",
+                _ => say!(", viewing the past"),
             };
-            format!("Live{paused}{past}")
+            say!("Live{paused}{past}")
         }
         Source::Finished => {
             let (marks, run) = (&state.session.landmarks, &state.session.run);
             let how = match (run.failure().is_some(), marks.stopped_early()) {
-                (true, _) => "Ended by an error",
-                (false, true) => "Stopped",
-                (false, false) => "Finished",
+                (true, _) => say!("Ended by an error"),
+                (false, true) => say!("Stopped"),
+                (false, false) => say!("Finished"),
             };
-            format!("{how}, {}", state.session.run.info.origin.label())
+            say!("{how}, {}", state.session.run.info.origin.label())
         }
         Source::Recording { path, cut } => {
             let name = path
                 .file_name()
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy();
-            let cut = if *cut { ", cut off in the middle" } else { "" };
-            format!("{name}, {}{cut}", state.session.run.info.origin.label())
+            let cut = if *cut {
+                say!(", cut off in the middle")
+            } else {
+                ""
+            };
+            say!("{name}, {}{cut}", state.session.run.info.origin.label())
         }
     }
 }

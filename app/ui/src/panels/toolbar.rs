@@ -18,6 +18,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::Lower;
 use loadscope_model::view::{Item, Workspace};
+use loadscope_words::say;
 
 /// Shows menus and transport.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -52,7 +53,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             let info = Action::Palette.info();
             let keys = info.keys(ui.ctx());
             let keys = RichText::new(keys).font(mono(size::SMALL));
-            let response = ui.add(Button::new(("Actions", keys.weak())));
+            let response = ui.add(Button::new((say!("Actions"), keys.weak())));
             named(&response, Action::Palette);
             asks(response, Action::Palette, &mut commands);
         });
@@ -90,7 +91,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
     let Some(headline) = headline else {
-        ui.label(RichText::new("Nothing has happened yet").color(palette.weak));
+        ui.label(RichText::new(say!("Nothing has happened yet")).color(palette.weak));
         return commands;
     };
     // Below a twentieth of the time, waiting is not what to look at.
@@ -150,7 +151,7 @@ fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Comma
             if is_cut {
                 ui.label(cause);
             }
-            ui.label("Selects this batch and zooms to it");
+            ui.label(say!("Selects this batch and zooms to it"));
         });
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, cause.as_str()));
     if response.clicked() {
@@ -205,6 +206,6 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
         }
     });
-    let tip = "Which loader of the session is shown";
+    let tip = say!("Which loader of the session is shown");
     response.response.on_hover_text(tip);
 }

@@ -14,6 +14,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::update::{SPEEDS, obstacle};
 use loadscope_model::view::Cursor;
+use loadscope_words::say;
 
 /// From these widths of the window on there is room in the toolbar, points; below, they are in the menu at its end.
 const SIMULATE: f32 = 1300.0;
@@ -29,7 +30,15 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let width = ui.content_rect().width();
     let playing = match &state.session.source {
         Source::Live { paused } => {
-            button(ui, state, A::Stop, Sign::Stop, "Stop", false, commands);
+            button(
+                ui,
+                state,
+                A::Stop,
+                Sign::Stop,
+                say!("Stop"),
+                false,
+                commands,
+            );
             !paused
         }
         _ if state.place.in_page => {
@@ -39,7 +48,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
         _ => {
             let between = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 2.0);
-            button(ui, state, A::Run, Sign::Play, "Run", false, commands);
+            button(ui, state, A::Run, Sign::Play, say!("Run"), false, commands);
             pace(ui, state, commands);
             ui.spacing_mut().item_spacing.x = between;
             state.session.playing
@@ -85,7 +94,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 /// Other ways to run: held at the beginning, slowly, simulated.
 fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let name = "Other ways to run";
+    let name = say!("Other ways to run");
     let (rect, response) = ui.allocate_exact_size(vec2(18.0, 24.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     let visuals = ui.style().interact(&response);
@@ -98,8 +107,9 @@ fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             menus::entry(ui, state, action, commands);
         }
     });
-    response
-        .on_hover_text("Other ways to run: held before the first batch, at 1/10 speed, simulated");
+    response.on_hover_text(say!(
+        "Other ways to run: held before the first batch, at 1/10 speed, simulated"
+    ));
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
@@ -136,8 +146,8 @@ fn more(ui: &mut Ui, state: &State, width: f32, commands: &mut Vec<Command>) {
         }
     });
     let response = response.response;
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "More of the toolbar"));
-    response.on_hover_text("What the window is too narrow for");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, say!("More of the toolbar")));
+    response.on_hover_text(say!("What the window is too narrow for"));
 }
 
 /// A button with a sign, and perhaps a word. `on`: what it switches is on.
@@ -227,10 +237,10 @@ fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
         }
     });
-    let name = format!("Jump to: {}", state.look.goal.label());
+    let name = say!("Jump to: {}", state.look.goal.label());
     let response = response.response;
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-    response.on_hover_text("Jump target of the previous and next buttons");
+    response.on_hover_text(say!("Jump target of the previous and next buttons"));
     button(ui, state, next, Sign::JumpForward, "", false, commands);
 }
 
@@ -258,13 +268,13 @@ fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     });
     let keys = |action: Action| action.info().keys(ui.ctx());
-    let tip = format!(
+    let tip = say!(
         "How fast the recording is played\n{} slower, {} faster",
         keys(Action::Slower),
         keys(Action::Faster)
     );
     let response = response.response;
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Speed"));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, say!("Speed")));
     response.on_hover_text(tip);
 }
 
@@ -272,9 +282,12 @@ fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let following = state.session.cursor == Cursor::Live && state.session.view.is_none();
     let (name, tooltip) = if state.session.source.is_live() {
-        ("Live", Action::FollowLive.info().tooltip)
+        (say!("Live"), Action::FollowLive.info().tooltip)
     } else {
-        ("End", "Shows the whole run and the pipeline at its end")
+        (
+            say!("End"),
+            say!("Shows the whole run and the pipeline at its end"),
+        )
     };
     let text = behind(state).unwrap_or_else(|| name.to_owned());
     let response = ui.add(Button::new(text).selected(following));
@@ -290,5 +303,5 @@ fn behind(state: &State) -> Option<String> {
     let session = &state.session;
     let in_past = session.source.is_live() && session.cursor != Cursor::Live;
     let by = || session.run.whole_end() - state.now();
-    in_past.then(|| format!("{} behind live · Back to live", by()))
+    in_past.then(|| say!("{} behind live · Back to live", by()))
 }

@@ -8,6 +8,7 @@ use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::typing::TypedPath;
+use loadscope_words::say;
 
 /// Shows it. The field has the keyboard at first.
 pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
@@ -16,7 +17,7 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
             title(ui, what.title());
-            let why = RichText::new("Type a path: no system file dialog is available");
+            let why = RichText::new(say!("Type a path: no system file dialog is available"));
             ui.label(why.font(words(size::SMALL)).color(palette.weak));
         });
         ui.horizontal(|ui| {
@@ -45,7 +46,7 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
                 let path = typed.path();
                 commands.push(Command::Typed(typed));
                 commands.push(Command::for_path(what, path));
-            } else if ui.button("Cancel").clicked() {
+            } else if ui.button(say!("Cancel")).clicked() {
                 ui.data_mut(|d| d.remove_temp::<u8>(seen));
                 commands.push(Action::Escape.into());
             } else if text != typed.text {

@@ -5,6 +5,7 @@ use std::path::Path;
 use egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
 use loadscope_trace::{Level, bytes, percent, plural};
+use loadscope_words::say;
 
 use crate::kit::empty::{empty_line, remark};
 use crate::kit::titles::title;
@@ -43,17 +44,17 @@ fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
                     .font(heading(size::TITLE))
                     .color(palette.strong),
             );
-            ui.label(RichText::new("See the inside of a DataLoader").color(palette.weak));
+            ui.label(RichText::new(say!("See the inside of a DataLoader")).color(palette.weak));
             ui.add_space(space::GROUP);
             if let Source::Loading { path, share } = &state.session.source {
                 loading(ui, path, *share, commands);
                 return;
             }
             if state.session.source == Source::Simulating {
-                ui.label("Simulating the run");
+                ui.label(say!("Simulating the run"));
                 let cancel = ui
-                    .button("Cancel")
-                    .on_hover_text("Back to the welcome screen");
+                    .button(say!("Cancel"))
+                    .on_hover_text(say!("Back to the welcome screen"));
                 commands.extend(cancel.clicked().then_some(Action::Close.into()));
                 return;
             }
@@ -76,36 +77,38 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     choice(
         ui,
         Action::RunDemo,
-        "1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live",
+        say!("1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live"),
     );
     // A page reaches no folder and no program.
     if state.place.in_page {
         choice(
             ui,
             Action::Open,
-            "A .jsonl or .jsonl.zst file; or drop it on this page",
+            say!("A .jsonl or .jsonl.zst file; or drop it on this page"),
         );
         return;
     }
     choice(
         ui,
         Action::Learn,
-        "Fourteen lessons of five minutes on the live pipeline, in English or 中文",
+        say!("Fourteen lessons of five minutes on the live pipeline, in English or 中文"),
     );
     choice(
         ui,
         Action::ChooseFolder,
-        "Your own JPEG and PNG pictures, one subfolder per class",
+        say!("Your own JPEG and PNG pictures, one subfolder per class"),
     );
     choice(
         ui,
         Action::Open,
-        "A .jsonl or .jsonl.zst file, or a trace of torch.profiler; or drop it on this window",
+        say!(
+            "A .jsonl or .jsonl.zst file, or a trace of torch.profiler; or drop it on this window"
+        ),
     );
     choice(
         ui,
         Action::WatchProgram,
-        &format!("Your own script, unchanged: {WATCH}"),
+        &say!("Your own script, unchanged: {WATCH}"),
     );
 }
 
@@ -158,17 +161,17 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if state.place.left_over.is_empty() {
         return;
     }
-    title(ui, "Not saved before Loadscope ended");
+    title(ui, say!("Not saved before Loadscope ended"));
     for left in &state.place.left_over {
         ui.horizontal(|ui| {
             let mut name = shortened(&left.dataset);
             if left.workers > 0 {
                 name += ", ";
-                name += &plural(left.workers as u64, "worker", "workers");
+                name += &plural(left.workers as u64, say!(n: "worker"), say!(n: "workers"));
             }
             let link = ui.link(name);
             if link
-                .on_hover_text("Opens the run, to be looked at and saved")
+                .on_hover_text(say!("Opens the run, to be looked at and saved"))
                 .clicked()
             {
                 commands.push(Command::Open(left.path.clone()));
@@ -177,8 +180,11 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             let age = now.saturating_sub(left.until);
             let what = format!("{}, {}", ago(age), bytes(left.bytes as f64));
             ui.label(RichText::new(what).font(words(size::SMALL)).weak());
-            let discard = ui.small_button("Discard");
-            if discard.on_hover_text("Removes the run for good").clicked() {
+            let discard = ui.small_button(say!("Discard"));
+            if discard
+                .on_hover_text(say!("Removes the run for good"))
+                .clicked()
+            {
                 commands.push(Command::RemoveLeftOver(left.path.clone()));
             }
         });
@@ -199,7 +205,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         return;
     }
     ui.add_space(space::GAP * 2.0);
-    title(ui, "Recent");
+    title(ui, say!("Recent"));
     for path in state.prefs.recent.iter().take(RECENT) {
         let name = path
             .file_name()
@@ -223,7 +229,7 @@ fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {
         .to_string_lossy();
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        ui.label(format!("Opening {name}"));
+        ui.label(say!("Opening {name}"));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let so_far = percent(f64::from(share));
             ui.label(
@@ -244,16 +250,18 @@ fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {
         );
     });
     ui.add_space(space::GAP);
-    let cancel = ui.button("Cancel").on_hover_text("Stops reading the file");
+    let cancel = ui
+        .button(say!("Cancel"))
+        .on_hover_text(say!("Stops reading the file"));
     commands.extend(cancel.clicked().then_some(Action::Close.into()));
 }
 
 /// Stands where the pipeline will be while a run has no batches.
 pub fn nothing_yet(ui: &mut Ui, state: &State) {
     let text = match &state.session.source {
-        Source::Recording { .. } => "This recording holds no batches",
-        Source::Live { .. } => "The loader is starting",
-        _ => "No batch was loaded",
+        Source::Recording { .. } => say!("This recording holds no batches"),
+        Source::Live { .. } => say!("The loader is starting"),
+        _ => say!("No batch was loaded"),
     };
     let room = ui.available_rect_before_wrap();
     empty_line(ui, room, text);

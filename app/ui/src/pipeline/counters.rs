@@ -2,6 +2,7 @@
 
 use egui::{Align2, Button, Rect, RichText, Ui, pos2, vec2};
 use loadscope_insight::variables::entry;
+use loadscope_words::say;
 
 use super::pen::{Pen, inset, text_width};
 use crate::kit::action::asks;
@@ -23,7 +24,10 @@ impl Pen<'_> {
         let in_window = m.task_info().count();
         let window_digits = plan.window.max(1).ilog10() as usize + 1;
         let several = self.scene.run.epochs().len() > 1 || self.scene.run.info.options.epochs > 1;
-        let epoch = ("epoch", m.epoch.map_or("—".to_owned(), |e| e.to_string()));
+        let epoch = (
+            say!("epoch"),
+            m.epoch.map_or("—".to_owned(), |e| e.to_string()),
+        );
         let mut all = vec![
             ("send_idx", format!("{:>digits$}", m.send_idx)),
             ("rcvd_idx", format!("{:>digits$}", m.rcvd_idx)),
@@ -34,7 +38,7 @@ impl Pen<'_> {
         ];
         if plan.window > 0 {
             let used = format!("{in_window:>window_digits$}/{}", plan.window);
-            all.push(("prefetch window", used));
+            all.push((say!("prefetch window"), used));
         }
         if plan.workers == 0 {
             // `_SingleProcessDataLoaderIter` has no more than this.

@@ -4,6 +4,7 @@ use egui::{Align2, Color32, FontId, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2,
 use loadscope_insight::idle::reason;
 use loadscope_lessons::Part;
 use loadscope_trace::{HeldBatch, Lane, Stage, WorkerId};
+use loadscope_words::{Text, say, text};
 
 use super::grid::{Cell, Crew, Detail};
 use super::layout::{PAD, Placed};
@@ -12,7 +13,7 @@ use crate::kit::parts::mark;
 use crate::theme::{mono, size, words};
 
 /// Nothing is done in a lane that could do something.
-const IDLE: &str = "idle";
+const IDLE: Text = text!("idle");
 
 impl Pen<'_> {
     /// All index queues and workers; they scroll if there is no other way.
@@ -40,7 +41,10 @@ impl Pen<'_> {
     fn captions(&self, ui: &Ui, placed: &Placed, crew: &Crew) {
         let title = placed.title;
         if self.scene.plan.workers == 0 {
-            let names = ["Main process: loads, then trains", "Main process"];
+            let names = [
+                say!("Main process: loads, then trains"),
+                say!("Main process"),
+            ];
             self.caption(ui, title, &names);
             return;
         }
@@ -49,13 +53,17 @@ impl Pen<'_> {
             self.caption(
                 ui,
                 title,
-                &["Index queues → workers", "Queues → workers", "Workers"],
+                &[
+                    say!("Index queues → workers"),
+                    say!("Queues → workers"),
+                    say!("Workers"),
+                ],
             );
             return;
         }
         let queues = Rect::from_min_size(title.min, vec2(lead - 4.0, title.height()));
-        self.caption(ui, queues, &["Index queues", "Queues"]);
-        self.caption(ui, inset(title, lead, 0.0), &["Workers"]);
+        self.caption(ui, queues, &[say!("Index queues"), say!("Queues")]);
+        self.caption(ui, inset(title, lead, 0.0), &[say!("Workers")]);
     }
 
     fn cells(&mut self, ui: &Ui, crew: &Crew, by: Vec2) {
@@ -165,11 +173,11 @@ impl Pen<'_> {
             lane,
             self.scene.paused,
         );
-        let Some(why) = why.filter(|_| word == IDLE) else {
+        let Some(why) = why.filter(|_| word == IDLE.say()) else {
             return (word.to_owned(), colour);
         };
         let brief = why.brief();
-        let whole = format!("idle: {}", brief[0]);
+        let whole = say!("idle: {}", brief[0]);
         let [long, short, least] = brief.each_ref().map(String::as_str);
         let text = self.fitting(ui, &[&whole, long, short, least], font, width);
         (text.to_owned(), colour)
@@ -179,14 +187,14 @@ impl Pen<'_> {
     fn absence(&self, lane: Lane) -> (&'static str, Color32) {
         let weak = self.palette.weak;
         let Lane::Worker(worker) = lane else {
-            return (IDLE, weak);
+            return (IDLE.say(), weak);
         };
         match self.scene.has_died(worker) {
-            Some(true) => ("died", self.palette.stall),
-            Some(false) => ("ended", weak),
+            Some(true) => (say!("died"), self.palette.stall),
+            Some(false) => (say!("ended"), weak),
             // It has said that its stream is at its end.
-            None if self.scene.pipeline.is_exhausted(worker) => ("exhausted", weak),
-            None => (IDLE, weak),
+            None if self.scene.pipeline.is_exhausted(worker) => (say!("exhausted"), weak),
+            None => (IDLE.say(), weak),
         }
     }
 
@@ -204,7 +212,7 @@ impl Pen<'_> {
         let elapsed = self.scene.clock(batch.since);
         // A trace of another tool may tell only when a batch was asked for.
         if batch.stage == Stage::Queued && !self.scene.run.measures(Stage::Queued) {
-            return ("Asked for", None, elapsed);
+            return (say!("Asked for"), None, elapsed);
         }
         (batch.stage.label(), None, elapsed)
     }
@@ -218,7 +226,7 @@ impl Pen<'_> {
         // The caption says already that it is the main thread.
         let (name, font) = match lane {
             Lane::Main if !self.scene.run.measures(Stage::Fetching) => {
-                ("Who fetches was not measured".to_owned(), small)
+                (say!("Who fetches was not measured").to_owned(), small)
             }
             Lane::Main => ("num_workers=0".to_owned(), mono(size::SMALL)),
             _ => (lane.to_string(), small),
@@ -275,17 +283,17 @@ impl Pen<'_> {
             Some((done, of)) => {
                 let width = of.ilog10() as usize + 1;
                 let at = (done + 1).min(of);
-                let middle = format!("sample {at:>width$} of {of}");
+                let middle = say!("sample {at:>width$} of {of}");
                 let long = match self.scene.current_index(batch) {
-                    Some(index) => format!("{middle} · index {index}"),
+                    Some(index) => say!("{middle} · index {index}"),
                     None => middle.clone(),
                 };
                 [long, middle, format!("{at:>width$}/{of}"), nothing()]
             }
             None => match self.scene.run.indices(batch.row).len() {
                 0 => [nothing(), nothing(), nothing(), nothing()],
-                1 => ["1 sample".to_owned(), nothing(), nothing(), nothing()],
-                n => [format!("{n} samples"), nothing(), nothing(), nothing()],
+                1 => [say!("1 sample").to_owned(), nothing(), nothing(), nothing()],
+                n => [say!("{n} samples"), nothing(), nothing(), nothing()],
             },
         }
     }
@@ -336,7 +344,7 @@ impl Pen<'_> {
     /// A chip and nothing else; a cross where no worker is left to take one.
     fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (word, colour) = self.absence(lane);
-        if word != IDLE {
+        if word != IDLE.say() {
             let font = words(size::SMALL);
             let room = inset(rect, 4.0, 4.0);
             let align = if batch.is_some() {

@@ -3,6 +3,7 @@
 use egui::{Frame, Margin, Rect, RichText, Stroke, Ui, UiBuilder, vec2};
 use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Glance, Run};
+use loadscope_words::say;
 
 use super::plan::around;
 use super::scene::{Scene, Trainer};
@@ -60,7 +61,7 @@ impl Ending {
                 ui.set_min_size(ui.available_size());
                 let text = RichText::new(text).font(heading(size::BODY));
                 let label = egui::Label::new(text.color(palette.strong)).truncate();
-                ui.add(label).on_hover_text("How long the program was in the loader's loop, and for how much of that the trainer waited");
+                ui.add(label).on_hover_text(say!("How long the program was in the loader's loop, and for how much of that the trainer waited"));
                 ui.add_space(6.0);
                 ui.horizontal(|ui| {
                     for (action, name) in offers(run) {
@@ -75,13 +76,13 @@ impl Ending {
 /// Where to look now.
 fn offers(run: &Run) -> [(Action, &'static str); 3] {
     let second = match run.failure() {
-        Some(_) => (Action::PreviousTrouble, "To the error"),
-        None => (Action::LongestWait, "Longest wait"),
+        Some(_) => (Action::PreviousTrouble, say!("To the error")),
+        None => (Action::LongestWait, say!("Longest wait")),
     };
     [
-        (Action::Replay, "Replay"),
+        (Action::Replay, say!("Replay")),
         second,
-        (Action::ShowDiagnose, "Why?"),
+        (Action::ShowDiagnose, say!("Why?")),
     ]
 }
 
@@ -89,16 +90,16 @@ fn offers(run: &Run) -> [(Action, &'static str); 3] {
 fn outcome(run: &Run) -> String {
     let glance = Glance::of(run);
     let what = match run.epochs() {
-        [epoch] => format!("Epoch {}", epoch.epoch),
-        epochs => plural(epochs.len() as u64, "epoch", "epochs"),
+        [epoch] => say!("Epoch {}", epoch.epoch),
+        epochs => plural(epochs.len() as u64, say!(n: "epoch"), say!(n: "epochs")),
     };
     let share = percent(glance.share());
     match run.failure() {
-        Some(_) => format!(
+        Some(_) => say!(
             "{what} ended with an error after {}, {share} waiting",
             glance.total
         ),
-        None => format!("{what} took {}, {share} waiting", glance.total),
+        None => say!("{what} took {}, {share} waiting", glance.total),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use loadscope_trace::Stage;
+use loadscope_words::say;
 
 use super::pen::{Pen, inset, text_width};
 use super::plan::around;
@@ -28,7 +29,7 @@ impl Pen<'_> {
     /// What just happened, at the top.
     pub fn headline(&self, ui: &Ui, rect: Rect) {
         let Some(last) = self.scene.last else {
-            let text = "Nothing has been dispatched at this time";
+            let text = say!("Nothing has been dispatched at this time");
             self.text(
                 ui,
                 rect,
@@ -82,21 +83,21 @@ impl Pen<'_> {
             Source::Recording { cut: true, .. }
         );
         let at_end = self.scene.pipeline.step == self.scene.run.transitions().len();
-        (is_cut && at_end).then_some("The recording is cut off here")
+        (is_cut && at_end).then_some(say!("The recording is cut off here"))
     }
 
     /// What the colours mean.
     fn legend(&self, ui: &Ui, rect: Rect) {
         let p = self.palette;
-        let pin = self.scene.plan.pin.then_some(("Pinning", p.pin));
+        let pin = self.scene.plan.pin.then_some((say!("Pinning"), p.pin));
         let mut right = rect.right();
-        let all = [("Training", p.step), ("Held", p.held)]
+        let all = [(say!("Training"), p.step), (say!("Held"), p.held)]
             .into_iter()
             .chain(pin);
         let rest = [
-            ("Collating", p.collate),
-            ("Fetching", p.fetch),
-            ("In a queue", p.wait),
+            (say!("Collating"), p.collate),
+            (say!("Fetching"), p.fetch),
+            (say!("In a queue"), p.wait),
         ];
         for (name, colour) in all.chain(rest) {
             let font = words(size::SMALL);

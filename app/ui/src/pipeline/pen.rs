@@ -8,6 +8,7 @@ use egui::{
     Vec2, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::{Activity, HeldBatch, Lane};
+use loadscope_words::say;
 
 use super::glide::{Drawn, Glides, displace, next_shape};
 use super::scene::Scene;
@@ -167,8 +168,8 @@ impl<'a> Pen<'a> {
         let response = ui.interact(rect, id, Sense::click());
         let name = match place {
             Place::Here => format!("{}, {}", batch.id, batch.stage.label().to_lowercase()),
-            Place::Missing => format!("place of {}", batch.id),
-            Place::Awaited => format!("{}, awaited by the trainer", batch.id),
+            Place::Missing => say!("place of {}", batch.id),
+            Place::Awaited => say!("{}, awaited by the trainer", batch.id),
         };
         let selected = self.is_selected(batch);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));

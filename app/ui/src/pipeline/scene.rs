@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_window};
 use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, WorkerId};
+use loadscope_words::say;
 
 use super::plan::Plan;
 use loadscope_model::state::{Source, State};
@@ -84,7 +85,7 @@ impl<'a> Scene<'a> {
     /// How long it is since then. The clock of a run that is held stands still, so that nothing may have lasted for any time.
     pub fn clock(&self, since: Nanos) -> String {
         match self.now - since {
-            Nanos(..=0) if self.paused => "paused".to_owned(),
+            Nanos(..=0) if self.paused => say!("paused").to_owned(),
             lasting => lasting.to_string(),
         }
     }
@@ -245,21 +246,21 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
         let total = run.info.batches_per_epoch;
         // The last call of `next` finds nothing: that is the end, not a stall.
         if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
-            return Trainer::Idle("No batch is left");
+            return Trainer::Idle(say!("No batch is left"));
         }
         return Trainer::Waiting(wait.start, pipeline.awaited());
     }
     let epoch = run.epochs().iter().rev().find(|e| e.start <= now);
     Trainer::Idle(match epoch {
-        None => "Not started",
+        None => say!("Not started"),
         Some(e) if e.end.is_some_and(|end| end <= now) => {
             if run.failure().is_some_and(|(at, _)| at <= now) {
-                "Ended by an error"
+                say!("Ended by an error")
             } else {
-                "Epoch ended"
+                say!("Epoch ended")
             }
         }
-        Some(_) => "Not asking",
+        Some(_) => say!("Not asking"),
     })
 }
 

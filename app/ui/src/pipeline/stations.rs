@@ -2,6 +2,7 @@
 
 use egui::{Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::{HeldBatch, Lane};
+use loadscope_words::say;
 
 use super::grid::{Stack, queue_places};
 use super::layout::{PAD, Placed, Station};
@@ -16,13 +17,13 @@ impl Pen<'_> {
     /// The name above a station.
     pub fn title(&self, ui: &Ui, placed: &Placed) {
         let names: &[&str] = match placed.station {
-            Station::Sampler => &["Sampler"],
+            Station::Sampler => &[say!("Sampler")],
             Station::Crew => return,
-            Station::Results => &["Result queue", "Results"],
-            Station::Pin => &["Pin thread", "Pin"],
-            Station::Pinned => &["Pinned queue", "Pinned"],
-            Station::Reorder => &["Reorder buffer", "Reorder"],
-            Station::Trainer => &["Trainer"],
+            Station::Results => &[say!("Result queue"), say!("Results")],
+            Station::Pin => &[say!("Pin thread"), say!("Pin")],
+            Station::Pinned => &[say!("Pinned queue"), say!("Pinned")],
+            Station::Reorder => &[say!("Reorder buffer"), say!("Reorder")],
+            Station::Trainer => &[say!("Trainer")],
         };
         self.caption(ui, placed.title, names);
     }
@@ -55,7 +56,12 @@ impl Pen<'_> {
         let small = words(size::SMALL);
         if self.scene.is_exhausted() {
             let line = around(body.center(), vec2(inner.width(), 16.0));
-            let word = self.fitting(ui, &["Exhausted", "Done"], &small, inner.width());
+            let word = self.fitting(
+                ui,
+                &[say!("Exhausted"), say!("Done")],
+                &small,
+                inner.width(),
+            );
             self.text(ui, line, Align2::CENTER_CENTER, word, small, weak);
             return;
         }
@@ -63,7 +69,7 @@ impl Pen<'_> {
             ui,
             row(inner, 0.0, 14.0),
             Align2::CENTER_CENTER,
-            "Next",
+            say!("Next"),
             small,
             weak,
         );
@@ -108,7 +114,11 @@ impl Pen<'_> {
         let inner = body.shrink(PAD);
         if batches.is_empty() {
             let line = around(body.center(), vec2(inner.width(), 16.0));
-            let word = if lane.is_queue() { "empty" } else { "idle" };
+            let word = if lane.is_queue() {
+                say!("empty")
+            } else {
+                say!("idle")
+            };
             self.text(
                 ui,
                 line,
@@ -197,7 +207,11 @@ impl Pen<'_> {
                 ui,
                 above,
                 Align2::CENTER_CENTER,
-                if is_counted { "rcvd_idx" } else { "yielded" },
+                if is_counted {
+                    "rcvd_idx"
+                } else {
+                    say!("yielded")
+                },
                 font,
                 self.palette.weak,
             );
@@ -240,7 +254,7 @@ impl Pen<'_> {
                 ui,
                 below,
                 Align2::CENTER_CENTER,
-                "missing",
+                say!("missing"),
                 word,
                 self.palette.stall,
             );

@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 use loadscope_trace::{HeldBatch, Lane, Stage};
+use loadscope_words::say;
 
 use super::scene::{Scene, Trainer};
 use crate::kit::titles::title;
@@ -21,15 +22,15 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
     );
     let long = scene.now - batch.since;
     ui.label(match scene.progress(batch) {
-        Some((done, of)) => format!(
+        Some((done, of)) => say!(
             "{} for {long}, {done} of {of} samples done",
             whereabouts(batch)
         ),
-        None => format!("{} for {long}", whereabouts(batch)),
+        None => say!("{} for {long}", whereabouts(batch)),
     });
     ui.label(RichText::new(why(scene, batch)).color(weak));
     if batch.stage > Stage::Collating {
-        let by = format!("Fetched by {}", fetcher(worker));
+        let by = say!("Fetched by {}", fetcher(worker));
         ui.label(RichText::new(by).color(weak));
     }
 }
@@ -37,7 +38,7 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
 fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
     match (batch.stage, scene.pipeline.awaited()) {
         (Stage::Held, Some(missing)) if missing.row != batch.row => {
-            format!(
+            say!(
                 "Finished, but behind {}: {}",
                 missing.id,
                 whereabouts(&missing)
@@ -50,9 +51,9 @@ fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
 /// About the sampler.
 pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     let weak = Palette::of(ui.ctx()).weak;
-    title(ui, "Sampler");
+    title(ui, say!("Sampler"));
     ui.label(next_batch(scene));
-    let purpose = "Says which samples make the next batch, one batch for every batch yielded";
+    let purpose = say!("Says which samples make the next batch, one batch for every batch yielded");
     ui.label(RichText::new(purpose).color(weak));
 }
 
@@ -60,15 +61,15 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
 pub fn next_batch(scene: &Scene<'_>) -> String {
     let next = scene.pipeline.send_idx;
     if scene.is_exhausted() {
-        return "The sampler is exhausted".to_owned();
+        return say!("The sampler is exhausted").to_owned();
     }
     match scene.upcoming() {
-        Some([]) | None => format!("Next is batch {next}"),
+        Some([]) | None => say!("Next is batch {next}"),
         Some(indices) => {
             let count = indices.len() as u64;
-            format!(
+            say!(
                 "Next is batch {next} of {}",
-                format::plural(count, "sample", "samples")
+                format::plural(count, say!(n: "sample"), say!(n: "samples"))
             )
         }
     }
@@ -86,19 +87,19 @@ pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
 fn holds(scene: &Scene<'_>, lane: Lane) -> String {
     let count = scene.in_lane(lane).count() as u64;
     if lane.is_queue() && count > 0 {
-        return format::plural(count, "batch", "batches");
+        return format::plural(count, say!(n: "batch"), say!(n: "batches"));
     }
     match (scene.in_lane(lane).next(), scene.trainer) {
-        (Some(b), _) => format!(
+        (Some(b), _) => say!(
             "Batch {} · {} for {}",
             b.id.idx,
             b.stage,
             scene.now - b.since
         ),
         (None, Trainer::Waiting(since, _)) if lane == Lane::Trainer => {
-            format!("Waits for {}", scene.now - since)
+            say!("Waits for {}", scene.now - since)
         }
-        _ if lane.is_queue() => "Empty".to_owned(),
+        _ if lane.is_queue() => say!("Empty").to_owned(),
         _ => at_rest(scene.run, &scene.pipeline, lane),
     }
 }

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, CornerRadius, Rect, Ui, pos2, vec2};
 use loadscope_trace::{Activity, HeldBatch, Lane, Nanos, Shares, Stage, Track};
+use loadscope_words::say;
 
 use super::layout::PAD;
 use super::pen::{CORNER, Pen, Place, inset, row, text_width};
@@ -34,10 +35,10 @@ impl Pen<'_> {
             }
             Trainer::Training(batch) => {
                 let colour = self.ink(self.palette.step, self.is_selected(&batch));
-                self.banner(ui, body, "Training", batch.since, colour);
-                let spoken = format!("The trainer works on {}", batch.id);
-                self.say(ui, row(body, 0.0, BANNER), "trainer", &spoken);
-                self.subject(ui, body, "on", &batch, Place::Here);
+                self.banner(ui, body, say!("Training"), batch.since, colour);
+                let spoken = say!("The trainer works on {}", batch.id);
+                self.say(ui, row(body, 0.0, BANNER), say!("trainer"), &spoken);
+                self.subject(ui, body, say!(subject: "on"), &batch, Place::Here);
                 let next = self.next_up();
                 self.lines(ui, body, &next, None);
             }
@@ -69,9 +70,9 @@ impl Pen<'_> {
         let name = self.fitting(
             ui,
             &[
-                "Order in which batches were yielded",
-                "Yielded order",
-                "Yielded",
+                say!("Order in which batches were yielded"),
+                say!("Yielded order"),
+                say!("Yielded"),
             ],
             &small,
             title.width(),
@@ -108,25 +109,30 @@ impl Pen<'_> {
         } else {
             self.palette.wait
         };
-        self.banner(ui, body, "Waiting", since, colour);
+        self.banner(ui, body, say!("Waiting"), since, colour);
         self.outline(ui, body.shrink(2.0), 2.0, colour);
         let banner = row(body, 0.0, BANNER);
         match on {
             Some(_) if !self.scene.in_order() => {
-                self.say(ui, banner, "trainer", "The trainer waits for any batch");
+                self.say(
+                    ui,
+                    banner,
+                    say!("trainer"),
+                    say!("The trainer waits for any batch"),
+                );
                 let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
                 let ink = self.palette.text;
                 self.text(
                     ui,
                     line,
                     Align2::LEFT_CENTER,
-                    "for any batch",
+                    say!("for any batch"),
                     words(size::BODY),
                     ink,
                 );
                 let why = [
-                    "in_order=False: whichever arrives first is yielded",
-                    "Whichever arrives first is yielded",
+                    say!("in_order=False: whichever arrives first is yielded"),
+                    say!("Whichever arrives first is yielded"),
                 ];
                 let font = words(size::SMALL);
                 let room = body.width() - 2.0 * PAD - 2.0;
@@ -135,26 +141,26 @@ impl Pen<'_> {
             }
             Some(batch) => {
                 let place = whereabouts(&batch);
-                let spoken = format!("The trainer waits for {} · {place}", batch.id);
-                self.say(ui, banner, "trainer", &spoken);
-                self.subject(ui, body, "for", &batch, Place::Awaited);
+                let spoken = say!("The trainer waits for {} · {place}", batch.id);
+                self.say(ui, banner, say!("trainer"), &spoken);
+                self.subject(ui, body, say!(subject: "for"), &batch, Place::Awaited);
                 self.lines(ui, body, &place, Some(batch.since));
                 self.held_behind(ui, body);
             }
             None => {
-                self.say(ui, banner, "trainer", "The trainer waits");
-                self.lines(ui, body, "Nothing dispatched yet", None);
+                self.say(ui, banner, say!("trainer"), say!("The trainer waits"));
+                self.lines(ui, body, say!("Nothing dispatched yet"), None);
             }
         }
     }
 
     fn next_up(&self) -> String {
         match self.scene.pipeline.awaited() {
-            _ if !self.scene.in_order() => "Next comes whichever arrives first".to_owned(),
-            Some(next) if next.stage == Stage::Ready => format!("Batch {} is ready", next.id.idx),
-            Some(next) if next.stage == Stage::Held => format!("Batch {} has arrived", next.id.idx),
-            Some(next) => format!("Next {} · {}", next.id.idx, whereabouts(&next)),
-            None => "No batch is on its way".to_owned(),
+            _ if !self.scene.in_order() => say!("Next comes whichever arrives first").to_owned(),
+            Some(next) if next.stage == Stage::Ready => say!("Batch {} is ready", next.id.idx),
+            Some(next) if next.stage == Stage::Held => say!("Batch {} has arrived", next.id.idx),
+            Some(next) => say!("Next {} · {}", next.id.idx, whereabouts(&next)),
+            None => say!("No batch is on its way").to_owned(),
         }
     }
 
@@ -188,7 +194,7 @@ impl Pen<'_> {
     /// `on [12]` or `for [12]`.
     fn subject(&mut self, ui: &Ui, body: Rect, word: &str, batch: &HeldBatch, place: Place) {
         let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
-        let word = format!("{word} batch");
+        let word = say!("{word} batch");
         let taken = self.text(
             ui,
             line,
@@ -245,9 +251,9 @@ impl Pen<'_> {
         let dot = Rect::from_center_size(pos2(line.left() + 4.0, line.center().y), vec2(8.0, 8.0));
         ui.painter()
             .rect_filled(dot, 2.0, self.ink(self.palette.held, false));
-        let text = format!(
+        let text = say!(
             "{} held behind it",
-            format::plural(held, "batch", "batches")
+            format::plural(held, say!(n: "batch"), say!(n: "batches"))
         );
         let line = inset(line, 14.0, 0.0);
         self.text(
@@ -281,7 +287,7 @@ impl Pen<'_> {
         let (small, weak) = (words(size::SMALL), self.palette.weak);
         let label = self.fitting(
             ui,
-            &["Waited so far", "Waited"],
+            &[say!("Waited so far"), say!("Waited")],
             &small,
             line.width() - 40.0,
         );

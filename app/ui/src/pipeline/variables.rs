@@ -3,6 +3,7 @@
 use egui::{Align2, Id, Rect, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 use loadscope_insight::variables::{About, Variable, variables};
 use loadscope_trace::Lane;
+use loadscope_words::say;
 
 use super::pen::{inset, row};
 use crate::kit::action::{asks, small_button};
@@ -51,21 +52,21 @@ fn head(ui: &mut Ui, rect: Rect, commands: &mut Vec<Command>) {
     ui.painter().text(
         rect.left_center(),
         Align2::LEFT_CENTER,
-        "Variables",
+        say!("Variables"),
         heading(size::BODY),
         palette.strong,
     );
     let mut right = rect.right();
     for (text, action) in [
-        ("Hide", Action::ToggleVariables),
-        ("Copy", Action::CopyVariables),
+        (say!("Hide"), Action::ToggleVariables),
+        (say!("Copy"), Action::CopyVariables),
     ] {
         let left = right - BUTTON;
         let (top, bottom) = (rect.top() + 2.0, rect.bottom() - 2.0);
         let place = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
         right = left - 4.0;
         let info = action.info();
-        let name = format!("{text}: {}", info.name);
+        let name = say!("{text}: {}", info.name);
         let response = ui.put(place, small_button(text));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         asks(response, action, commands);
@@ -131,8 +132,8 @@ fn line(ui: &mut Ui, state: &State, v: &Variable, palette: &Palette, commands: &
         }
         Some((item, response)) => {
             let name = match item {
-                Item::Lane(_) => format!("workers_status {spoken}"),
-                _ => format!("task_info {spoken}"),
+                Item::Lane(_) => say!("workers_status {spoken}"),
+                _ => say!("task_info {spoken}"),
             };
             response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &name));
             if response.hovered() {

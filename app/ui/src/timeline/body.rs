@@ -7,6 +7,7 @@ use egui::{
     UiBuilder, WidgetInfo, pos2,
 };
 use loadscope_trace::{Lane, Track};
+use loadscope_words::say;
 
 use super::axis::TimeAxis;
 use super::canvas::Canvas;
@@ -209,7 +210,7 @@ fn interact(
             Role::GraphicsObject,
             true,
             selected,
-            format!("{} lane", lane.lane),
+            say!("{} lane", lane.lane),
         )
     });
     input::grab(ui, &response, scene, asks);

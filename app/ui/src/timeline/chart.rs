@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series, bytes};
+use loadscope_words::say;
 
 use super::layout::Grid;
 use loadscope_insight::format;
@@ -84,21 +85,21 @@ impl Chart {
             Self::TasksOutstanding => ("tasks_outstanding", None),
             Self::Gauge(subject, kind) => {
                 let name = match kind {
-                    GaugeKind::Rss => "memory, RSS",
-                    GaugeKind::Pss => "memory, PSS",
-                    GaugeKind::Uss => "memory, not shared",
-                    GaugeKind::Cpu => "CPU, cores",
+                    GaugeKind::Rss => say!("memory, RSS"),
+                    GaugeKind::Pss => say!("memory, PSS"),
+                    GaugeKind::Uss => say!("memory, not shared"),
+                    GaugeKind::Cpu => say!("CPU, cores"),
                     GaugeKind::Shm => "/dev/shm",
-                    GaugeKind::ShmLeft => "/dev/shm, left",
-                    GaugeKind::MemoryLeft => "memory, left",
-                    GaugeKind::Descriptors => "open files",
-                    GaugeKind::PinnedBytes => "pinned memory",
-                    GaugeKind::Occupancy => "not empty",
-                    GaugeKind::Throughput => "throughput",
-                    GaugeKind::TaskTime => "time of a task",
-                    GaugeKind::Failures => "failed tasks",
-                    GaugeKind::WaitingToGet => "waiting for items",
-                    GaugeKind::WaitingToPut => "waiting for room",
+                    GaugeKind::ShmLeft => say!("/dev/shm, left"),
+                    GaugeKind::MemoryLeft => say!("memory, left"),
+                    GaugeKind::Descriptors => say!("open files"),
+                    GaugeKind::PinnedBytes => say!("pinned memory"),
+                    GaugeKind::Occupancy => say!("not empty"),
+                    GaugeKind::Throughput => say!("throughput"),
+                    GaugeKind::TaskTime => say!("time of a task"),
+                    GaugeKind::Failures => say!("failed tasks"),
+                    GaugeKind::WaitingToGet => say!("waiting for items"),
+                    GaugeKind::WaitingToPut => say!("waiting for room"),
                 };
                 let of = match subject {
                     Subject::Program => None,
@@ -142,29 +143,35 @@ impl Chart {
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::TasksOutstanding => "Batches dispatched and not yet received",
-            Self::Gauge(_, GaugeKind::Rss) => "Resident memory",
+            Self::TasksOutstanding => say!("Batches dispatched and not yet received"),
+            Self::Gauge(_, GaugeKind::Rss) => say!("Resident memory"),
             Self::Gauge(_, GaugeKind::Pss) => {
-                "Resident memory, shared pages divided by their users"
+                say!("Resident memory, shared pages divided by their users")
             }
-            Self::Gauge(_, GaugeKind::Uss) => "Memory that no other process shares",
-            Self::Gauge(_, GaugeKind::Cpu) => "Processors kept busy",
-            Self::Gauge(_, GaugeKind::Shm) => "Shared memory in use, by all programs",
-            Self::Gauge(_, GaugeKind::ShmLeft) => "Shared memory that is left",
-            Self::Gauge(_, GaugeKind::MemoryLeft) => "Memory that the program may still take",
-            Self::Gauge(_, GaugeKind::Descriptors) => "Open file descriptors",
-            Self::Gauge(_, GaugeKind::PinnedBytes) => "Page-locked memory",
+            Self::Gauge(_, GaugeKind::Uss) => say!("Memory that no other process shares"),
+            Self::Gauge(_, GaugeKind::Cpu) => say!("Processors kept busy"),
+            Self::Gauge(_, GaugeKind::Shm) => say!("Shared memory in use, by all programs"),
+            Self::Gauge(_, GaugeKind::ShmLeft) => say!("Shared memory that is left"),
+            Self::Gauge(_, GaugeKind::MemoryLeft) => say!("Memory that the program may still take"),
+            Self::Gauge(_, GaugeKind::Descriptors) => say!("Open file descriptors"),
+            Self::Gauge(_, GaugeKind::PinnedBytes) => say!("Page-locked memory"),
             Self::Gauge(_, GaugeKind::Occupancy) => {
-                "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
+                say!(
+                    "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
+                )
             }
-            Self::Gauge(_, GaugeKind::Throughput) => "Items that went through in a second",
-            Self::Gauge(_, GaugeKind::TaskTime) => "Mean time of a task that succeeded",
-            Self::Gauge(_, GaugeKind::Failures) => "Tasks that failed",
+            Self::Gauge(_, GaugeKind::Throughput) => say!("Items that went through in a second"),
+            Self::Gauge(_, GaugeKind::TaskTime) => say!("Mean time of a task that succeeded"),
+            Self::Gauge(_, GaugeKind::Failures) => say!("Tasks that failed"),
             Self::Gauge(_, GaugeKind::WaitingToGet) => {
-                "How many waited on average for the next item; of one reader it is the share of its time"
+                say!(
+                    "How many waited on average for the next item; of one reader it is the share of its time"
+                )
             }
             Self::Gauge(_, GaugeKind::WaitingToPut) => {
-                "How many waited on average for room in the queue; of one writer it is the share of its time"
+                say!(
+                    "How many waited on average for room in the queue; of one writer it is the share of its time"
+                )
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use egui::{Color32, Mesh, Rangef, Rect, pos2};
 use loadscope_trace::Sample;
+use loadscope_words::say;
 
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 
@@ -98,12 +99,12 @@ impl Inside<'_> {
         let batch = self.canvas.run.batches().get(self.row).map(|b| b.id.idx);
         let mut texts = Vec::new();
         if let Some(batch) = batch.filter(|_| is_first) {
-            texts.push(format!("batch {batch} · sample {index} · {took}"));
-            texts.push(format!("batch {batch} · sample {index}"));
-            texts.push(format!("batch {batch}"));
+            texts.push(say!("batch {batch} · sample {index} · {took}"));
+            texts.push(say!("batch {batch} · sample {index}"));
+            texts.push(say!("batch {batch}"));
         }
-        texts.push(format!("sample {index} · {took}"));
-        texts.push(format!("sample {index}"));
+        texts.push(say!("sample {index} · {took}"));
+        texts.push(say!("sample {index}"));
         texts.push(index);
         let middle = (self.rect.top() + self.rect.bottom() - NAMED_STRIP) / 2.0;
         self.write(texts, left, right, middle, self.colour);
@@ -124,7 +125,7 @@ impl Inside<'_> {
             let shade = self.shade([0.30, 0.65, 0.45, 0.80][name_at % 4]);
             mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, strip), shade);
             if named {
-                let texts = vec![format!("{name} {wall}"), name.clone()];
+                let texts = vec![say!("{name} {wall}"), name.clone()];
                 self.write(texts, left, right, strip.center(), shade);
             }
             start = end;

@@ -14,6 +14,7 @@ use super::tooltip;
 use crate::theme::{self, size, space};
 use loadscope_model::command::Command;
 use loadscope_model::view::LaneGroup;
+use loadscope_words::say;
 
 /// Half the width of the sign that says whether a group is folded, points.
 const SIGN: f32 = 3.0;
@@ -40,7 +41,7 @@ pub(super) fn show(
         false => (theme::words(size::SMALL), palette.weak),
     };
     let text = match (head.group, head.folded, head.members.len()) {
-        (LaneGroup::Workers, true, count) => format!("{count} workers"),
+        (LaneGroup::Workers, true, count) => say!("{count} workers"),
         (group, ..) => group.label().to_owned(),
     };
     let at = pos2(row.left() + space::MARGIN, row.center().y);
@@ -60,7 +61,7 @@ fn summary(ui: &Ui, row: Rect, head: &Head, scene: &Scene<'_>, asks: &mut Asks) 
     let strip = Rect::from_x_y_ranges(scene.axis.range, row.y_range());
     let id = ui.scope_id().with(("summary", head.group));
     let response = ui.interact(strip, id, Sense::click_and_drag());
-    let name = format!("{} summary", head.group.label());
+    let name = say!("{} summary", head.group.label());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, &name));
     input::grab(ui, &response, scene, asks);
     let pointer = response.hover_pos();
@@ -101,8 +102,8 @@ pub(super) fn button(
     asks: &mut Asks,
 ) -> Response {
     let response = ui.interact(place, ui.scope_id().with(("fold", group)), Sense::click());
-    let verb = if folded { "Unfold" } else { "Fold" };
-    let name = format!("{verb} {}", group.label().to_lowercase());
+    let verb = if folded { say!("Unfold") } else { say!("Fold") };
+    let name = say!("{verb} {}", group.label().to_lowercase());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     if response.clicked() {
         asks.commands.push(Command::Fold(group));

@@ -6,6 +6,7 @@ use egui::{
     Color32, CursorIcon, Galley, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::{Activity, Lane, Run};
+use loadscope_words::say;
 
 use super::input::{self, Asks};
 use super::scene::Scene;
@@ -47,41 +48,41 @@ fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     let mut all = vec![
         (
             Some(A::Waiting),
-            "Trainer waits",
-            "The trainer has asked for a batch that is not there",
+            say!("Trainer waits"),
+            say!("The trainer has asked for a batch that is not there"),
         ),
         (
             Some(A::Training),
-            "Training",
-            "The trainer works on a batch",
+            say!("Training"),
+            say!("The trainer works on a batch"),
         ),
         (
             Some(A::Fetching),
-            "Fetching",
-            "A worker reads the samples of a batch",
+            say!("Fetching"),
+            say!("A worker reads the samples of a batch"),
         ),
         (
             Some(A::Collating),
-            "Collating",
-            "A worker puts the samples of a batch together",
+            say!("Collating"),
+            say!("A worker puts the samples of a batch together"),
         ),
     ];
     if pins {
         all.push((
             Some(A::Pinning),
-            "Pinning",
-            "A batch is copied to page-locked memory",
+            say!("Pinning"),
+            say!("A batch is copied to page-locked memory"),
         ));
     }
     all.push((
         Some(A::Held),
-        "Held",
-        "A finished batch lies behind one that is missing",
+        say!("Held"),
+        say!("A finished batch lies behind one that is missing"),
     ));
     all.push((
         None,
-        "In a queue",
-        "Queued, returning or ready: a batch waits in a queue",
+        say!("In a queue"),
+        say!("Queued, returning or ready: a batch waits in a queue"),
     ));
     all
 }
@@ -144,12 +145,7 @@ impl Legend {
             };
             let response = ui.interact(place, ui.scope_id().with(("legend", entry.name)), sense);
             response.widget_info(|| {
-                WidgetInfo::selected(
-                    Role::Button,
-                    true,
-                    selected,
-                    format!("{} colour", entry.name),
-                )
+                WidgetInfo::selected(Role::Button, true, selected, say!("{} colour", entry.name))
             });
             input::show_focus(ui, &response, rect);
             if selected {

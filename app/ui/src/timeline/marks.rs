@@ -13,6 +13,7 @@ use crate::theme::{self, size};
 use loadscope_model::command::Command;
 use loadscope_model::markers::{Mark, Marker};
 use loadscope_model::view::Cursor;
+use loadscope_words::say;
 
 /// The longest name that a flag shows, letters.
 const LONGEST: usize = 16;
@@ -69,7 +70,7 @@ pub(super) fn show(
         let marker = flag.marker;
         let id = ui.scope_id().with(("marker", marker.number));
         let response = ui.interact(flag.place, id, Sense::click_and_drag());
-        let name = format!("Marker {}", marker.label());
+        let name = say!("Marker {}", marker.label());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         let colour = if response.hovered() || response.dragged() {
             palette.strong
@@ -100,7 +101,7 @@ pub(super) fn show(
             asks.commands
                 .push(Command::Mark(Mark::Move(marker.number, at)));
         }
-        let tip = format!(
+        let tip = say!(
             "{name} at {}\nA click goes there, dragging moves it, a right click opens its menu",
             scene.axis.exact(marker.at)
         );
@@ -119,21 +120,25 @@ fn menu(response: &Response, marker: &Marker, asks: &mut Asks) {
         let mut ask = |command: Command| asks.commands.push(command);
         let mut name = marker.name.clone();
         let field = TextEdit::singleline(&mut name);
-        let field = ui.add(field.hint_text("Name of the marker").desired_width(WIDTH));
-        let label = format!("Name of marker {}", marker.number);
+        let field = ui.add(
+            field
+                .hint_text(say!("Name of the marker"))
+                .desired_width(WIDTH),
+        );
+        let label = say!("Name of marker {}", marker.number);
         field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &label));
         if name != marker.name {
             ask(Command::Mark(Mark::Rename(marker.number, name)));
         }
-        if ui.button("Go there").clicked() {
+        if ui.button(say!("Go there")).clicked() {
             ask(Command::Cursor(Cursor::At(marker.at)));
             ui.close();
         }
-        if ui.button("Remove marker").clicked() {
+        if ui.button(say!("Remove marker")).clicked() {
             ask(Command::Mark(Mark::Remove(marker.number)));
             ui.close();
         }
-        if ui.button("Remove all markers").clicked() {
+        if ui.button(say!("Remove all markers")).clicked() {
             ask(Command::Mark(Mark::Clear));
             ui.close();
         }

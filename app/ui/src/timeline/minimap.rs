@@ -7,6 +7,7 @@ use egui::{
     StrokeKind, Ui, WidgetInfo, pos2,
 };
 use loadscope_trace::{Lane, Nanos, Track};
+use loadscope_words::say;
 
 use super::axis::TimeAxis;
 use super::found;
@@ -89,9 +90,9 @@ pub(super) fn show(
         palette.weak,
     );
     let name = match scene.state.session.loaders.are_many() {
-        true => "session",
-        false if scene.state.hides_future() => "so far",
-        false => "whole run",
+        true => say!("session"),
+        false if scene.state.hides_future() => say!("so far"),
+        false => say!("whole run"),
     };
     let name = painter.layout_no_wrap(name.to_owned(), theme::words(size::SMALL), palette.weak);
     let left = rect.left() + space::MARGIN;
@@ -128,7 +129,7 @@ pub(super) fn show(
         Sense::click_and_drag(),
     );
     response.widget_info(|| {
-        WidgetInfo::labeled(Role::GraphicsObject, true, "Minimap of the whole run")
+        WidgetInfo::labeled(Role::GraphicsObject, true, say!("Minimap of the whole run"))
     });
     handle(ui, &response, &whole, frame, scene, drag, asks);
 }

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Painter, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::{Activity, Lane, Nanos, Shares};
+use loadscope_words::say;
 
 use super::input::{self, Asks};
 use super::lanes::{ChartBox, LaneBox};
@@ -114,9 +115,8 @@ pub(super) fn chart(
         ui.scope_id().with(chart.chart),
         Sense::click_and_drag(),
     );
-    let full = of.map_or(name.to_owned(), |of| format!("{name} of {of}"));
-    response
-        .widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, format!("{full} chart")));
+    let full = of.map_or(name.to_owned(), |of| say!("{name} of {of}"));
+    response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, say!("{full} chart")));
     input::grab(ui, &response, scene, asks);
     input::show_focus(ui, &response, ui.clip_rect());
     if let Some(pointer) = response.hover_pos()

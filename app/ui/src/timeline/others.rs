@@ -5,6 +5,7 @@ use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::fleet::straggler;
 use loadscope_trace::{Glance, RunId, percent};
+use loadscope_words::say;
 
 use super::axis::TimeAxis;
 use super::head;
@@ -112,7 +113,7 @@ fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) 
     let id = ui.scope_id().with(("other loader", one.id.0));
     let response = ui.interact(place, id, Sense::click());
     let waited = percent(one.waited);
-    let spoken = format!("{}, waited {waited}", one.full);
+    let spoken = say!("{}, waited {waited}", one.full);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
     let gutter = Rect::from_x_y_ranges(place.left()..=scene.axis.range.min - 1.0, place.y_range());
     if response.hovered() || response.has_focus() {
@@ -141,20 +142,20 @@ fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) 
     }
     response
         .on_hover_cursor(CursorIcon::PointingHand)
-        .on_hover_text(format!("{spoken}\nShows this one"));
+        .on_hover_text(say!("{spoken}\nShows this one"));
 }
 
 /// How many more there are.
 fn rest(ui: &Ui, place: Rect, more: usize, scene: &Scene<'_>, asks: &mut Asks) {
     let response = ui.interact(place, ui.scope_id().with("more loaders"), Sense::click());
-    let text = format!("{more} more");
+    let text = say!("{more} more");
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
     let at = pos2(place.left() + space::MARGIN, place.center().y);
     let font = theme::words(size::SMALL);
     let colour = scene.palette.weak;
     ui.painter()
         .text(at, Align2::LEFT_CENTER, &text, font, colour);
-    if response.on_hover_text("Lists all loaders").clicked() {
+    if response.on_hover_text(say!("Lists all loaders")).clicked() {
         asks.commands.push(Action::ShowLoaders.into());
     }
 }
@@ -189,7 +190,7 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
         Strip {
             id,
             name: match is_peer && are_peers {
-                true => format!("rank {}", run.info.rank),
+                true => say!("rank {}", run.info.rank),
                 false => names[k].clone(),
             },
             full: names[k].clone(),

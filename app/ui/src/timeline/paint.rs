@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Color32, Mesh, Rangef, Rect, pos2};
 use loadscope_trace::{Activity, Lane, Nanos, Shares, Span};
+use loadscope_words::say;
 
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 use super::chart::Step;
@@ -290,8 +291,8 @@ fn label(activity: Activity, batch: u32, rect: Rect) -> Option<String> {
     let number = batch.to_string();
     let long = match activity {
         Activity::Training => number.clone(),
-        Activity::Waiting => format!("waits for {number}"),
-        activity => format!("{number} {}", activity.label().to_lowercase()),
+        Activity::Waiting => say!("waits for {number}"),
+        activity => say!("{number} {}", activity.label().to_lowercase()),
     };
     [long, number]
         .into_iter()

@@ -7,6 +7,7 @@ use egui::{
     Stroke, StrokeKind, Ui, WidgetInfo, pos2,
 };
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use super::input::{Asks, Drag, range};
 use super::scene::Scene;
@@ -39,7 +40,7 @@ pub(super) fn show(
     painter.text(
         header,
         Align2::RIGHT_CENTER,
-        "busy",
+        say!("busy"),
         theme::words(size::SMALL),
         scene.palette.weak,
     );
@@ -53,7 +54,7 @@ pub(super) fn show(
     let found = found::here(scene, &scene.axis);
     found::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, "Time ruler"));
+    response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, say!("Time ruler")));
     // After the ruler, so that a flag can be taken.
     marks::show(ui, &painter, strip, &flags, scene, asks);
     handle(ui, &response, scene, drag, asks);

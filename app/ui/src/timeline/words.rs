@@ -3,6 +3,7 @@
 use loadscope_insight::format::capital;
 use loadscope_insight::idle::meaning;
 use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span};
+use loadscope_words::say;
 
 use super::axis::TimeAxis;
 use super::hit::{Bucket, Target};
@@ -23,18 +24,18 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
         .and_then(|row| run.batches().get(row))
         .map(|b| b.id.to_string());
     let duration = span.end.min(run.end()) - span.start;
-    let so_far = if span.is_open() { " so far" } else { "" };
-    let how_long = format!("{duration}{so_far}, from {}", axis.exact(span.start));
+    let so_far = if span.is_open() { say!(" so far") } else { "" };
+    let how_long = say!("{duration}{so_far}, from {}", axis.exact(span.start));
     if span.activity == Activity::Waiting {
         let what = match name {
-            Some(name) => format!("Trainer waits · {name}"),
-            None => "Trainer waits".to_owned(),
+            Some(name) => say!("Trainer waits · {name}"),
+            None => say!("Trainer waits").to_owned(),
         };
         return vec![what, how_long, why_waiting(run, t)];
     }
     let what = format!(
         "{} · {} · {lane}",
-        capital(&name.unwrap_or_else(|| "no batch".to_owned())),
+        capital(&name.unwrap_or_else(|| say!("no batch").to_owned())),
         span.activity.label()
     );
     let mut lines = vec![what, how_long, meaning(span.activity).to_owned()];
@@ -53,15 +54,14 @@ fn why_waiting(run: &Run, t: Nanos) -> String {
     let pipeline = run.pipeline_at(t);
     match pipeline.awaited() {
         Some(batch) => {
-            let place = batch
-                .lane
-                .map_or(String::new(), |lane| format!(" in {lane}"));
-            format!(
+            let place = batch.lane.map_or(String::new(), |lane| say!(" in {lane}"));
+            say!(
                 "The trainer waits for {}, which is {}{place}",
-                batch.id, batch.stage
+                batch.id,
+                batch.stage
             )
         }
-        None => "The trainer waits, and no batch is under way".to_owned(),
+        None => say!("The trainer waits, and no batch is under way").to_owned(),
     }
 }
 
@@ -69,9 +69,9 @@ fn why_waiting(run: &Run, t: Nanos) -> String {
 fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
     let count = run.samples(row).len();
     let sample = run.samples(row).find(|s| s.start <= t && t < s.end())?;
-    let mut text = format!("Sample {} of {count}", sample.position + 1);
+    let mut text = say!("Sample {} of {count}", sample.position + 1);
     if let Some(index) = sample.index {
-        text += &format!(" · index {}", format::count(index));
+        text += &say!(" · index {}", format::count(index));
     }
     text += &format!(" · {}", sample.wall);
     let mut lines = vec![text];
@@ -84,7 +84,7 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
                 let here = (start..start + wall).contains(&t);
                 start += wall;
                 let mark = if here { "→ " } else { "" };
-                format!("{mark}{name} {wall}")
+                say!("{mark}{name} {wall}")
             })
             .collect();
         lines.push(parts.join(" · "));
@@ -97,9 +97,9 @@ pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String
     let length = bucket.end - bucket.start;
     let what = format!(
         "{} · {place}",
-        format::plural(bucket.spans, "span", "spans"),
+        format::plural(bucket.spans, say!(n: "span"), say!(n: "spans")),
     );
-    let how_long = format!("{length}, from {}", axis.exact(bucket.start));
+    let how_long = say!("{length}, from {}", axis.exact(bucket.start));
     let whole = Nanos(length.0.saturating_mul(bucket.rows as i64));
     vec![what, how_long, shares(&bucket.shares, whole)]
 }
@@ -119,7 +119,7 @@ pub fn shares(shares: &Shares, whole: Nanos) -> String {
         .collect();
     let idle = whole - shares.total();
     if share(idle) >= 0.005 {
-        parts.push(format!("idle {}", format::percent(share(idle))));
+        parts.push(say!("idle {}", format::percent(share(idle))));
     }
     parts.join(" · ")
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use egui::Context;
 use loadscope_trace::{Nanos, Run, RunId};
+use loadscope_words::say;
 
 use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
 use loadscope_insight::diagnose::compared::Compared;
@@ -127,7 +128,7 @@ impl<T: Send + 'static> Question<T> {
         match started {
             Ok(job) => self.job = Some((key.clone(), job)),
             Err(e) => {
-                let why = format!("cannot start a thread: {e}. Close other programs and try again");
+                let why = say!("cannot start a thread: {e}. Close other programs and try again");
                 self.broken = Some((key.clone(), why));
             }
         }
@@ -146,8 +147,8 @@ impl<T: Send + 'static> Question<T> {
                     .map_or(Duration::ZERO, |at| now.saturating_sub(at));
             }
             Outcome::Broken => {
-                let why =
-                    "the calculation failed unexpectedly; this is a bug in Loadscope".to_owned();
+                let why = say!("the calculation failed unexpectedly; this is a bug in Loadscope")
+                    .to_owned();
                 self.broken = Some((key.clone(), why));
             }
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use egui::Context;
 use loadscope_trace::{Origin, RunOptions};
+use loadscope_words::say;
 
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::sampling::OrderOf;
@@ -153,7 +154,7 @@ impl Asker {
             Outcome::NotYet => return,
             Outcome::Ready(answer) => answer.map(Arc::new),
             Outcome::Broken => {
-                Err("The calculation stopped; this is a bug in Loadscope".to_owned())
+                Err(say!("The calculation stopped; this is a bug in Loadscope").to_owned())
             }
         };
         self.answer = Some((key.clone(), answer));
@@ -201,7 +202,7 @@ impl Asker {
             Ok(job) => self.job = Some((key, job)),
             Err(e) => {
                 let refusal =
-                    format!("Cannot start a thread: {e}. Close other programs and try again");
+                    say!("Cannot start a thread: {e}. Close other programs and try again");
                 self.answer = Some((key, Err(refusal)));
             }
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::Write;
 
 use loadscope_trace::{Activity, Lane, Nanos, Run, RunId, Span, Track};
+use loadscope_words::Language;
 use serde_json::Value;
 
 use super::failure::Failure;
@@ -53,7 +54,7 @@ fn head(run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
         "{{\"displayTimeUnit\": \"ms\", \"otherData\": {{\"writer\": \"loadscope {}\", \"origin\": {}, \"dataset\": {}, \
          \"rank\": {}, \"world_size\": {}, \"started_unix_ns\": {}, \"events_lost\": {}}},\n\"traceEvents\": [",
         env!("CARGO_PKG_VERSION"),
-        json(&info.origin.label()),
+        json(&info.origin.key()),
         json(&info.dataset),
         info.rank,
         info.world_size,
@@ -166,7 +167,7 @@ impl Trace<'_> {
     fn slice(&mut self, span: &Span, tid: usize) -> Result<(), Failure> {
         let (start, end) = (span.start, span.end.min(self.run.end()));
         let (ts, dur) = (Micros(start), Micros(end - start));
-        let label = span.activity.label();
+        let label = span.activity.text().of(Language::En);
         let Some((row, batch)) = span
             .batch()
             .and_then(|r| Some((r, self.run.batches().get(r)?)))
@@ -284,7 +285,11 @@ struct Category<'a>(&'a Span);
 
 impl fmt::Display for Category<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.activity.label().to_ascii_lowercase())
+        write!(
+            f,
+            "\"{}\"",
+            self.0.activity.text().of(Language::En).to_ascii_lowercase()
+        )
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Fail
         false => Cell::None,
     };
     let made_at = info.made_at.as_ref().map_or("", |at| &at.name);
-    let origin = info.origin.label();
+    let origin = info.origin.key();
     each(&[
         id,
         told(made_at),

@@ -276,7 +276,7 @@ fn gauges(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
             Ok::<(), Failure>(())
         };
     for (lane, what, values) in run.gauges() {
-        series(lane.map(|l| l.to_string()), None, what, values.points())?;
+        series(lane.map(|l| l.key()), None, what, values.points())?;
     }
     for (part, what, values) in run.part_gauges() {
         let name = run.parts().get(usize::from(part)).map(String::as_str);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::{Activity, Stage};
@@ -79,44 +80,48 @@ impl Cause {
     /// In a few words.
     pub fn label(self) -> &'static str {
         match self {
-            Self::NotDispatched => "Not yet dispatched",
-            Self::Starting => "Worker starting",
-            Self::Queued => "Behind an earlier batch",
-            Self::IndexQueue => "Index queue",
-            Self::Fetching => "Fetching",
-            Self::Collating => "Collating",
-            Self::Returning => "Returning",
-            Self::Pinning => "Pinning",
-            Self::Held => "Held",
-            Self::Sampling => "Drawing indices",
-            Self::Trainer => "Main thread",
-            Self::End => "End of epoch",
-            Self::NotMeasured => "Not measured",
+            Self::NotDispatched => say!("Not yet dispatched"),
+            Self::Starting => say!("Worker starting"),
+            Self::Queued => say!("Behind an earlier batch"),
+            Self::IndexQueue => say!("Index queue"),
+            Self::Fetching => say!("Fetching"),
+            Self::Collating => say!("Collating"),
+            Self::Returning => say!("Returning"),
+            Self::Pinning => say!("Pinning"),
+            Self::Held => say!("Held"),
+            Self::Sampling => say!("Drawing indices"),
+            Self::Trainer => say!("Main thread"),
+            Self::End => say!("End of epoch"),
+            Self::NotMeasured => say!("Not measured"),
         }
     }
 
     /// What the awaited batch was doing, in one sentence.
     pub fn explanation(self) -> &'static str {
         match self {
-            Self::NotDispatched => "The sampler had not drawn the batch, so no worker had it",
+            Self::NotDispatched => say!("The sampler had not drawn the batch, so no worker had it"),
             Self::Starting => {
-                "The worker of the batch was starting: it had not come to its first batch"
+                say!("The worker of the batch was starting: it had not come to its first batch")
             }
-            Self::Queued => "The worker of the batch was busy with an earlier one",
+            Self::Queued => say!("The worker of the batch was busy with an earlier one"),
             Self::IndexQueue => {
-                "The worker of the batch was idle and had not taken it from its queue"
+                say!("The worker of the batch was idle and had not taken it from its queue")
             }
-            Self::Fetching => "The samples of the batch were read from the dataset",
-            Self::Collating => "The samples of the batch were put together",
-            Self::Returning => "The batch was in the result queue, on its way to the main thread",
-            Self::Pinning => "The batch was copied to page-locked memory",
-            Self::Held => "The batch was finished, and held in the reorder buffer",
+            Self::Fetching => say!("The samples of the batch were read from the dataset"),
+            Self::Collating => say!("The samples of the batch were put together"),
+            Self::Returning => {
+                say!("The batch was in the result queue, on its way to the main thread")
+            }
+            Self::Pinning => say!("The batch was copied to page-locked memory"),
+            Self::Held => say!("The batch was finished, and held in the reorder buffer"),
             Self::Sampling => {
-                "The batch had arrived; the sampler drew the next indices before it was yielded"
+                say!(
+                    "The batch had arrived; the sampler drew the next indices before it was yielded"
+                )
             }
-            Self::Trainer => "The batch had arrived; the main thread had not yielded it yet",
-            Self::End => "No batches were left: the workers were shutting down",
-            Self::NotMeasured => "The source does not say what the batch was doing",
+            Self::Trainer => say!("The batch had arrived; the main thread had not yielded it yet"),
+            Self::End => say!("No batches were left: the workers were shutting down"),
+            Self::NotMeasured => say!("The source does not say what the batch was doing"),
         }
     }
 

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::survey::{Kind, SLOW_SAMPLE, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, Run, count, percent, plural};
+use loadscope_words::say;
 
 /// Finished batches had to lie behind the missing one for this share of a wait.
 const HELD_SHARE: f64 = 0.25;
@@ -31,20 +32,25 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let waits = blocked().count() as u64;
     let batches = match waits {
         1 => run.batches()[row].id.to_string(),
-        n => plural(n, "slow batch", "slow batches"),
+        n => plural(n, say!(n: "slow batch"), say!(n: "slow batches")),
     };
     let ready = survey.blame.ready_batches.unwrap_or_default();
-    let verb = if waits == 1 { "costs" } else { "cost" };
-    let mut text = format!("{batches} {verb} {}", survey.say_cost(cost));
-    text.replace_range(..1, &text[..1].to_uppercase());
+    let verb = if waits == 1 {
+        say!("costs")
+    } else {
+        say!("cost")
+    };
+    let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    text.replace_range(..first, &text[..first].to_uppercase());
     if survey.share(ready) >= TOLD {
-        text += &format!(
+        text += &say!(
             "; finished batches were held back for {} in total",
             survey.say(ready)
         );
     }
     let spread = if run.info.options.batch_size.is_some_and(|size| size > 1) {
-        "; grouping samples of similar cost into a batch avoids outliers"
+        say!("; grouping samples of similar cost into a batch avoids outliers")
     } else {
         ""
     };
@@ -53,7 +59,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: format!(
+        remedy: say!(
             "in_order=False yields whatever is ready, in another order in every run{spread}"
         ),
         cost: Some(cost),
@@ -75,7 +81,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     });
     let severity = Severity::of_share(survey.share(cost))?;
     let worst = survey.waits.iter().max_by_key(|w| w.in_slow_samples)?;
-    let text = format!(
+    let text = say!(
         "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",
         count(samples.slow),
         count(samples.count),
@@ -84,7 +90,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         survey.say_cost(cost),
     );
     let order = if survey.run.info.options.in_order && survey.workers > 1 {
-        "in_order=False lets the others pass; "
+        say!("in_order=False lets the others pass; ")
     } else {
         ""
     };
@@ -93,7 +99,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         text,
         severity,
         evidence: worst_sample(survey.run, worst.row?),
-        remedy: format!(
+        remedy: say!(
             "{order}a larger prefetch_factor bridges them, up to a point; best is to prepare or cache these samples once"
         ),
         cost: Some(cost),

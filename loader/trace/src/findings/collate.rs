@@ -3,6 +3,7 @@
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{BatchId, Nanos};
+use loadscope_words::say;
 
 /// It takes at least this share of the work on a batch.
 const MUCH: f64 = 0.4;
@@ -71,7 +72,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     if let Some(bytes) = large_batches(survey) {
         return Some(Finding {
             id: FindingId::SlowCollate,
-            text: format!(
+            text: say!(
                 "Batches are large, {} each: allocating, filling and copying them takes {} of the {} that a batch takes to make: {}",
                 size(bytes),
                 survey.collate,
@@ -80,13 +81,13 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
             ),
             severity,
             evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
-            remedy: "Smaller batches, or smaller elements on the way to the trainer (uint8 or float16, converted on the GPU)".to_owned(),
+            remedy: say!("Smaller batches, or smaller elements on the way to the trainer (uint8 or float16, converted on the GPU)").to_owned(),
             cost: Some(cost),
         });
     }
     Some(Finding {
         id: FindingId::SlowCollate,
-        text: format!(
+        text: say!(
             "collate_fn takes {} of the {} that a batch takes to make: {}",
             survey.collate,
             survey.mean_work,
@@ -94,8 +95,8 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
-        remedy: "Keep collate_fn to padding and stacking, one call for the batch, as pad_sequence and torch.stack; move \
-                 the work for one sample (tokenizing, conversion to tensors) into __getitem__"
+        remedy: say!("Keep collate_fn to padding and stacking, one call for the batch, as pad_sequence and torch.stack; move \
+                 the work for one sample (tokenizing, conversion to tensors) into __getitem__")
             .to_owned(),
         cost: Some(cost),
     })

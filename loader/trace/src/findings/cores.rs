@@ -2,6 +2,7 @@
 
 use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use crate::{percent, plural};
+use loadscope_words::say;
 
 /// Samples got less than this share of a core while they were computed.
 const CROWDED: f64 = 0.75;
@@ -20,16 +21,16 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
         id: FindingId::Oversubscribed,
-        text: format!(
+        text: say!(
             "{} workers share {}: a sample has a core for {} of the time that it takes, {}",
             survey.workers,
-            plural(cores as u64, "core", "cores"),
+            plural(cores as u64, say!(n: "core"), say!(n: "cores")),
             percent(share),
             survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: format!(
+        remedy: say!(
             "num_workers={cores} computes as much with less switching; only cheaper transforms or more cores make it \
              faster. In each worker, torch.set_num_threads(1)"
         ),

@@ -3,6 +3,7 @@
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
 use crate::{EndReason, Level, Nanos, Run, Stage, WorkerId, brief};
+use loadscope_words::say;
 
 /// A worker ended without being asked to.
 pub(super) fn dead(survey: &Survey) -> Option<Finding> {
@@ -21,23 +22,23 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
         is_its && matches!(b.stage, Stage::Fetching | Stage::Collating)
     });
     let what = match had {
-        Some(batch) => format!(" while it worked on {}", batch.id),
+        Some(batch) => say!(" while it worked on {}", batch.id),
         None => String::new(),
     };
     let which = match dead.len() {
-        1 => how(run, worker, at).unwrap_or_else(|| format!("Worker {worker} died")),
-        _ => format!("Workers {} died; the first one, {worker},", list(&names, 4)),
+        1 => how(run, worker, at).unwrap_or_else(|| say!("Worker {worker} died")),
+        _ => say!("Workers {} died; the first one, {worker},", list(&names, 4)),
     };
     Some(Finding {
         id: FindingId::DeadWorker,
-        text: format!("{which} at {}{what}", survey.say(at)),
+        text: say!("{which} at {}{what}", survey.say(at)),
         severity: Severity::Critical,
         evidence: match had {
             Some(batch) => Evidence::Batch(batch.id),
             None => Evidence::Worker(worker),
         },
-        remedy: "Look at the samples of that batch with num_workers=0, and at the system's log for a process that was \
-                 killed for its memory; fewer workers or smaller batches need less"
+        remedy: say!("Look at the samples of that batch with num_workers=0, and at the system's log for a process that was \
+                 killed for its memory; fewer workers or smaller batches need less")
             .to_owned(),
         cost: None,
     })
@@ -58,7 +59,7 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let (at, message) = run.failure()?;
     let place = message.place();
-    let place = place.map_or(String::new(), |place| format!(", for {place}"));
+    let place = place.map_or(String::new(), |place| say!(", for {place}"));
     let text = brief(message.first_line().trim_end_matches('.').to_owned());
     let batch = message.about.filter(|id| run.batch(*id).is_some());
     let position = message.sample.zip(batch).and_then(|(sample, id)| {
@@ -68,14 +69,16 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     });
     let remedy = match message.about {
         Some(_) => {
-            "Catch it in __getitem__ and return another sample, or leave that sample out; with num_workers=0 a debugger \
+            say!(
+                "Catch it in __getitem__ and return another sample, or leave that sample out; with num_workers=0 a debugger \
              stops where it is raised"
+            )
         }
-        None => "With num_workers=0 a debugger stops where it is raised",
+        None => say!("With num_workers=0 a debugger stops where it is raised"),
     };
     Some(Finding {
         id: FindingId::Failed,
-        text: format!(
+        text: say!(
             "The run ended with an error at {}: {text}{place}",
             survey.say(at)
         ),
@@ -121,14 +124,14 @@ pub(super) fn silent(survey: &Survey) -> Option<Finding> {
     let id = run.batches()[row].id;
     Some(Finding {
         id: FindingId::SilentWorker,
-        text: format!(
+        text: say!(
             "Worker {worker} appears stuck: {took} on {id} so far; no other batch took more than {}",
             Nanos(longest)
         ),
         severity: Severity::Critical,
         evidence: Evidence::Batch(id),
-        remedy: "timeout=60 raises an error instead of waiting for ever; look for a lock that was held when the worker was \
-                 forked (multiprocessing_context='spawn'), and for a file system that hangs"
+        remedy: say!("timeout=60 raises an error instead of waiting for ever; look for a lock that was held when the worker was \
+                 forked (multiprocessing_context='spawn'), and for a file system that hangs")
             .to_owned(),
         cost: None,
     })

@@ -1,5 +1,6 @@
 //! What a finding consists of.
 
+use loadscope_words::say;
 use serde::{Serialize, Serializer};
 
 use super::FindingId;
@@ -36,9 +37,9 @@ impl Severity {
     /// One word.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Note => "Note",
-            Self::Warning => "Warning",
-            Self::Critical => "Critical",
+            Self::Note => say!("Note"),
+            Self::Warning => say!("Warning"),
+            Self::Critical => say!("Critical"),
         }
     }
 }

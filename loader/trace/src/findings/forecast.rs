@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use loadscope_words::{Text, say, text};
 use serde::{Serialize, Serializer};
 
 use crate::{Nanos, percent};
@@ -116,10 +117,10 @@ impl Change {
     pub fn subject(self, now: usize) -> String {
         match self {
             Self::NumWorkers(n) if n.checked_sub(1) == Some(now) => {
-                format!("a {} worker", ordinal(n))
+                say!("a {} worker", ordinal(n))
             }
-            Self::Window(n, factor) => format!("num_workers={n} with prefetch_factor={factor}"),
-            Self::Kept(n) => format!("num_workers={n} with persistent_workers=True"),
+            Self::Window(n, factor) => say!("num_workers={n} with prefetch_factor={factor}"),
+            Self::Kept(n) => say!("num_workers={n} with persistent_workers=True"),
             other => other.to_string(),
         }
     }
@@ -192,7 +193,7 @@ impl Prospects {
     pub(super) fn condition(&self, change: Change) -> &'static str {
         match change {
             Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_) if self.is_divided => {
-                ", if the workers divide the stream among themselves"
+                say!(", if the workers divide the stream among themselves")
             }
             _ => "",
         }
@@ -201,30 +202,27 @@ impl Prospects {
     /// What cannot be forecast, in a sentence.
     pub fn left_out(&self) -> Option<String> {
         let why = self.workers_refused.as_ref()?;
-        Some(format!(
-            "Other numbers of workers cannot be forecast: {why}"
-        ))
+        Some(say!("Other numbers of workers cannot be forecast: {why}"))
     }
 
     /// `in_order=False would take 1.17 s; a third worker, 1.45 s`. There were so many `workers`; `say` writes
     /// times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
         if !self.fits() {
-            return format!(
+            return say!(
                 "No forecasts: for the recorded settings the model predicts {}, which is {} off",
                 say(self.refit),
                 percent(self.error().abs()),
             );
         }
         let unknown = self.workers_refused.as_ref();
-        let unknown =
-            unknown.map(|why| format!("Other numbers of workers cannot be forecast: {why}"));
+        let unknown = unknown.map(|why| say!("Other numbers of workers cannot be forecast: {why}"));
         let Some(first) = self.first(workers) else {
             let which = match unknown {
-                Some(_) => "No setting with as many workers",
-                None => "No other setting",
+                Some(_) => say!("No setting with as many workers"),
+                None => say!("No other setting"),
             };
-            let text = format!(
+            let text = say!(
                 "{which} is more than {:.0}\u{2009}% faster; with an ideal loader the run would take {}",
                 Self::WORTH * 100.0,
                 say(self.headroom),
@@ -232,13 +230,13 @@ impl Prospects {
             return with(text, unknown);
         };
         let subject = first.change.subject(workers);
-        let mut text = format!("{subject} would take {}", say(first.took));
+        let mut text = say!("{subject} would take {}", say(first.took));
         if let Some(second) = self.second(&first, workers) {
             let subject = second.change.subject(workers);
             let (took, same) = (say(second.took), say(first.took));
             text += &match took == same {
-                true => format!("; {subject} would, too"),
-                false => format!("; {subject}, {took}"),
+                true => say!("; {subject} would, too"),
+                false => say!("; {subject}, {took}"),
             };
         }
         let all = [Some(first), self.second(&first, workers)];
@@ -255,22 +253,30 @@ impl Prospects {
 /// A sentence, and another one.
 fn with(text: String, more: Option<String>) -> String {
     match more {
-        Some(more) => format!("{text}. {more}"),
+        Some(more) => say!("{text}. {more}"),
         None => text,
     }
 }
 
 /// `third`, `11th`, `22nd`
 fn ordinal(n: usize) -> String {
-    const WORDS: [&str; 9] = [
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+    const WORDS: [Text; 9] = [
+        text!("first"),
+        text!("second"),
+        text!("third"),
+        text!("fourth"),
+        text!("fifth"),
+        text!("sixth"),
+        text!("seventh"),
+        text!("eighth"),
+        text!("ninth"),
     ];
     let word = n.checked_sub(1).and_then(|k| WORDS.get(k));
     match (word, n % 10, n % 100) {
-        (Some(word), ..) => (*word).to_owned(),
-        (None, 1, tail) if tail != 11 => format!("{n}st"),
-        (None, 2, tail) if tail != 12 => format!("{n}nd"),
-        (None, 3, tail) if tail != 13 => format!("{n}rd"),
-        _ => format!("{n}th"),
+        (Some(word), ..) => word.say().to_owned(),
+        (None, 1, tail) if tail != 11 => say!("{n}st"),
+        (None, 2, tail) if tail != 12 => say!("{n}nd"),
+        (None, 3, tail) if tail != 13 => say!("{n}rd"),
+        _ => say!("{n}th"),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::words::list;
 use crate::{Cause, Nanos, Run, Stage, count, percent};
+use loadscope_words::say;
 
 /// How long the trainer waited, of what, and for what longest.
 #[derive(Clone, Copy, Debug)]
@@ -51,15 +52,20 @@ impl<'a> Glance<'a> {
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`
     pub fn headline(&self) -> String {
         if self.run.tells_only_parts() {
-            return "How long the trainer waited for single batches was not measured".to_owned();
+            return say!("How long the trainer waited for single batches was not measured")
+                .to_owned();
         }
         let verb = if self.run.has_ended() {
-            "waited"
+            say!("waited")
         } else {
-            "has waited"
+            say!("has waited")
         };
-        let so_far = if self.run.has_ended() { "" } else { " so far" };
-        format!(
+        let so_far = if self.run.has_ended() {
+            ""
+        } else {
+            say!(" so far")
+        };
+        say!(
             "The trainer {verb} {} of {}{so_far} ({})",
             self.say(self.waited),
             self.say(self.total),
@@ -81,32 +87,32 @@ impl<'a> Glance<'a> {
         let causes = Cause::ALL.into_iter();
         let main = causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))?;
         let place = match batch.worker {
-            Some(worker) => format!("worker {worker}"),
-            None => "the main thread".to_owned(),
+            Some(worker) => say!("worker {worker}"),
+            None => say!("the main thread").to_owned(),
         };
         let what = match main {
-            Cause::NotDispatched => "it had not been dispatched".to_owned(),
-            Cause::Starting => format!("{place} was starting"),
-            Cause::Queued => format!("it was queued behind an earlier batch of {place}"),
-            Cause::IndexQueue => format!("it was in the index queue of {place}"),
+            Cause::NotDispatched => say!("it had not been dispatched").to_owned(),
+            Cause::Starting => say!("{place} was starting"),
+            Cause::Queued => say!("it was queued behind an earlier batch of {place}"),
+            Cause::IndexQueue => say!("it was in the index queue of {place}"),
             Cause::Fetching => match self.slowest_sample(row) {
-                Some(sample) => format!("{sample} in {place}"),
-                None => format!("it was fetched by {place}"),
+                Some(sample) => say!("{sample} in {place}"),
+                None => say!("it was fetched by {place}"),
             },
-            Cause::Collating => format!("it was collated by {place}"),
-            Cause::Returning => "it was in the result queue".to_owned(),
-            Cause::Pinning => "it was being pinned".to_owned(),
-            Cause::Held => "it was held in the reorder buffer".to_owned(),
-            Cause::Sampling => "the sampler drew the next batch".to_owned(),
-            Cause::Trainer => "the main thread had not yielded it yet".to_owned(),
+            Cause::Collating => say!("it was collated by {place}"),
+            Cause::Returning => say!("it was in the result queue").to_owned(),
+            Cause::Pinning => say!("it was being pinned").to_owned(),
+            Cause::Held => say!("it was held in the reorder buffer").to_owned(),
+            Cause::Sampling => say!("the sampler drew the next batch").to_owned(),
+            Cause::Trainer => say!("the main thread had not yielded it yet").to_owned(),
             Cause::End => return None,
-            Cause::NotMeasured => "what it was doing was not measured".to_owned(),
+            Cause::NotMeasured => say!("what it was doing was not measured").to_owned(),
         };
         let ready = match self.ready_behind(k, row) {
-            Some(ready) => format!(" while {ready} were already finished"),
+            Some(ready) => say!(" while {ready} were already finished"),
             None => String::new(),
         };
-        Some(format!(
+        Some(say!(
             "{} of it for {}: {what}{ready}",
             self.say(took),
             batch.id
@@ -126,8 +132,8 @@ impl<'a> Glance<'a> {
             return None;
         }
         let name = match slowest.index {
-            Some(index) => format!("sample {}", count(index)),
-            None => format!("sample {} of it", slowest.position),
+            Some(index) => say!("sample {}", count(index)),
+            None => say!("sample {} of it", slowest.position),
         };
         let took = self.say(slowest.wall);
         let stages = run.sample_stages(row);
@@ -141,9 +147,9 @@ impl<'a> Glance<'a> {
                 if is_most(wall, slowest.wall)
                     && (wall.0 as f64) < NEARLY_ALL * slowest.wall.0 as f64 =>
             {
-                format!("{name} took {took}, {} of it in {stage},", self.say(wall))
+                say!("{name} took {took}, {} of it in {stage},", self.say(wall))
             }
-            _ => format!("{name} took {took}"),
+            _ => say!("{name} took {took}"),
         })
     }
 
@@ -159,8 +165,8 @@ impl<'a> Glance<'a> {
         let names: Vec<String> = held.map(|b| b.id.idx.to_string()).collect();
         match names.len() {
             0 => None,
-            1 => Some(format!("batch {}", names[0])),
-            _ => Some(format!("batches {}", list(&names, 6))),
+            1 => Some(say!("batch {}", names[0])),
+            _ => Some(say!("batches {}", list(&names, 6))),
         }
     }
 }

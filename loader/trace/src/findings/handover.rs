@@ -3,6 +3,7 @@
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Cause, Nanos};
+use loadscope_words::say;
 
 /// Handing batches over takes longer than making them, so that the trainer alone would be faster.
 pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
@@ -30,7 +31,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     let a_batch = Nanos(on_their_way.0 / survey.yielded.max(1) as i64);
     Some(Finding {
         id: FindingId::SlowerThanNone,
-        text: format!(
+        text: say!(
             "A batch takes {} to make and {} to hand over: without workers the same work would take {} instead of {}",
             survey.mean_work,
             a_batch,
@@ -39,7 +40,8 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: "num_workers=0, or larger batches, so that there is less to hand over".to_owned(),
+        remedy: say!("num_workers=0, or larger batches, so that there is less to hand over")
+            .to_owned(),
         cost: Some(on_their_way),
     })
 }
@@ -60,7 +62,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
         id: FindingId::Pinning,
-        text: format!(
+        text: say!(
             "The pin thread takes {} per batch, where a training step takes {}: {}",
             survey.pin,
             survey.step,
@@ -68,7 +70,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: "pin_memory=False, unless batches go to a GPU with non_blocking=True and the copies hide behind the step"
+        remedy: say!("pin_memory=False, unless batches go to a GPU with non_blocking=True and the copies hide behind the step")
             .to_owned(),
         cost: Some(cost),
     })
@@ -91,14 +93,14 @@ pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
         id: FindingId::Sampler,
-        text: format!(
+        text: say!(
             "The sampler is the bottleneck: the main thread draws the indices of batches while nothing else goes on, {}",
             survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: "Draw all indices of an epoch at once, as tensors, in the sampler's __iter__; workers do not help, \
-                 because the sampler runs in the main thread"
+        remedy: say!("Draw all indices of an epoch at once, as tensors, in the sampler's __iter__; workers do not help, \
+                 because the sampler runs in the main thread")
             .to_owned(),
         cost: Some(cost),
     })

@@ -3,6 +3,7 @@
 use super::resources::least;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{GaugeKind, Lane, Nanos, Run, WorkerId, bytes, plural};
+use loadscope_words::say;
 
 /// Less than this is no trouble on any host, bytes.
 const MUCH: f64 = 64.0 * 1024.0 * 1024.0;
@@ -84,10 +85,10 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     let held = peak(run).unwrap_or(total).max(total);
     Some(Finding {
         id: FindingId::CopyOnWrite,
-        text: format!(
+        text: say!(
             "{} copied {} of the main process's memory, up to {} each: reading a Python object writes its reference count, so \
              the page that it lies on is copied",
-            plural(copies.len() as u64, "worker", "workers"),
+            plural(copies.len() as u64, say!(n: "worker"), say!(n: "workers")),
             bytes(total),
             bytes(most),
         ),
@@ -96,8 +97,8 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
             false => Severity::Note,
         },
         evidence: Evidence::Worker(worst),
-        remedy: "Keep what the dataset holds in few large objects: NumPy arrays, tensors or Arrow tables instead of lists \
-                 and dicts of Python objects; texts as one array of bytes with offsets"
+        remedy: say!("Keep what the dataset holds in few large objects: NumPy arrays, tensors or Arrow tables instead of lists \
+                 and dicts of Python objects; texts as one array of bytes with offsets")
             .to_owned(),
         cost: None,
     })
@@ -126,11 +127,11 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
     let left = last(run, GaugeKind::MemoryLeft);
     let lasts = left.map_or(String::new(), |left| {
         let time = Nanos::from_secs_f64((left / rate).min(1e9));
-        format!("; what is left of the host's memory lasts {time} at this rate")
+        say!("; what is left of the host's memory lasts {time} at this rate")
     });
     Some(Finding {
         id: FindingId::MemoryGrowth,
-        text: format!(
+        text: say!(
             "The memory of {} grew from {} to {} in {} and still grows, {} a minute{}{lasts}",
             name(lane),
             bytes(most.first),
@@ -139,7 +140,7 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
             bytes(rate * 60.0),
             match growing.len() {
                 1 => String::new(),
-                n => format!(" in all {n} processes that grow"),
+                n => say!(" in all {n} processes that grow"),
             },
         ),
         severity: Severity::Warning,
@@ -149,12 +150,12 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
         },
         remedy: match lane {
             Lane::Worker(_) => {
-                "Look for what __getitem__ or collate_fn keeps from one sample to the next: a cache without a limit, a list \
-                 that is appended to, files that stay open. With persistent_workers=False it ends with each epoch"
+                say!("Look for what __getitem__ or collate_fn keeps from one sample to the next: a cache without a limit, a list \
+                 that is appended to, files that stay open. With persistent_workers=False it ends with each epoch")
             }
             _ => {
-                "Look for what the loop keeps from one step to the next: losses that are summed with their graph (use \
-                 loss.item() or loss.detach()), batches or outputs in a list"
+                say!("Look for what the loop keeps from one step to the next: losses that are summed with their graph (use \
+                 loss.item() or loss.detach()), batches or outputs in a list")
             }
         }
         .to_owned(),
@@ -224,7 +225,7 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
     let each = each.reduce(f64::max);
     Some(Finding {
         id: FindingId::Memory,
-        text: format!(
+        text: say!(
             "Only {} of memory were left at {}, while the program took {}: the system ends processes when there is none",
             bytes(least),
             survey.say(at),
@@ -233,11 +234,11 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
         severity: Severity::Warning,
         evidence: Evidence::Range(at, at),
         remedy: match each {
-            Some(each) => format!(
+            Some(each) => say!(
                 "Fewer workers (each has up to {} for itself), a smaller prefetch_factor or smaller batches",
                 bytes(each)
             ),
-            None => "Smaller batches, or a dataset that keeps less in memory".to_owned(),
+            None => say!("Smaller batches, or a dataset that keeps less in memory").to_owned(),
         },
         cost: None,
     })
@@ -259,7 +260,7 @@ fn last(run: &Run, what: GaugeKind) -> Option<f64> {
 
 fn name(lane: Lane) -> String {
     match lane {
-        Lane::Worker(worker) => format!("worker {worker}"),
-        _ => "the main process".to_owned(),
+        Lane::Worker(worker) => say!("worker {worker}"),
+        _ => say!("the main process").to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{GaugeKind, Level, Nanos, Run, bytes, plural};
+use loadscope_words::say;
 
 /// The size that Docker gives `/dev/shm` by default, bytes.
 const DOCKER_SHM: f64 = 64.0 * 1024.0 * 1024.0;
@@ -43,8 +44,10 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
         "insufficient shared memory",
     ];
     let run = survey.run;
-    let remedy = "docker run --shm-size=8g (or --ipc=host); fewer workers, a smaller prefetch_factor or smaller batches \
-                  have less in flight";
+    let remedy = say!(
+        "docker run --shm-size=8g (or --ipc=host); fewer workers, a smaller prefetch_factor or smaller batches \
+                  have less in flight"
+    );
     let finding = |text, severity, evidence| Finding {
         id: FindingId::SharedMemory,
         text,
@@ -55,7 +58,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     };
     if let Some((at, text)) = complaint(run, &WORDS) {
         let first = text.lines().next().unwrap_or_default();
-        let text = format!("Shared memory ran out at {}: {first}", survey.say(at));
+        let text = say!("Shared memory ran out at {}: {first}", survey.say(at));
         let evidence = Evidence::Range(at, at);
         return Some(finding(text, Severity::Critical, evidence));
     }
@@ -64,7 +67,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
         if left > (peak + left) * (1.0 - NEARLY) {
             return None;
         }
-        let text = format!(
+        let text = say!(
             "Only {} of shared memory (/dev/shm) were left at {}, and {} in use: when there is none, workers die of a bus error",
             bytes(left),
             survey.say(at),
@@ -76,7 +79,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     if !(NEARLY * DOCKER_SHM..=DOCKER_SHM).contains(&peak) {
         return None;
     }
-    let text = format!(
+    let text = say!(
         "{:.0} MiB of shared memory are in use, where a container has 64 MiB unless it asks for more",
         peak / 1024.0 / 1024.0
     );
@@ -87,8 +90,10 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
 pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     const WORDS: [&str; 3] = ["Too many open files", "items of ancdata", "EMFILE"];
     let run = survey.run;
-    let remedy = "torch.multiprocessing.set_sharing_strategy('file_system'), or ulimit -n 65536; do not keep batches that \
-                  are done with";
+    let remedy = say!(
+        "torch.multiprocessing.set_sharing_strategy('file_system'), or ulimit -n 65536; do not keep batches that \
+                  are done with"
+    );
     let finding = |text, severity, evidence| Finding {
         id: FindingId::Descriptors,
         text,
@@ -99,14 +104,14 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     };
     if let Some((at, text)) = complaint(run, &WORDS) {
         let first = text.lines().next().unwrap_or_default();
-        let text = format!("File descriptors ran out at {}: {first}", survey.say(at));
+        let text = say!("File descriptors ran out at {}: {first}", survey.say(at));
         return Some(finding(text, Severity::Critical, Evidence::Range(at, at)));
     }
     let peak = highest(run, GaugeKind::Descriptors)?;
     if !(NEARLY * USUAL_DESCRIPTORS..=USUAL_DESCRIPTORS).contains(&peak) {
         return None;
     }
-    let text = format!(
+    let text = say!(
         "{peak:.0} file descriptors are open, where a process may have 1,024 unless it asks for more"
     );
     Some(finding(text, Severity::Warning, Evidence::Run))
@@ -117,16 +122,16 @@ pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
     let lost = survey.run.dropped();
     (lost > 0).then(|| Finding {
         id: FindingId::LostEvents,
-        text: format!(
+        text: say!(
             "{} lost: times and counts are those of what is left",
-            plural(lost, "event was", "events were")
+            plural(lost, say!(n: "event was"), say!(n: "events were"))
         ),
         severity: Severity::Note,
         evidence: match survey.run.losses().first() {
             Some((at, _)) => Evidence::Range(*at, *at),
             None => Evidence::Run,
         },
-        remedy: "Larger batches make fewer events".to_owned(),
+        remedy: say!("Larger batches make fewer events").to_owned(),
         cost: None,
     })
 }

@@ -3,6 +3,7 @@
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
+use loadscope_words::say;
 
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
@@ -41,10 +42,10 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
     let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {
-        format!(
+        say!(
             ": the main thread took {} to start {}",
             survey.say(time),
-            plural(workers, "worker", "workers")
+            plural(workers, say!(n: "worker"), say!(n: "workers"))
         )
     });
     let slow = wait.and_then(|w| slow_sample(survey, w.row?, took));
@@ -53,38 +54,52 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
             slow.as_ref().map_or("", |slow| &slow.text),
             match slow.as_ref().is_some_and(|slow| slow.is_first) {
                 true => {
-                    "Look at that sample, the first of its worker: what __getitem__ sets up when it is first called belongs into \
+                    say!(
+                        "Look at that sample, the first of its worker: what __getitem__ sets up when it is first called belongs into \
                      worker_init_fn; or its file is large, damaged or on a slow disk"
+                    )
                 }
-                false => "Look at that sample: its file may be large, damaged or on a slow disk",
+                false => {
+                    say!("Look at that sample: its file may be large, damaged or on a slow disk")
+                }
             },
         ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
-            "Workers start one at a time: fewer workers start sooner, and for short epochs num_workers=0 may be fastest",
+            say!(
+                "Workers start one at a time: fewer workers start sooner, and for short epochs num_workers=0 may be fastest"
+            ),
         ),
         Some(Cause::Starting) => (
-            ": its worker was starting",
-            "Keep what every worker does first short: worker_init_fn, imports (a spawned worker repeats those of the program), \
-             and a large dataset object, which is sent to it",
+            say!(": its worker was starting"),
+            say!(
+                "Keep what every worker does first short: worker_init_fn, imports (a spawned worker repeats those of the program), \
+             and a large dataset object, which is sent to it"
+            ),
         ),
         Some(Cause::Pinning) => (
-            ": pinning it took long",
-            "The first batch sets page-locked memory up; pin_memory=False for short runs without a GPU",
+            say!(": pinning it took long"),
+            say!(
+                "The first batch sets page-locked memory up; pin_memory=False for short runs without a GPU"
+            ),
         ),
         Some(Cause::NotDispatched | Cause::Sampling) => (
-            ": the sampler had not drawn it",
-            "Draw the order once, before training, and not whenever the sampler's __iter__ is called",
+            say!(": the sampler had not drawn it"),
+            say!(
+                "Draw the order once, before training, and not whenever the sampler's __iter__ is called"
+            ),
         ),
         _ => (
             "",
-            "Open files and build tables in worker_init_fn or once before the loader is made, and keep the dataset object \
-             small: it is sent to every worker",
+            say!(
+                "Open files and build tables in worker_init_fn or once before the loader is made, and keep the dataset object \
+             small: it is sent to every worker"
+            ),
         ),
     };
     Some(Finding {
         id: FindingId::SlowFirstBatch,
-        text: format!(
+        text: say!(
             "The first batch came after {}, where a batch takes {}{what} ({} of the run)",
             survey.say(took),
             survey.usual_work,
@@ -111,11 +126,11 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
         return None;
     }
     let name = match slowest.index {
-        Some(index) => format!("sample {}", count(index)),
-        None => format!("its sample {}", slowest.position),
+        Some(index) => say!("sample {}", count(index)),
+        None => say!("its sample {}", slowest.position),
     };
     Some(SlowSample {
-        text: format!(": {name} took {}", survey.say(slowest.wall)),
+        text: say!(": {name} took {}", survey.say(slowest.wall)),
         is_first: slowest.position == 0,
     })
 }
@@ -132,14 +147,14 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
     }
     Some(Finding {
         id: FindingId::ShortRun,
-        text: format!(
+        text: say!(
             "Most of the wait, {}, was for the first batch, which cannot be prefetched; the run has only {}",
             survey.say(took),
-            plural(survey.yielded, "batch", "batches")
+            plural(survey.yielded, say!(n: "batch"), say!(n: "batches"))
         ),
         severity: Severity::Note,
         evidence: Evidence::Range(epoch.start, first),
-        remedy: "In a longer run it counts for less".to_owned(),
+        remedy: say!("In a longer run it counts for less").to_owned(),
         cost: None,
     })
 }
@@ -166,23 +181,27 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let starting = survey.blame.of(Cause::Starting).unwrap_or_default();
     let anew = (starting + ending).0 >= cost.0 / 5 && !is_persistent;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
-        "Fewer and longer epochs, from a sampler that goes through the dataset several times: prefetching begins anew in each"
+        say!(
+            "Fewer and longer epochs, from a sampler that goes through the dataset several times: prefetching begins anew in each"
+        )
     } else if is_persistent {
-        "The workers are kept, so the sampler or the dataset's __iter__ takes the time: prepare there only once"
+        say!(
+            "The workers are kept, so the sampler or the dataset's __iter__ takes the time: prepare there only once"
+        )
     } else {
-        "persistent_workers=True keeps the workers, and what they have opened, between epochs"
+        say!("persistent_workers=True keeps the workers, and what they have opened, between epochs")
     };
     let what = match anew {
-        true => ", while workers end and start anew",
+        true => say!(", while workers end and start anew"),
         false => "",
     };
     Some(Finding {
         id: FindingId::EpochRefill,
-        text: format!(
+        text: say!(
             "{} of {} epochs began with a gap of {}{} before the first batch{what}: {}",
             count(gaps.len() as u64),
             count(run.epochs().len() as u64),
-            if gaps.len() > 1 { "up to " } else { "" },
+            if gaps.len() > 1 { say!("up to ") } else { "" },
             survey.say(longest),
             survey.say_cost(cost)
         ),

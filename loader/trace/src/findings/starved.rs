@@ -3,6 +3,7 @@
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, ProcessCost, percent, plural};
+use loadscope_words::say;
 
 /// What the workers' being too few costs: the waits for usual batches that were being worked on.
 pub(super) fn cost(survey: &Survey) -> Nanos {
@@ -30,35 +31,35 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let cores = run.info.cores as usize;
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
-        0 => format!(
+        0 => say!(
             "With num_workers=0 the main process loads every batch itself, {} each",
             survey.plain_work
         ),
-        1 => format!("1 worker needs {} per batch", survey.plain_work),
-        n => format!(
+        1 => say!("1 worker needs {} per batch", survey.plain_work),
+        n => say!(
             "{n} workers need {} per batch each, so one arrives every {}",
             survey.plain_work,
             Nanos(survey.plain_work.0 / n as i64)
         ),
     };
-    let text = format!(
+    let text = say!(
         "{supply}, but a training step takes only {}: {}",
         survey.step,
         survey.say_cost(cost)
     );
     let remedy = match needed {
-        Some(n) if is_computing && cores > 0 && n > cores => format!(
+        Some(n) if is_computing && cores > 0 && n > cores => say!(
             "The samples need the processor, and more workers than {} only take turns: simplify the transforms, or apply \
              them once, before training",
-            plural(cores as u64, "core", "cores")
+            plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
         Some(n) => format!("num_workers={n}"),
-        None if workers == 0 => "num_workers=2 or more".to_owned(),
-        None if is_computing && cores > 0 && workers >= cores => format!(
+        None if workers == 0 => say!("num_workers=2 or more").to_owned(),
+        None if is_computing && cores > 0 && workers >= cores => say!(
             "Training is much faster than {} can load: simplify the transforms, or cache their output",
-            plural(cores as u64, "core", "cores")
+            plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
-        None => "Training is much faster than loading: add workers, simplify the transforms, or cache their output"
+        None => say!("Training is much faster than loading: add workers, simplify the transforms, or cache their output")
             .to_owned(),
     };
     Some(Finding {
@@ -113,19 +114,19 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     let needed = needed.filter(|n| *n > workers);
     Some(Finding {
         id: FindingId::Sawtooth,
-        text: format!(
+        text: say!(
             "{} of that waiting comes once every {workers} batches: the {workers} workers finish in lockstep, leaving \
              gaps",
             match highest as f64 / all as f64 {
-                share if share > 0.95 => "Nearly all".to_owned(),
+                share if share > 0.95 => say!("Nearly all").to_owned(),
                 share => percent(share),
             }
         ),
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => format!("num_workers={n}; a larger prefetch_factor hardly helps, since every worker is busy all the time"),
-            None => "Cheaper samples; a larger prefetch_factor hardly helps, since every worker is busy all the time".to_owned(),
+            Some(n) => say!("num_workers={n}; a larger prefetch_factor hardly helps, since every worker is busy all the time"),
+            None => say!("Cheaper samples; a larger prefetch_factor hardly helps, since every worker is busy all the time").to_owned(),
         },
         // The same waiting as that of workers that are too few, seen from another side.
         cost: Some(cost),
@@ -145,12 +146,12 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::TrainingBound,
         text: match hardly_waits {
-            true => format!(
+            true => say!(
                 "The trainer is the bottleneck: it waited {} of the time, and a step takes {}",
                 percent(share),
                 survey.step
             ),
-            false => format!(
+            false => say!(
                 "The trainer is the bottleneck: its steps take {} of the time, {} each, and it waited {}",
                 percent(trained),
                 survey.step,
@@ -160,9 +161,9 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         severity: Severity::Note,
         evidence: Evidence::Run,
         remedy: match survey.run.info.world_size {
-            0 | 1 if !hardly_waits => "Most of the time is in the training step: look there first".to_owned(),
-            0 | 1 => "Nothing to do here: the loader keeps up".to_owned(),
-            _ => "The loader of this rank keeps up; where its steps wait for other ranks (all_reduce), look at the rank that waits longest for its loader".to_owned(),
+            0 | 1 if !hardly_waits => say!("Most of the time is in the training step: look there first").to_owned(),
+            0 | 1 => say!("Nothing to do here: the loader keeps up").to_owned(),
+            _ => say!("The loader of this rank keeps up; where its steps wait for other ranks (all_reduce), look at the rank that waits longest for its loader").to_owned(),
         },
         cost: None,
     })

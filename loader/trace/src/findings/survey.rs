@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::Glance;
 use crate::{Blame, Cause, Nanos, Run, percent};
+use loadscope_words::say;
 
 mod spent;
 
@@ -174,7 +175,7 @@ impl<'a> Survey<'a> {
     /// A cost in time and as a share: `0.86 s of waiting (71 % of the run)`.
     pub(super) fn say_cost(&self, cost: Nanos) -> String {
         let share = percent(self.share(cost));
-        format!("{} of waiting ({share} of the run)", self.say(cost))
+        say!("{} of waiting ({share} of the run)", self.say(cost))
     }
 
     /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.

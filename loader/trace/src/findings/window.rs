@@ -3,6 +3,7 @@
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use crate::{Nanos, Stage};
+use loadscope_words::say;
 
 /// What a larger prefetch_factor may be advised up to.
 const LARGEST: i64 = 16;
@@ -32,7 +33,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     }
     Some(Finding {
         id: FindingId::WindowTooSmall,
-        text: format!(
+        text: say!(
             "The workers are fast enough, one batch every {} for steps of {}, but the window of prefetch_factor × \
              num_workers = {} batches does not bridge slow ones: {}",
             Nanos(supply as i64),
@@ -72,12 +73,12 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     let factor = window.saturating_sub(least).div_ceil(workers).max(2);
     Some(Finding {
         id: FindingId::WindowTooLarge,
-        text: format!(
+        text: say!(
             "At least {least} of the {window} batches of the window always lie ready: they only take up memory"
         ),
         severity: Severity::Note,
         evidence: Evidence::Run,
-        remedy: format!("prefetch_factor={factor} does the same"),
+        remedy: say!("prefetch_factor={factor} does the same"),
         cost: None,
     })
 }

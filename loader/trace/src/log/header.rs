@@ -1,5 +1,6 @@
 //! The first line of a log.
 
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::LogError;
@@ -36,22 +37,24 @@ impl Header {
             why: why.to_owned(),
         };
         if line.is_empty() {
-            return Err(not_a_log("it is empty"));
+            return Err(not_a_log(say!("it is empty")));
         }
-        let text = std::str::from_utf8(line).map_err(|_| not_a_log("it is a binary file"))?;
+        let text = std::str::from_utf8(line).map_err(|_| not_a_log(say!("it is a binary file")))?;
         let value: serde_json::Value = serde_json::from_str(text)
-            .map_err(|_| not_a_log("its first line is no JSON object"))?;
+            .map_err(|_| not_a_log(say!("its first line is no JSON object")))?;
         let version = value
             .get("loadscope")
-            .ok_or_else(|| not_a_log("its first line has no field `loadscope`"))?;
+            .ok_or_else(|| not_a_log(say!("its first line has no field `loadscope`")))?;
         match version.as_u64() {
             Some(FORMAT_VERSION) => serde_json::from_value(value)
-                .map_err(|e| not_a_log(&format!("its header is damaged: {e}"))),
+                .map_err(|e| not_a_log(&say!("its header is damaged: {e}"))),
             Some(found) => Err(LogError::Version {
                 found,
                 supported: FORMAT_VERSION,
             }),
-            None => Err(not_a_log("the version in its header is not a whole number")),
+            None => Err(not_a_log(say!(
+                "the version in its header is not a whole number"
+            ))),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::wire::Line;
 use crate::{Event, LogError, brief};
+use loadscope_words::say;
 
 /// The event on a line of any kind; `None` on an empty one.
 pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
@@ -18,6 +19,6 @@ pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
 }
 
 pub(super) fn too_long(line: u64, longest: usize) -> LogError {
-    let why = format!("it is longer than {} MiB", longest >> 20);
+    let why = say!("it is longer than {} MiB", longest >> 20);
     LogError::Line { line, why }
 }

@@ -13,6 +13,7 @@ use super::quick::Quick;
 use super::unpack::Unpacked;
 use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
 use crate::{Event, LogError, Sorter};
+use loadscope_words::say;
 
 /// Reads events from a log. Iterate it; afterwards [`LogReader::was_cut`] tells whether the file ends in the middle.
 pub struct LogReader {
@@ -80,18 +81,20 @@ impl LogReader {
         };
         match reader.next_line(MAX_HEADER) {
             Ok(false) if reader.cut => {
-                let why = "it is cut off before the end of its first line".to_owned();
+                let why = say!("it is cut off before the end of its first line").to_owned();
                 return Err(LogError::NotALog { why });
             }
             Ok(_) => Header::parse(reader.line.trim_ascii())?,
             Err(LogError::Compressed { .. }) => {
-                let why = "its first line cannot be decompressed. If it was one, `loadscope repair FILE` keeps all sound lines";
+                let why = say!(
+                    "its first line cannot be decompressed. If it was one, `loadscope repair FILE` keeps all sound lines"
+                );
                 return Err(LogError::NotALog {
                     why: why.to_owned(),
                 });
             }
             Err(LogError::Io { .. } | LogError::Line { .. }) => {
-                let why = "its first line cannot be read".to_owned();
+                let why = say!("its first line cannot be read").to_owned();
                 return Err(LogError::NotALog { why });
             }
             Err(other) => return Err(other),

@@ -6,6 +6,7 @@
 use std::io::{Read, Seek};
 
 use crate::LogError;
+use loadscope_words::say;
 
 mod damage;
 mod judge;
@@ -58,7 +59,7 @@ pub fn repair<R: Read + Seek>(
         }
     }
     Err(LogError::NotALog {
-        why: "no line of it is one of a recording".to_owned(),
+        why: say!("no line of it is one of a recording").to_owned(),
     })
 }
 

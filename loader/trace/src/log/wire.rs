@@ -221,7 +221,7 @@ impl<'a> Line<'a> {
                 ..bare(Name::Consumer)
             },
             EventKind::Gauge(g) => Self {
-                lane: g.lane.map(|lane| Cow::Owned(lane.to_string())),
+                lane: g.lane.map(|lane| Cow::Owned(lane.key())),
                 part: g.part.as_deref().map(Cow::Borrowed),
                 what: Some(g.what),
                 value: Some(g.value).filter(|v| v.is_finite()),

@@ -3,6 +3,7 @@
 use loadscope_insight::variables::planned_workers;
 use loadscope_lessons::{Answer, Kind, Part, Phase, Target, Unanswerable, Value};
 use loadscope_trace::Run;
+use loadscope_words::say;
 
 use super::stage::{begin_replay, has_wandered};
 use super::{lesson, quiz};
@@ -165,7 +166,7 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
             action,
             Action::Learn | Action::ToggleLecture | Action::ChangeLanguage
         );
-        return (!is_always).then_some("No lesson is open: press Ctrl+L to choose one");
+        return (!is_always).then_some(say!("No lesson is open: press Ctrl+L to choose one"));
     };
     match action {
         Action::GoOn => cannot_go_on(state, page),
@@ -173,21 +174,23 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
             Page::Lesson(playing) => match playing.play.phase() {
                 Phase::Asking | Phase::Trying(_) => None,
                 Phase::Reading | Phase::Answered(_) | Phase::Reached | Phase::Finished => {
-                    Some("There is nothing to skip: press Enter to go on")
+                    Some(say!("There is nothing to skip: press Enter to go on"))
                 }
             },
             Page::Quiz(quizzing) if quizzing.entry().is_some() => None,
-            Page::Quiz(_) | Page::Case(_) | Page::Contents => Some("There is no open question"),
+            Page::Quiz(_) | Page::Case(_) | Page::Contents => {
+                Some(say!("There is no open question"))
+            }
         },
         Action::PreviousPage => match page {
             Page::Lesson(playing) if playing.play.phase() == &Phase::Finished => None,
             Page::Lesson(playing) if playing.play.position().0 > 0 => None,
-            Page::Lesson(_) => Some("This is the first step of the lesson"),
-            Page::Quiz(_) | Page::Case(_) | Page::Contents => Some("No lesson is open"),
+            Page::Lesson(_) => Some(say!("This is the first step of the lesson")),
+            Page::Quiz(_) | Page::Case(_) | Page::Contents => Some(say!("No lesson is open")),
         },
         Action::ReturnToStep => match has_wandered(state) {
             true => None,
-            false => Some("The window shows what the step is about"),
+            false => Some(say!("The window shows what the step is about")),
         },
         _ => None,
     }
@@ -204,18 +207,24 @@ fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
         return None;
     }
     match page {
-        Page::Contents => Some("Choose a lesson from the list"),
+        Page::Contents => Some(say!("Choose a lesson from the list")),
         Page::Lesson(playing) if playing.play.may_go_on() => None,
         Page::Lesson(playing) => match playing.play.phase() {
-            Phase::Trying(_) => Some("Reach the goal first, or press Shift+Enter to skip it"),
+            Phase::Trying(_) => Some(say!(
+                "Reach the goal first, or press Shift+Enter to skip it"
+            )),
             Phase::Reading
             | Phase::Asking
             | Phase::Answered(_)
             | Phase::Reached
-            | Phase::Finished => Some("Answer the question first, or press Shift+Enter to skip it"),
+            | Phase::Finished => Some(say!(
+                "Answer the question first, or press Shift+Enter to skip it"
+            )),
         },
         Page::Quiz(quizzing) => match quizzing.entry() {
-            Some(_) => Some("Answer the question first, or press Shift+Enter to skip it"),
+            Some(_) => Some(say!(
+                "Answer the question first, or press Shift+Enter to skip it"
+            )),
             None => None,
         },
         Page::Case(detecting) => match (&detecting.case, &detecting.solved) {
@@ -225,8 +234,8 @@ fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
             {
                 None
             }
-            (Some(_), None) => Some("Name the cause and choose a remedy first"),
-            (None, None) => Some("The case is being made"),
+            (Some(_), None) => Some(say!("Name the cause and choose a remedy first")),
+            (None, None) => Some(say!("The case is being made")),
         },
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use loadscope_insight::diagnose::Other;
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_lessons::cases::{CASES, Case, Culprit, Remedy, Solved};
+use loadscope_words::say;
 
 use super::aside::{open_contents, put_aside};
 use super::stage::{go_to, set_panels, show_run, want};
@@ -112,7 +113,7 @@ fn detecting_run(state: &State) -> Option<Other> {
     let case = state.learn.detecting()?.case.as_ref()?;
     Some(Other {
         number: CASE_RUNS + state.learn.asked,
-        name: "Before".to_owned(),
+        name: say!("Before").to_owned(),
         run: Arc::new(case.run.clone()),
         cut: false,
         is_before: true,

@@ -34,7 +34,7 @@ pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
             serde_json::json!({ "part": of, "what": what, "mean": chart.mean(run) })
         });
         map.insert("parts".to_owned(), parts.collect());
-        map.insert("origin".to_owned(), run.info.origin.label().into());
+        map.insert("origin".to_owned(), run.info.origin.key().into());
         map.insert("pinning".to_owned(), run.info.pinning.clone().into());
         map.insert("options".to_owned(), options(run)?);
     }

@@ -1,6 +1,7 @@
 //! The columns of the table.
 
 use loadscope_trace::{PinMemory, Run, Stage};
+use loadscope_words::say;
 
 use super::durations::TIMED;
 
@@ -55,12 +56,12 @@ impl Field {
     /// Its name, without a unit.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Batch => "Batch",
-            Self::Epoch => "Epoch",
-            Self::Worker => "Worker",
-            Self::Samples => "Samples",
-            Self::Time(k) => TIMED[k].1,
-            Self::Stage => "Stage now",
+            Self::Batch => say!("Batch"),
+            Self::Epoch => say!("Epoch"),
+            Self::Worker => say!("Worker"),
+            Self::Samples => say!("Samples"),
+            Self::Time(k) => TIMED[k].1.say(),
+            Self::Stage => say!("Stage now"),
         }
     }
 
@@ -76,12 +77,12 @@ impl Field {
     /// What it shows.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Batch => "Task index within the epoch",
-            Self::Epoch => "Counted from 0",
-            Self::Worker => "Who fetched it",
-            Self::Samples => "Samples in the batch",
+            Self::Batch => say!("Task index within the epoch"),
+            Self::Epoch => say!("Counted from 0"),
+            Self::Worker => say!("Who fetched it"),
+            Self::Samples => say!("Samples in the batch"),
             Self::Time(k) => TIMED[k].0.explanation(),
-            Self::Stage => "Where it is at the time cursor",
+            Self::Stage => say!("Where it is at the time cursor"),
         }
     }
 }

@@ -1,20 +1,21 @@
 //! How long every batch was in every stage, kept up to date as events come in.
 
 use loadscope_trace::{Nanos, Run, Stage};
+use loadscope_words::{Text, text};
 
 use loadscope_insight::format;
 use loadscope_insight::platform::Budget;
 
 /// The stages that take time, with the names of their columns.
-pub const TIMED: [(Stage, &str); 8] = [
-    (Stage::Queued, "Queued"),
-    (Stage::Fetching, "Fetch"),
-    (Stage::Collating, "Collate"),
-    (Stage::Returning, "Return"),
-    (Stage::Pinning, "Pin"),
-    (Stage::Held, "Held"),
-    (Stage::Ready, "Ready"),
-    (Stage::Training, "Train"),
+pub const TIMED: [(Stage, Text); 8] = [
+    (Stage::Queued, text!("Queued")),
+    (Stage::Fetching, text!("Fetch")),
+    (Stage::Collating, text!("Collate")),
+    (Stage::Returning, text!("Return")),
+    (Stage::Pinning, text!("Pin")),
+    (Stage::Held, text!("Held")),
+    (Stage::Ready, text!("Ready")),
+    (Stage::Training, text!("Train")),
 ];
 
 /// Not in this stage (yet).

@@ -2,6 +2,7 @@
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::Cause;
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use crate::kit::rows::{Cell, Marks, button, row};
@@ -17,9 +18,9 @@ const BAR: f32 = 24.0;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
-    section(ui, "What the trainer waited for");
+    section(ui, say!("What the trainer waited for"));
     if look.parts.is_empty() {
-        remark(ui, "The trainer never waited");
+        remark(ui, say!("The trainer never waited"));
     } else {
         bar(ui, look);
         for part in &look.parts {
@@ -29,12 +30,12 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     if let Some(time) = &look.ready_batches {
         remark(
             ui,
-            &format!("Finished batches were held back for {time} in total"),
+            &say!("Finished batches were held back for {time} in total"),
         );
     }
     if !look.blame.not_measured.is_empty() {
         let names: Vec<&str> = look.blame.not_measured.iter().map(|c| c.label()).collect();
-        remark(ui, &format!("Not measured: {}", names.join(", ")));
+        remark(ui, &say!("Not measured: {}", names.join(", ")));
     }
 }
 
@@ -100,7 +101,7 @@ fn line(ui: &mut Ui, part: &Part, commands: &mut Vec<Command>) {
     };
     match &part.longest {
         Some(wait) => {
-            let tip = format!(
+            let tip = say!(
                 "{}\nSelects {}, the longest wait of this kind",
                 part.cause.explanation(),
                 wait.id

@@ -12,6 +12,7 @@ use loadscope_insight::diagnose::compared::{Compared, Strip};
 use loadscope_insight::report::compare::Outcome;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// Widths of the columns.
 const NAME: f32 = 120.0;
@@ -24,15 +25,15 @@ const STRIP: f32 = 32.0;
 pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
     let other = state.session.diagnose.other.as_ref();
     ui.add_space(space::GAP);
-    section_with(ui, "Compared with another run", |ui| {
-        if other.is_some() && ui.button("Stop comparing").clicked() {
+    section_with(ui, say!("Compared with another run"), |ui| {
+        if other.is_some() && ui.button(say!("Stop comparing")).clicked() {
             commands.push(Command::StopComparing);
         }
     });
     let Some(other) = other else {
         remark(
             ui,
-            "Compare with another recording to see what became better or worse",
+            say!("Compare with another recording to see what became better or worse"),
         );
         if ui.button(Action::Compare.info().name).clicked() {
             commands.push(Action::Compare.into());
@@ -40,7 +41,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         return;
     };
     let Some(compared) = compared else {
-        remark(ui, "The comparison is made once this run has ended");
+        remark(ui, say!("The comparison is made once this run has ended"));
         return;
     };
     let sentence = title_text(ui, &compared.sentence);
@@ -48,25 +49,23 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     numbers(ui, &other.name, compared);
     for (name, strip) in [
         (other.name.as_str(), &compared.strips[0]),
-        ("This run", &compared.strips[1]),
+        (say!("This run"), &compared.strips[1]),
     ] {
         trainer(ui, name, strip);
     }
     hint(
         ui,
-        "Both runs on the same time axis: training below, waiting in red above it",
+        say!("Both runs on the same time axis: training below, waiting in red above it"),
     );
-    for (word, titles) in [("Gone", &compared.gone), ("New", &compared.new)] {
+    for (word, titles) in [(say!("Gone"), &compared.gone), (say!("New"), &compared.new)] {
         if !titles.is_empty() {
-            remark(ui, &format!("{word}: {}", titles.join(", ")));
+            remark(ui, &say!("{word}: {}", titles.join(", ")));
         }
     }
     if let Some(epochs) = compared.only_epochs {
-        let epochs = loadscope_insight::format::plural(epochs as u64, "epoch", "epochs");
-        remark(
-            ui,
-            &format!("Compared: the first {epochs}, which both have"),
-        );
+        let epochs =
+            loadscope_insight::format::plural(epochs as u64, say!(n: "epoch"), say!(n: "epochs"));
+        remark(ui, &say!("Compared: the first {epochs}, which both have"));
     }
 }
 
@@ -75,8 +74,8 @@ fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
     let columns = [
         Column::words("", NAME),
         Column::numbers(other, NUMBER),
-        Column::numbers("This run", NUMBER),
-        Column::numbers("Change, with its 95\u{2009}% interval", CHANGE),
+        Column::numbers(say!("This run"), NUMBER),
+        Column::numbers(say!("Change, with its 95\u{2009}% interval"), CHANGE),
     ];
     let table = Table::new(ui, columns);
     for r in &compared.rows {
@@ -92,9 +91,9 @@ fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
             change,
         ];
         let meaning = match r.outcome {
-            Outcome::Improved => "Significantly better",
-            Outcome::Worse => "Significantly worse",
-            Outcome::Unclear => "Not significant",
+            Outcome::Improved => say!("Significantly better"),
+            Outcome::Worse => say!("Significantly worse"),
+            Outcome::Unclear => say!("Not significant"),
         };
         let response = table.row(ui, cells, Marks::default());
         response.on_hover_text(meaning);
@@ -116,5 +115,5 @@ fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
     });
     let response = strip::show(ui, STRIP, &strip.parts, Sense::hover());
     response
-        .widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{name}, {}", strip.total)));
+        .widget_info(|| WidgetInfo::labeled(Role::Label, true, say!("{name}, {}", strip.total)));
 }

@@ -2,6 +2,7 @@
 
 use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use loadscope_trace::{Evidence, Finding, Lane, Severity};
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use crate::kit::titles::section;
@@ -14,9 +15,9 @@ use loadscope_model::view::Item;
 
 /// Shows them, the worst first.
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
-    section(ui, "Why, and what to do");
+    section(ui, say!("Why, and what to do"));
     if look.diagnosis.findings.is_empty() {
-        remark(ui, "Nothing was found that would need a change");
+        remark(ui, say!("Nothing was found that would need a change"));
         return;
     }
     for finding in &look.diagnosis.findings {
@@ -65,22 +66,22 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
         Evidence::Run => return None,
         Evidence::Range(start, end) => {
             go_to(Item::Range(*start, *end), &mut commands);
-            "Show when".to_owned()
+            say!("Show when").to_owned()
         }
         Evidence::Batch(id) => {
             go_to(Item::Batch(state.session.run.row(*id)?), &mut commands);
-            format!("Show {id}")
+            say!("Show {id}")
         }
         Evidence::Sample(id, position, index) => {
             go_to(Item::Batch(state.session.run.row(*id)?), &mut commands);
             match index {
-                Some(index) => format!("Show sample {index} in {id}"),
-                None => format!("Show place {position} of {id}"),
+                Some(index) => say!("Show sample {index} in {id}"),
+                None => say!("Show place {position} of {id}"),
             }
         }
         Evidence::Worker(worker) => {
             go_to(Item::Lane(Lane::Worker(*worker)), &mut commands);
-            format!("Show worker {worker}")
+            say!("Show worker {worker}")
         }
         Evidence::Position(epoch, _) => {
             let at = state
@@ -94,7 +95,7 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
                 ..Choice::default()
             }));
             commands.push(Action::ShowSampling.into());
-            format!("Show the order of epoch {epoch}")
+            say!("Show the order of epoch {epoch}")
         }
     };
     Some((name, commands))

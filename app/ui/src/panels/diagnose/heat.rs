@@ -6,6 +6,7 @@ use egui::{
 };
 
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::diagnose::what_if::WhatIf;
@@ -82,7 +83,7 @@ fn place(ui: &Ui, what_if: &WhatIf, cell: Rect, forecast: &Forecast, is_picked: 
         .with(("forecast", setting.num_workers, setting.prefetch_factor));
     let response = ui.interact(cell, id, Sense::click());
     let (name, outcome) = (name_of(forecast), outcome_of(forecast));
-    let spoken = format!("{name}: {outcome}");
+    let spoken = say!("{name}: {outcome}");
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_picked, &spoken));
     let fill = palette.stalled(shade(what_if, forecast));
     let ink = palette.text_on(fill);
@@ -137,7 +138,7 @@ pub fn name_of(forecast: &Forecast) -> String {
     let s = &forecast.setting;
     match s.num_workers {
         0 => "num_workers=0".to_owned(),
-        n => format!("num_workers={n}, prefetch_factor={}", s.prefetch_factor),
+        n => say!("num_workers={n}, prefetch_factor={}", s.prefetch_factor),
     }
 }
 
@@ -146,9 +147,9 @@ pub fn outcome_of(forecast: &Forecast) -> String {
     let say = |time: Nanos| time.beside(forecast.time);
     let range = match forecast.low == forecast.high {
         true => String::new(),
-        false => format!(" ({} to {})", say(forecast.low), say(forecast.high)),
+        false => say!(" ({} to {})", say(forecast.low), say(forecast.high)),
     };
-    format!(
+    say!(
         "{}{range}, the trainer waits {} of it ({})",
         say(forecast.time),
         say(forecast.waited),
@@ -196,9 +197,9 @@ impl Marks {
 impl Mark {
     fn meaning(self) -> &'static str {
         match self {
-            Self::Recorded => "Recorded",
-            Self::Best => "Fastest",
-            Self::Cheapest => "Fewest workers within 2\u{2009}% of it",
+            Self::Recorded => say!("Recorded"),
+            Self::Best => say!("Fastest"),
+            Self::Cheapest => say!("Fewest workers within 2\u{2009}% of it"),
         }
     }
 

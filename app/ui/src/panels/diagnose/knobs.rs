@@ -2,6 +2,7 @@
 
 use egui::{self, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::theme::{Palette, mono, size, space};
 use loadscope_insight::diagnose::what_if::WhatIf;
@@ -25,9 +26,9 @@ pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Com
         .show(ui, |ui| {
             flag(ui, "in_order", &mut base.in_order, None);
             flag(ui, "persistent_workers", &mut base.persistent_workers, None);
-            let unknown = (!own.pin_memory).then_some(
-                "What pinning takes was not recorded: record a run with pin_memory=True",
-            );
+            let unknown = (!own.pin_memory).then_some(say!(
+                "What pinning takes was not recorded: record a run with pin_memory=True"
+            ));
             flag(ui, "pin_memory", &mut base.pin_memory, unknown);
             batch_size(ui, &mut base);
             step(ui, state, &mut base);
@@ -37,7 +38,7 @@ pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Com
                 faster(ui, name, &mut base);
             }
         });
-    if before != *own && ui.button("As it was recorded").clicked() {
+    if before != *own && ui.button(say!("As it was recorded")).clicked() {
         commands.push(Command::WhatIf(None));
     } else if base != before {
         let base = (base != *own).then(|| Box::new(base));
@@ -57,7 +58,7 @@ fn flag(ui: &mut Ui, text: &str, value: &mut bool, obstacle: Option<&str>) {
     let check = egui::Checkbox::new(value, RichText::new(word).font(mono(size::BODY)));
     let response = ui.add_enabled(obstacle.is_none(), check);
     // The options panel has a box of this name, too.
-    let (spoken, on) = (format!("what if {text}"), *value);
+    let (spoken, on) = (say!("what if {text}"), *value);
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, obstacle.is_none(), on, &spoken));
     if let Some(obstacle) = obstacle {
         response.on_disabled_hover_text(obstacle);
@@ -117,12 +118,14 @@ fn optional(
 ) -> Option<f64> {
     ui.horizontal(|ui| match value {
         None => {
-            let response = ui.button("as recorded").labelled_by(label);
+            let response = ui.button(say!("as recorded")).labelled_by(label);
             response.clicked().then_some(usual)
         }
         Some(mut value) => {
             ui.add(shape(DragValue::new(&mut value))).labelled_by(label);
-            let back = ui.small_button("×").on_hover_text("As it was recorded");
+            let back = ui
+                .small_button("×")
+                .on_hover_text(say!("As it was recorded"));
             (!back.clicked()).then_some(value)
         }
     })
@@ -141,7 +144,9 @@ fn cache(ui: &mut Ui, base: &mut Setting) {
             .suffix("\u{2009}%"),
     )
     .labelled_by(label)
-    .on_hover_text("Share of the samples that would come from a cache and cost nothing");
+    .on_hover_text(say!(
+        "Share of the samples that would come from a cache and cost nothing"
+    ));
     base.cache = percent / 100.0;
     ui.end_row();
 }
@@ -157,10 +162,10 @@ fn faster(ui: &mut Ui, stage: &str, base: &mut Setting) {
             .range(0.1..=100.0)
             .speed(0.02)
             .max_decimals(1)
-            .suffix("× as fast"),
+            .suffix(say!("× as fast")),
     )
     .labelled_by(label)
-    .on_hover_text("A stage of the samples that the dataset names");
+    .on_hover_text(say!("A stage of the samples that the dataset names"));
     if factor != before {
         base.faster.retain(|(s, _)| s != stage);
         if (factor - 1.0).abs() > 1e-9 {

@@ -4,6 +4,7 @@ use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_insight::report::program::{Part, Program, What};
 use loadscope_model::command::Command;
 use loadscope_trace::{Activity, percent};
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use crate::kit::rows::{Cell, Marks, button, row};
@@ -20,7 +21,7 @@ pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>)
     let Some(program) = program else {
         return;
     };
-    section(ui, "How the time of the program passed");
+    section(ui, say!("How the time of the program passed"));
     bar(ui, program);
     for part in program
         .parts
@@ -30,10 +31,7 @@ pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>)
         line(ui, program, part, commands);
     }
     if let Some(loader) = &program.begin_with {
-        remark(
-            ui,
-            &format!("Begin with {loader}: it is waited for longest"),
-        );
+        remark(ui, &say!("Begin with {loader}: it is waited for longest"));
     }
 }
 
@@ -80,7 +78,7 @@ fn line(ui: &mut Ui, program: &Program, part: &Part, commands: &mut Vec<Command>
     };
     match &part.loader {
         Some((id, name)) => {
-            let tip = format!("Shows {name}");
+            let tip = say!("Shows {name}");
             if button(ui, &cells, marks).on_hover_text(tip).clicked() {
                 commands.push(Command::ShowLoader(*id));
             }

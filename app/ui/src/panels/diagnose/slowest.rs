@@ -2,6 +2,7 @@
 
 use egui::Ui;
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::kit::rows::Marks;
 use crate::kit::table::{Column, Table, Text};
@@ -21,12 +22,12 @@ const CAUSE: f32 = 170.0;
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     if !look.waits.is_empty() {
-        section(ui, "Longest waits");
+        section(ui, say!("Longest waits"));
         let columns = [
-            Column::words("Batch", NAME),
-            Column::words("Cause", CAUSE),
-            Column::numbers("Worker", NUMBER),
-            Column::numbers("Waited", NUMBER),
+            Column::words(say!("Batch"), NAME),
+            Column::words(say!("Cause"), CAUSE),
+            Column::numbers(say!("Worker"), NUMBER),
+            Column::numbers(say!("Waited"), NUMBER),
         ];
         let table = Table::new(ui, columns);
         for wait in &look.waits {
@@ -43,12 +44,12 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
         }
     }
     if !look.samples.is_empty() {
-        section(ui, "Samples that were waited for longest");
+        section(ui, say!("Samples that were waited for longest"));
         let columns = [
-            Column::words("Sample", NAME),
-            Column::words("Batch", CAUSE),
-            Column::numbers("Took", NUMBER),
-            Column::numbers("Waited", NUMBER),
+            Column::words(say!("Sample"), NAME),
+            Column::words(say!("Batch"), CAUSE),
+            Column::numbers(say!("Took"), NUMBER),
+            Column::numbers(say!("Waited"), NUMBER),
         ];
         let table = Table::new(ui, columns);
         for sample in &look.samples {

@@ -6,6 +6,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::trying::{Outcome, Trying};
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::kit::action::button;
 use crate::kit::empty::remark;
@@ -22,7 +23,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if state.place.program.is_none() && trying.is_none() {
         return;
     }
-    section(ui, "Try on the program");
+    section(ui, say!("Try on the program"));
     match trying {
         Some(trying) if trying.is_running() => running(ui, state, trying, commands),
         Some(trying) => {
@@ -33,7 +34,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             let program = state.place.program.as_deref().unwrap_or_default();
             remark(
                 ui,
-                &format!(
+                &say!(
                     "Runs {program} again as it is, and then with the settings that the forecast finds promising, each until its \
                      loader has yielded 200 batches. What the program writes itself, it writes in every run"
                 ),
@@ -61,10 +62,10 @@ fn over(ui: &mut Ui, trying: &Trying, commands: &mut Vec<Command>) {
             let text = RichText::new(why).color(Palette::of(ui).stall);
             ui.add(Label::new(text).wrap());
         }
-        Some(Outcome::Ended) | None => remark(ui, "Ended before the first run was through"),
+        Some(Outcome::Ended) | None => remark(ui, say!("Ended before the first run was through")),
     }
     let folder = trying.folder.display();
-    remark(ui, &format!("A recording of each run is in {folder}"));
+    remark(ui, &say!("A recording of each run is in {folder}"));
 }
 
 fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Command>) {
@@ -78,17 +79,17 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
     ui.add_space(space::GAP);
     let name = (ui.available_width() - 260.0).max(120.0);
     let head = [
-        Cell::head("Setting", name, false, palette),
-        Cell::head("Forecast", 76.0, true, palette),
-        Cell::head("A batch", 76.0, true, palette),
-        Cell::head("Change", 70.0, true, palette),
+        Cell::head(say!("Setting"), name, false, palette),
+        Cell::head(say!("Forecast"), 76.0, true, palette),
+        Cell::head(say!("A batch"), 76.0, true, palette),
+        Cell::head(say!("Change"), 70.0, true, palette),
     ];
     row(ui, &head, Marks::default());
     for tried in &table.rows {
         line(ui, trying, tried, name, commands);
     }
     if let Some(copy) = copied(table)
-        && ui.add(Button::new("Copy the arguments")).clicked()
+        && ui.add(Button::new(say!("Copy the arguments"))).clicked()
     {
         commands.push(Command::Copy(copy));
     }
@@ -124,7 +125,7 @@ fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: f32, commands: &mut Vec
         Cell::number(change, 70.0).colour(colour),
     ];
     let tip = match measured {
-        Ok(_) => format!("{}\nPuts its recording beside this run", tried.difference()),
+        Ok(_) => say!("{}\nPuts its recording beside this run", tried.difference()),
         Err(why) => why.clone(),
     };
     let response = row_button(ui, &cells, Marks::default()).on_hover_text(tip);

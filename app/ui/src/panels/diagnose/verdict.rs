@@ -2,6 +2,7 @@
 
 use egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::Severity;
+use loadscope_words::say;
 
 use crate::kit::titles::title_text;
 use crate::theme::{Palette, space};
@@ -40,7 +41,9 @@ pub fn show(
             if let Some(cause) = &verdict.cause {
                 let text = RichText::new(cause).color(palette.text);
                 let label = Label::new(text).wrap().sense(Sense::click());
-                let response = ui.add(label).on_hover_text("Shows it in the timeline");
+                let response = ui
+                    .add(label)
+                    .on_hover_text(say!("Shows it in the timeline"));
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, cause.as_str()));
                 if let Some(wait) = look.waits.first().filter(|_| response.clicked()) {
                     look_at(wait.row, wait.end, commands);

@@ -3,6 +3,7 @@
 use egui::{self, Button, Label, ProgressBar, Ui};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Glance, Nanos, Prospects, bytes};
+use loadscope_words::say;
 
 use crate::kit::empty::{hint, remark};
 use crate::kit::rows::fact;
@@ -27,23 +28,24 @@ const WELL: f64 = 0.05;
 /// Shows the table of forecasts, what is different in all of them, and the one that is picked.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let answers = &state.session.answers.diagnosis;
-    section(ui, "What if");
+    section(ui, say!("What if"));
     let Some(what_if) = answers.what_if.as_deref() else {
         match &answers.refusal {
             Some(refusal) => remark(ui, &capital(refusal)),
             None if state.session.source == (Source::Live { paused: false }) => {
                 remark(
                     ui,
-                    "Forecasts are made once the run has ended, or while it is paused",
+                    say!("Forecasts are made once the run has ended, or while it is paused"),
                 );
             }
             None => {
-                remark(ui, "Forecasting other settings");
+                remark(ui, say!("Forecasting other settings"));
                 progress(ui, answers.share.unwrap_or_default());
             }
         }
         // What made it impossible can be taken back.
-        if state.session.diagnose.base.is_some() && ui.button("As it was recorded").clicked() {
+        if state.session.diagnose.base.is_some() && ui.button(say!("As it was recorded")).clicked()
+        {
             commands.push(Command::WhatIf(None));
         }
         return;
@@ -51,13 +53,15 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let prospects = what_if.prospects.as_ref();
     if prospects.is_some_and(|p| !p.fits()) {
         remark(ui, &what_if.sentence().unwrap_or_default());
-        section(ui, "Forecast accuracy");
+        section(ui, say!("Forecast accuracy"));
         trust(ui, what_if);
         return;
     }
     hint(
         ui,
-        "Share of the time in which the trainer would wait, %: num_workers across, prefetch_factor down",
+        say!(
+            "Share of the time in which the trainer would wait, %: num_workers across, prefetch_factor down"
+        ),
     );
     let best = what_if.best();
     let of_best = (best.setting.num_workers, best.setting.prefetch_factor);
@@ -78,9 +82,9 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if let Some(forecast) = what_if.at(picked.0, picked.1) {
         detail(ui, state, what_if, forecast, commands);
     }
-    section(ui, "Assumptions for every cell");
+    section(ui, say!("Assumptions for every cell"));
     knobs::show(ui, state, what_if, commands);
-    section(ui, "Forecast accuracy");
+    section(ui, say!("Forecast accuracy"));
     trust(ui, what_if);
 }
 
@@ -103,7 +107,7 @@ fn detail(
     ui.add_space(space::GAP);
     let changes = forecast.setting.differences(&what_if.own);
     let title = match changes.is_empty() {
-        true => "As it was recorded".to_owned(),
+        true => say!("As it was recorded").to_owned(),
         false => changes.join(", "),
     };
     let title = title_text(ui, title);
@@ -111,38 +115,39 @@ fn detail(
     let took = what_if.recorded.time();
     let change = forecast.time.as_secs_f64() / took.as_secs_f64().max(1e-9) - 1.0;
     let change = match change {
-        c if c.abs() < 0.005 => "as recorded".to_owned(),
-        c if c < 0.0 => format!("{} less", percent(-c)),
-        c => format!("{} more", percent(c)),
+        c if c.abs() < 0.005 => say!("as recorded").to_owned(),
+        c if c < 0.0 => say!("{} less", percent(-c)),
+        c => say!("{} more", percent(c)),
     };
     let say = |time: Nanos| time.beside(took);
     fact(
         ui,
-        "Would take",
-        format!("{}, {change}", say(forecast.time)),
+        say!("Would take"),
+        say!("{}, {change}", say(forecast.time)),
     );
     if forecast.low != forecast.high {
-        let range = format!("{} to {}", say(forecast.low), say(forecast.high));
-        fact(ui, "90 % interval", range);
+        let range = say!("{} to {}", say(forecast.low), say(forecast.high));
+        fact(ui, say!("90 % interval"), range);
     }
     let share = percent(forecast.waited_share());
-    let waited = format!("{} ({share})", say(forecast.waited));
-    fact(ui, "The trainer would wait", waited);
+    let waited = say!("{} ({share})", say(forecast.waited));
+    fact(ui, say!("The trainer would wait"), waited);
     if let Some(memory) = forecast.memory {
-        fact(ui, "Memory, at most", bytes(memory as f64));
+        fact(ui, say!("Memory, at most"), bytes(memory as f64));
     }
     ui.add_space(space::GAP);
     ui.horizontal(|ui| {
         let check = match state.place.no_engine {
-            true => Err(NO_ENGINE),
+            true => Err(NO_ENGINE.say()),
             false => Check::of(&state.session.run, &what_if.own, forecast),
         };
-        let button = Button::new("Apply and check");
+        let button = Button::new(say!("Apply and check"));
         let response = ui.add_enabled(check.is_ok(), button);
         match check {
             Ok(check) => {
-                let tip =
-                    "Runs it with Loadscope's engine, and shows the forecast beside the outcome";
+                let tip = say!(
+                    "Runs it with Loadscope's engine, and shows the forecast beside the outcome"
+                );
                 if response.on_hover_text(tip).clicked() {
                     commands.push(Command::Check(Box::new(check)));
                 }
@@ -151,7 +156,7 @@ fn detail(
         }
         let line = options_of(&state.session.run.info.options, &forecast.setting).python_line();
         if ui
-            .button("Copy the Python line")
+            .button(say!("Copy the Python line"))
             .on_hover_text(&line)
             .clicked()
         {
@@ -166,21 +171,27 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
     let took = what_if.recorded.time();
     let error = what_if.own_error();
     let off = match error.abs() {
-        e if e < 0.0005 => "exact".to_owned(),
-        e => format!("{} off", percent(e)),
+        e if e < 0.0005 => say!("exact").to_owned(),
+        e => say!("{} off", percent(e)),
     };
     let say = |time: Nanos| time.beside(took);
-    fact(ui, "Recorded", say(took));
+    fact(ui, say!("Recorded"), say(took));
     fact(
         ui,
-        "The same, forecast",
-        format!("{} ({off})", say(own.time)),
+        say!("The same, forecast"),
+        say!("{} ({off})", say(own.time)),
     );
-    fact(ui, "With an ideal loader", say(what_if.outlook.headroom));
+    fact(
+        ui,
+        say!("With an ideal loader"),
+        say(what_if.outlook.headroom),
+    );
     if error.abs() > WELL && error.abs() <= Prospects::FITS {
         remark(
             ui,
-            "The model does not reproduce the recorded run: treat these forecasts as rough estimates",
+            say!(
+                "The model does not reproduce the recorded run: treat these forecasts as rough estimates"
+            ),
         );
     }
     for note in what_if.recorded.notes() {
@@ -193,32 +204,36 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let Some(check) = &state.session.diagnose.check else {
         return;
     };
-    section(ui, "Forecast and outcome");
+    section(ui, say!("Forecast and outcome"));
     let title = match check.changes.is_empty() {
-        true => "As it was recorded".to_owned(),
+        true => say!("As it was recorded").to_owned(),
         false => check.changes.join(", "),
     };
     let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
     let say = |time: Nanos| time.beside(check.took_before);
-    let waits = |time: Nanos, waited: Nanos| format!("{}, waited {}", say(time), say(waited));
-    fact(ui, "Before", waits(check.took_before, check.waited_before));
+    let waits = |time: Nanos, waited: Nanos| say!("{}, waited {}", say(time), say(waited));
+    fact(
+        ui,
+        say!("Before"),
+        waits(check.took_before, check.waited_before),
+    );
     let forecast = &check.forecast;
-    fact(ui, "Forecast", waits(forecast.time, forecast.waited));
+    fact(ui, say!("Forecast"), waits(forecast.time, forecast.waited));
     let now = Glance::of(&state.session.run);
     match check.error(&state.session.run) {
         Some(error) => {
-            fact(ui, "Outcome", waits(now.total, now.waited));
+            fact(ui, say!("Outcome"), waits(now.total, now.waited));
             let off = match error.abs() {
-                e if e < 0.0005 => "The forecast came true".to_owned(),
-                e => format!("The forecast is {} off", percent(e)),
+                e if e < 0.0005 => say!("The forecast came true").to_owned(),
+                e => say!("The forecast is {} off", percent(e)),
             };
             remark(ui, &off);
             if now.total < forecast.low || now.total > forecast.high {
                 let say = |time: Nanos| time.beside(check.took_before);
                 remark(
                     ui,
-                    &format!(
+                    &say!(
                         "The result is outside the 90 % interval ({} to {}): another process was active, or the \
                          recording is missing a cost",
                         say(forecast.low),
@@ -229,11 +244,11 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
         None => {
             let share = now.total.as_secs_f64() / forecast.time.as_secs_f64().max(1e-9);
-            fact(ui, "Outcome", "running");
+            fact(ui, say!("Outcome"), say!("running"));
             progress(ui, share.clamp(0.0, 1.0) as f32);
         }
     }
-    if state.session.is_unsaved() && ui.button("Save the outcome…").clicked() {
+    if state.session.is_unsaved() && ui.button(say!("Save the outcome…")).clicked() {
         commands.push(loadscope_model::command::Action::Save.into());
     }
 }

@@ -9,6 +9,7 @@ use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::prefs::Annotations;
 use loadscope_trace::{BatchContent, FieldData};
+use loadscope_words::say;
 
 use super::enlarged;
 use super::pictures::Captions;
@@ -66,7 +67,7 @@ pub struct Shown<'a> {
 impl AnnotatedCache {
     /// All pictures; a click enlarges one.
     pub fn show(&mut self, ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
-        section_with(ui, "Pictures", |ui| toggles(ui, shown, commands));
+        section_with(ui, say!("Pictures"), |ui| toggles(ui, shown, commands));
         self.textures.keep(shown.at, shown.content);
         let samples = &shown.annotated.samples;
         let large = samples
@@ -123,9 +124,9 @@ impl AnnotatedCache {
         }
         below(ui, shown, k, usize::MAX);
         let size = (sample.size.0 as u64, sample.size.1 as u64);
-        fact(ui, "Size, pixels", enlarged::sides(size));
+        fact(ui, say!("Size, pixels"), enlarged::sides(size));
         if !sample.boxes.is_empty() {
-            fact(ui, "Boxes", format::count(sample.boxes.len() as u64));
+            fact(ui, say!("Boxes"), format::count(sample.boxes.len() as u64));
         }
         let field = shown.content.fields.get(sample.picture.0);
         if let Some(FieldData::Pictures(data)) = field.map(|field| &field.data) {
@@ -148,7 +149,7 @@ impl AnnotatedCache {
         let (rect, response) = ui.allocate_exact_size(room, Sense::click());
         let marked = shape == Shape::Marked;
         let spoken = match shape {
-            Shape::Enlarged => "enlarged ",
+            Shape::Enlarged => say!("enlarged "),
             Shape::Small | Shape::Marked => "",
         };
         let name = shown.captions.spoken(k);
@@ -218,9 +219,13 @@ fn below(ui: &mut Ui, shown: &Shown<'_>, k: usize, most: usize) {
         ui.add(Label::new(text).wrap());
     }
     if left > 0 {
-        let text = format!(
+        let text = say!(
             "and {}",
-            format::plural(left as u64, "caption more", "captions more")
+            format::plural(
+                left as u64,
+                say!(n: "caption more"),
+                say!(n: "captions more")
+            )
         );
         ui.label(RichText::new(text).size(size::SMALL).color(palette.weak));
     }
@@ -233,7 +238,7 @@ fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
     let now = shown.annotations;
     let choices = [
         (
-            "Names",
+            say!("Names"),
             now.names,
             Annotations {
                 names: !now.names,
@@ -242,7 +247,7 @@ fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
             any(overlay::has_names),
         ),
         (
-            "Keypoints",
+            say!("Keypoints"),
             now.keypoints,
             Annotations {
                 keypoints: !now.keypoints,
@@ -251,7 +256,7 @@ fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
             any(|s| !s.keypoints.is_empty()),
         ),
         (
-            "Masks",
+            say!("Masks"),
             now.masks,
             Annotations {
                 masks: !now.masks,
@@ -260,7 +265,7 @@ fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
             any(|s| !s.masks.is_empty() || s.classes.is_some()),
         ),
         (
-            "Boxes",
+            say!("Boxes"),
             now.boxes,
             Annotations {
                 boxes: !now.boxes,
@@ -272,7 +277,7 @@ fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
     for (name, is_on, other, is_there) in choices {
         if is_there {
             let text = RichText::new(name).size(size::SMALL);
-            let tip = format!("Draws the {} over the pictures", name.to_lowercase());
+            let tip = say!("Draws the {} over the pictures", name.to_lowercase());
             if ui
                 .selectable_label(is_on, text)
                 .on_hover_text(tip)

@@ -2,6 +2,7 @@
 
 use egui::{Align, Layout, RichText, Ui};
 use loadscope_trace::{Level, Nanos, PathStep, Run, Stage};
+use loadscope_words::say;
 
 use super::content::ContentCache;
 use super::{content, samples, story};
@@ -42,9 +43,9 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let batch = &state.session.run.batches()[at];
     let stage = state.pipeline().stage_of(batch.id);
     ui.horizontal(|ui| {
-        title(ui, format!("Batch {}", batch.id.idx));
+        title(ui, say!("Batch {}", batch.id.idx));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let word = stage.map_or("Not dispatched yet", Stage::label);
+            let word = stage.map_or(say!("Not dispatched yet"), Stage::label);
             ui.label(word);
             let (dot, _) = ui.allocate_exact_size(egui::vec2(8.0, 8.0), egui::Sense::hover());
             stage_dot(ui, dot, stage);
@@ -52,7 +53,7 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     });
     let mut facts = Vec::new();
     if state.session.run.epochs().len() > 1 || state.session.run.info.options.epochs > 1 {
-        facts.push(format!("epoch {}", batch.id.epoch));
+        facts.push(say!("epoch {}", batch.id.epoch));
     }
     let count = state
         .session
@@ -64,8 +65,8 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         let content = state.session.run.content(at);
         let failed = content.map_or(0, |content| content.left_out().count()) as u64;
         facts.push(match failed {
-            0 => format::plural(count, "sample", "samples"),
-            _ => format!(
+            0 => format::plural(count, say!(n: "sample"), say!(n: "samples")),
+            _ => say!(
                 "{} of {} samples, {} failed",
                 format::count(count.saturating_sub(failed)),
                 format::count(count),
@@ -78,7 +79,7 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
             let lane = loadscope_trace::Lane::Worker(worker);
             if ui
                 .link(fetcher(batch.worker))
-                .on_hover_text("Shows this worker")
+                .on_hover_text(say!("Shows this worker"))
                 .clicked()
             {
                 commands.push(Command::Select(Some(Item::Lane(lane))));
@@ -102,7 +103,7 @@ fn errors(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
         };
         if let Some(sample) = message.sample {
             ui.label(
-                RichText::new(format!("Sample {sample}"))
+                RichText::new(say!("Sample {sample}"))
                     .strong()
                     .color(colour),
             );
@@ -114,7 +115,7 @@ fn errors(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
 /// The stages as a small timetable.
 fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui.ctx());
-    section(ui, "Path");
+    section(ui, say!("Path"));
     let now = state.now();
     let steps: Vec<PathStep> = state
         .session
@@ -124,7 +125,7 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         .filter(|s| s.start <= now)
         .collect();
     let Some(first) = steps.first().map(|s| s.start) else {
-        remark(ui, "It has not been dispatched at this time");
+        remark(ui, say!("It has not been dispatched at this time"));
         return;
     };
     // A final stage takes no time: the path ends with it.
@@ -135,9 +136,9 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let last = steps.last().map_or(first, end_of);
     let (name, number) = (84.0, 56.0);
     let columns = [
-        Column::words("Stage", name),
-        Column::numbers("Start, s", number),
-        Column::numbers("Took, ms", number),
+        Column::words(say!("Stage"), name),
+        Column::numbers(say!("Start, s"), number),
+        Column::numbers(say!("Took, ms"), number),
     ];
     let table = Table::new(ui, columns);
     for step in &steps {

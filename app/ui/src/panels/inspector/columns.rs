@@ -3,6 +3,7 @@
 use egui::{ScrollArea, Ui};
 use loadscope_insight::content::{Column, Table, Value};
 use loadscope_insight::format;
+use loadscope_words::say;
 
 use super::number::number;
 use crate::kit::empty::remark;
@@ -22,11 +23,15 @@ const SHOWN: usize = 16;
 
 /// Shows the rows.
 pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
-    section_with(ui, "Rows", |ui| {
+    section_with(ui, say!("Rows"), |ui| {
         let text = format!(
             "{}, {}",
-            format::plural(table.rows as u64, "row", "rows"),
-            format::plural(table.columns.len() as u64, "column", "columns")
+            format::plural(table.rows as u64, say!(n: "row"), say!(n: "rows")),
+            format::plural(
+                table.columns.len() as u64,
+                say!(n: "column"),
+                say!(n: "columns")
+            )
         );
         ui.label(
             egui::RichText::new(text)
@@ -83,10 +88,10 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
         });
     let nulls: Vec<String> = (table.columns.iter())
         .filter(|c| c.nulls() > 0)
-        .map(|c| format!("{} in {}", format::count(c.nulls() as u64), c.name))
+        .map(|c| say!("{} in {}", format::count(c.nulls() as u64), c.name))
         .collect();
     if !nulls.is_empty() {
-        remark(ui, &format!("Null: {}", nulls.join(", ")));
+        remark(ui, &say!("Null: {}", nulls.join(", ")));
     }
 }
 
@@ -105,7 +110,7 @@ fn width(column: &Column) -> f32 {
 /// What stands in the table.
 fn text(value: &Value) -> String {
     match value {
-        Value::Null => "null".to_owned(),
+        Value::Null => say!("null").to_owned(),
         Value::Unknown => "…".to_owned(),
         Value::Number(v) => number(*v),
         Value::Numbers(values) => {

@@ -2,6 +2,7 @@
 
 use egui::{CollapsingHeader, RichText, Ui};
 use loadscope_trace::{BatchContent, Field, FieldData, Run, RunInfo};
+use loadscope_words::say;
 
 use super::annotated::{self, AnnotatedCache};
 use super::pictures::{Captions, PictureCache, Shown};
@@ -59,7 +60,7 @@ pub fn show(
 ) {
     let run = &state.session.run;
     let Some(content) = run.content(at) else {
-        section(ui, "Content");
+        section(ui, say!("Content"));
         remark(ui, why_not(run, at));
         return;
     };
@@ -109,7 +110,7 @@ fn pictures(
         let FieldData::Pictures(data) = &field.data else {
             continue;
         };
-        section(ui, "Pictures");
+        section(ui, say!("Pictures"));
         let shown = Shown {
             key: (at, k),
             data,
@@ -132,11 +133,11 @@ fn pictures(
 /// The leaves in the tree of their containers.
 fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
     let content = place.content;
-    section_with(ui, "Fields", |ui| {
+    section_with(ui, say!("Fields"), |ui| {
         copy_button(ui, Action::CopyValues, commands)
     });
     if content.fields.is_empty() {
-        remark(ui, "The batch is empty");
+        remark(ui, say!("The batch is empty"));
     }
     // What was computed for looking at is no leaf of the batch.
     let leaves = content.fields.iter().enumerate().take(FIELDS);
@@ -147,7 +148,10 @@ fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
     if left > 0 {
         remark(
             ui,
-            &format!("and {}", format::plural(left, "field more", "fields more")),
+            &say!(
+                "and {}",
+                format::plural(left, say!(n: "field more"), say!(n: "fields more"))
+            ),
         );
     }
 }
@@ -173,14 +177,14 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
         .field
         .and_then(|k| Some((k, place.content.fields.get(k)?)));
     let title = match (&field, node.label.as_str()) {
-        (Some(_), "") => "The batch".to_owned(),
+        (Some(_), "") => say!("The batch").to_owned(),
         (Some(_), label) => label.to_owned(),
         (None, label) => {
             let leaves = node.leaves() as u64;
-            format!(
+            say!(
                 "{label}  {} of {}",
                 node.kind(),
-                format::plural(leaves, "leaf", "leaves")
+                format::plural(leaves, say!(n: "leaf"), say!(n: "leaves"))
             )
         }
     };
@@ -201,8 +205,8 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
 fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut Vec<Command>) {
     tensor::show(ui, field);
     if matches!(field.data, FieldData::Numbers(_) | FieldData::Text(_)) {
-        let text = RichText::new("Copy these values").size(size::SMALL);
-        let tip = "Puts them on the clipboard, one row a sample, separated by tabs";
+        let text = RichText::new(say!("Copy these values")).size(size::SMALL);
+        let tip = say!("Puts them on the clipboard, one row a sample, separated by tabs");
         if ui.link(text).on_hover_text(tip).clicked() {
             let text = clipboard::field_values(place.run, place.at, k);
             commands.extend(text.map(Command::Copy));
@@ -213,9 +217,11 @@ fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut 
 
 fn why_not(run: &Run, at: usize) -> &'static str {
     match run.batches().get(at) {
-        Some(b) if b.has_error => "There is no content, because the batch failed",
-        Some(b) if !b.stage.has_arrived() => "The content is known once the batch is collated",
-        _ => "The content of this batch was not kept",
+        Some(b) if b.has_error => say!("There is no content, because the batch failed"),
+        Some(b) if !b.stage.has_arrived() => {
+            say!("The content is known once the batch is collated")
+        }
+        _ => say!("The content of this batch was not kept"),
     }
 }
 

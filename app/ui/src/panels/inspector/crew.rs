@@ -2,6 +2,7 @@
 
 use egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use crate::kit::rows::{Marks, fact, share};
@@ -25,9 +26,9 @@ pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Comman
     let run = &state.session.run;
     let now = state.now();
     let (rows, is_cut) = recent(run, lane, now);
-    section(ui, "Its last batches");
+    section(ui, say!("Its last batches"));
     if rows.is_empty() {
-        remark(ui, "None yet");
+        remark(ui, say!("None yet"));
         return;
     }
     let palette = Palette::of(ui.ctx());
@@ -38,8 +39,8 @@ pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Comman
         .collect();
     let most = shown.iter().map(|(_, t)| *t).max().unwrap_or(Nanos::ZERO);
     let columns = [
-        Column::numbers("Batch", 56.0),
-        Column::numbers("Fetching", 66.0),
+        Column::numbers(say!("Batch"), 56.0),
+        Column::numbers(say!("Fetching"), 66.0),
     ];
     let table = Table::new(ui, columns);
     for (at, took) in shown {
@@ -71,16 +72,16 @@ fn slowest(
     let Some(most) = samples.first().map(|(_, s)| s.wall) else {
         return;
     };
-    section(ui, "Its slowest samples");
+    section(ui, say!("Its slowest samples"));
     if is_cut {
-        let count = format::plural(rows.len() as u64, "batch", "batches");
-        remark(ui, &format!("Of its last {count}"));
+        let count = format::plural(rows.len() as u64, say!(n: "batch"), say!(n: "batches"));
+        remark(ui, &say!("Of its last {count}"));
     }
     let palette = Palette::of(ui.ctx());
     let columns = [
-        Column::numbers("Index", 56.0),
-        Column::numbers("Took", 66.0),
-        Column::numbers("Batch", 48.0),
+        Column::numbers(say!("Index"), 56.0),
+        Column::numbers(say!("Took"), 66.0),
+        Column::numbers(say!("Batch"), 48.0),
     ];
     let table = Table::new(ui, columns);
     for (at, sample) in samples {
@@ -110,7 +111,7 @@ fn clickable(
     commands: &mut Vec<Command>,
 ) {
     let response = table.button(ui, texts, Marks { dot: None, bar });
-    if response.on_hover_text("Shows it").clicked() {
+    if response.on_hover_text(say!("Shows it")).clicked() {
         commands.push(command);
     }
 }
@@ -155,16 +156,16 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     }
     longest.retain(|w| length(w) >= Nanos(1_000));
-    section(ui, "Its longest waits");
+    section(ui, say!("Its longest waits"));
     let Some(most) = longest.first().map(|w| length(w)) else {
-        remark(ui, "It has not waited yet");
+        remark(ui, say!("It has not waited yet"));
         return;
     };
     let palette = Palette::of(ui.ctx());
     let columns = [
-        Column::numbers("At, s", 64.0),
-        Column::numbers("Waited", 66.0),
-        Column::numbers("Batch", 48.0),
+        Column::numbers(say!("At, s"), 64.0),
+        Column::numbers(say!("Waited"), 66.0),
+        Column::numbers(say!("Batch"), 48.0),
     ];
     let table = Table::new(ui, columns);
     for wait in longest {
@@ -217,15 +218,15 @@ pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
     };
     let passed: usize = tracks().map(|t| t.index_after(now)).sum();
     ui.add_space(4.0);
-    fact(ui, "Batches now", format::count(held));
-    fact(ui, "Peak", format::count(rows as u64));
+    fact(ui, say!("Batches now"), format::count(held));
+    fact(ui, say!("Peak"), format::count(rows as u64));
     // In the reorder buffer a batch may be held and then ready, which are two stays.
     if passed > 0 && lane != Lane::Reorder {
         let totals = tracks().map(|t| t.until(now).total());
         let total = totals.fold(Nanos::ZERO, |sum, total| sum + total);
         fact(
             ui,
-            "Mean time in queue",
+            say!("Mean time in queue"),
             Nanos(total.0 / passed as i64).to_string(),
         );
     }

@@ -2,6 +2,7 @@
 
 use egui::{Button, Image, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use loadscope_trace::{Field, Pictures, Run};
+use loadscope_words::say;
 
 use super::pictures::{PictureCache, Shown, enlarged};
 use crate::kit::empty::remark;
@@ -28,7 +29,7 @@ pub fn show(
     if let Some((texture, part)) = cache.part(ui, shown, which) {
         let size = enlarged(data, ui.available_width(), ui.pixels_per_point());
         let image = Image::new((texture, size)).uv(part).sense(Sense::hover());
-        let response = ui.add(image.alt_text(format!("enlarged {}", shown.captions.spoken(which))));
+        let response = ui.add(image.alt_text(say!("enlarged {}", shown.captions.spoken(which))));
         let pixel = response.hover_pos().map(|at| at - response.rect.min);
         let value = pixel.and_then(|offset| under(data, which, offset, size));
         response.on_hover_ui_at_pointer(|ui| {
@@ -38,16 +39,16 @@ pub fn show(
         });
     }
     if let Some(name) = shown.captions.names.get(which) {
-        fact(ui, "Label", name.as_str());
+        fact(ui, say!("Label"), name.as_str());
     }
     if let Some(index) = shown.captions.indices.get(which) {
-        fact(ui, "Index", index.to_string());
+        fact(ui, say!("Index"), index.to_string());
     }
     let kept = (u64::from(data.width), u64::from(data.height));
     let original = original(field, data).unwrap_or(kept);
-    fact(ui, "Size, pixels", sides(original));
+    fact(ui, say!("Size, pixels"), sides(original));
     if let Some(sample) = run.samples(at).nth(which) {
-        fact(ui, "Fetching it took", sample.wall.to_string());
+        fact(ui, say!("Fetching it took"), sample.wall.to_string());
     }
     remarks(ui, data, original, kept);
     ui.add_space(2.0 * space::GAP);
@@ -61,7 +62,7 @@ fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64))
         let times = 255.0 / f64::from(brightest.max(1));
         remark(
             ui,
-            &format!("Shown {times:.0} times as bright as it is; saved as it is"),
+            &say!("Shown {times:.0} times as bright as it is; saved as it is"),
         );
     }
 }
@@ -79,17 +80,17 @@ pub(super) fn buttons(
         response.on_hover_text(name).clicked()
     };
     ui.horizontal(|ui| {
-        if named(ui, "‹", "Previous picture", before.is_some()) {
+        if named(ui, "‹", say!("Previous picture"), before.is_some()) {
             commands.push(Command::Enlarge(before));
         }
-        if named(ui, "›", "Next picture", after.is_some()) {
+        if named(ui, "›", say!("Next picture"), after.is_some()) {
             commands.push(Command::Enlarge(after));
         }
         let info = Action::SavePicture.info();
-        if named(ui, "Save…", info.name, true) {
+        if named(ui, say!("Save…"), info.name, true) {
             commands.push(Action::SavePicture.into());
         }
-        if named(ui, "Back", "Back to all pictures", true) {
+        if named(ui, say!("Back"), say!("Back to all pictures"), true) {
             commands.push(Command::Enlarge(None));
         }
     });
@@ -98,7 +99,7 @@ pub(super) fn buttons(
 /// Says so where the recording keeps less than there was.
 pub(super) fn smaller(ui: &mut Ui, original: (u64, u64), kept: (u64, u64)) {
     if original != kept {
-        let text = format!("The recording keeps it at {} pixels", sides(kept));
+        let text = say!("The recording keeps it at {} pixels", sides(kept));
         remark(ui, &text);
     }
 }
@@ -122,7 +123,7 @@ fn under(data: &Pictures, which: usize, offset: Vec2, size: Vec2) -> Option<Stri
     let start = (y * data.width as usize + x) * channels;
     let values = data.get(which)?.get(start..start + channels)?;
     let values: Vec<String> = values.iter().map(u8::to_string).collect();
-    Some(format!("x {x}, y {y} · {}", values.join(" ")))
+    Some(say!("x {x}, y {y} · {}", values.join(" ")))
 }
 
 /// Width and height before the recording made it smaller, from the shape of the tensor.

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Mesh, Rect, RichText, Role, Sense, Shape, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_trace::Field;
+use loadscope_words::say;
 
 use super::number::{NUMBER, name_of, number};
 use crate::kit::rows::ROW;
@@ -110,14 +111,14 @@ impl Grid {
         } else {
             scale(ui, low, high);
         }
-        let spoken = format!("heat map of {}", name_of(field));
+        let spoken = say!("heat map of {}", name_of(field));
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
         let at = response.hover_pos().and_then(|at| grid.at(at - area.min));
         response.on_hover_ui_at_pointer(|ui| {
             if let Some((r, c)) = at
                 && let Some(value) = values.get(r * grid.columns + c)
             {
-                let text = format!("[{r}, {c}] = {}", number(*value));
+                let text = say!("[{r}, {c}] = {}", number(*value));
                 ui.label(RichText::new(text).font(mono(size::SMALL)));
             }
         });

@@ -2,6 +2,7 @@
 
 use egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
+use loadscope_words::say;
 
 use super::crew;
 use crate::kit::empty::remark;
@@ -28,12 +29,12 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
         _ if lane.is_queue() => crew::queue(ui, state, lane),
         _ => {}
     }
-    section(ui, "Now");
+    section(ui, say!("Now"));
     let pipeline = state.pipeline();
     let mut empty = true;
     for batch in pipeline.in_lane(lane) {
         empty = false;
-        let text = format!(
+        let text = say!(
             "Batch {} · {} · {}",
             batch.id.idx,
             batch.stage,
@@ -47,15 +48,15 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
         empty = false;
         let on = pipeline
             .awaited()
-            .map_or("a batch".to_owned(), |b| b.id.to_string());
+            .map_or(say!("a batch").to_owned(), |b| b.id.to_string());
         ui.colored_label(
             Palette::of(ui.ctx()).stall,
-            format!("Waits for {on} · {}", now - wait.start),
+            say!("Waits for {on} · {}", now - wait.start),
         );
     }
     if empty {
         match lane.is_queue() {
-            true => remark(ui, "Empty"),
+            true => remark(ui, say!("Empty")),
             false => remark(ui, &at_rest(&state.session.run, &pipeline, lane)),
         }
     }
@@ -70,7 +71,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     // In a queue several batches wait at a time, so that shares of the run mean nothing there.
     table(
         ui,
-        "Time so far",
+        say!("Time so far"),
         spent,
         (!lane.is_queue()).then_some(whole),
     );
@@ -90,7 +91,7 @@ fn trainer_facts(ui: &mut Ui, state: &State) {
         .filter(|w| w.end <= now && w.batch.is_some())
         .count() as u64;
     ui.add_space(4.0);
-    fact(ui, "Batches so far", format::count(got));
+    fact(ui, say!("Batches so far"), format::count(got));
 }
 
 fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
@@ -104,26 +105,26 @@ fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
     ui.add_space(4.0);
     if let Some(known) = known {
         let number = |n: Option<u64>| n.map_or("—".to_owned(), |n| n.to_string());
-        fact(ui, "Seed", number(known.info.seed));
-        fact(ui, "OS id", number(known.info.os_id));
+        fact(ui, say!("Seed"), number(known.info.seed));
+        fact(ui, say!("OS id"), number(known.info.os_id));
         if let Some((at, reason)) = known.end.filter(|(at, _)| *at <= now) {
             let word = if reason == EndReason::Died {
-                "died"
+                say!("died")
             } else {
-                "finished"
+                say!("finished")
             };
-            fact(ui, "Ended", format!("{word} at {at}"));
+            fact(ui, say!("Ended"), say!("{word} at {at}"));
         }
     }
     fact(
         ui,
-        "Batches done",
+        say!("Batches done"),
         format::count(batches_done(run, worker, now)),
     );
     let start = known.map_or(Nanos::ZERO, |w| w.start);
     let busy = run.spent(Lane::Worker(worker), start, now).total();
     let part = busy.0 as f64 / (now - start).0.max(1) as f64;
-    fact(ui, "Busy", format::percent(part));
+    fact(ui, say!("Busy"), format::percent(part));
 }
 
 /// How many batches a worker was through with by `now`.
@@ -147,7 +148,7 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
     let palette = Palette::of(ui.ctx());
     section(ui, name);
     if shares.total().0 == 0 {
-        remark(ui, "None");
+        remark(ui, say!("None"));
         return;
     }
     if let Some(whole) = whole {
@@ -155,10 +156,10 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
     }
     let (word, time, part) = (92.0, 66.0, 52.0);
     let mut columns = vec![
-        Column::words("Activity", word),
-        Column::numbers("Time, s", time),
+        Column::words(say!("Activity"), word),
+        Column::numbers(say!("Time, s"), time),
     ];
-    columns.extend(whole.map(|_| Column::numbers("Share", part)));
+    columns.extend(whole.map(|_| Column::numbers(say!("Share"), part)));
     let table = Table::new(ui, columns);
     // What rounds to nothing is not listed.
     let mut idle = whole.and_then(|w| Some(w - shares.total()).filter(|i| i.0 > w.0 / 1_000));
@@ -182,7 +183,7 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
         line(activity.label(), spent, palette.activity(activity));
     }
     if let Some(idle) = idle.take() {
-        line("Idle", idle, palette.weak);
+        line(say!("Idle"), idle, palette.weak);
     }
 }
 
@@ -192,7 +193,7 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
     let now = state.now();
     title(ui, activity.label());
     remark(ui, meaning(activity));
-    section(ui, "Time so far");
+    section(ui, say!("Time so far"));
     let lanes: Vec<(Lane, Nanos)> = state
         .session
         .run
@@ -210,12 +211,12 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
         .filter(|(_, t)| t.0 > 0)
         .collect();
     let Some(most) = lanes.iter().map(|(_, t)| *t).max() else {
-        remark(ui, "None");
+        remark(ui, say!("None"));
         return;
     };
     let columns = [
-        Column::words("Place", 112.0),
-        Column::numbers("Time, s", 66.0),
+        Column::words(say!("Place"), 112.0),
+        Column::numbers(say!("Time, s"), 66.0),
     ];
     let table = Table::new(ui, columns);
     for (lane, spent) in lanes {

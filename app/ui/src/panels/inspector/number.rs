@@ -1,11 +1,12 @@
 //! Values and names as people read them.
 
 use loadscope_trace::Field;
+use loadscope_words::say;
 
 /// What a leaf is called when it is spoken of.
 pub fn name_of(field: &Field) -> &str {
     if field.name.is_empty() {
-        "the batch"
+        say!("the batch")
     } else {
         &field.name
     }

@@ -5,6 +5,7 @@ use egui::{
     TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::Pictures;
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use crate::theme::{Palette, mono, size, words};
@@ -23,10 +24,10 @@ impl Captions {
     /// What a picture is called: `picture of sample 28, four`.
     pub fn spoken(&self, k: usize) -> String {
         let index = self.indices.get(k);
-        let index = index.map_or_else(|| format!("sample {k}"), |i| format!("sample {i}"));
+        let index = index.map_or_else(|| say!("sample {k}"), |i| say!("sample {i}"));
         match self.names.get(k) {
-            Some(name) => format!("picture of {index}, {name}"),
-            None => format!("picture of {index}"),
+            Some(name) => say!("picture of {index}, {name}"),
+            None => say!("picture of {index}"),
         }
     }
 }
@@ -82,11 +83,11 @@ impl PictureCache {
     ) {
         let (key, data, captions) = (shown.key, shown.data, shown.captions);
         if data.count() == 0 {
-            remark(ui, "There are no pictures");
+            remark(ui, say!("There are no pictures"));
             return;
         }
         if !shown.fits() {
-            remark(ui, "The pictures are too large to be shown");
+            remark(ui, say!("The pictures are too large to be shown"));
             return;
         }
         let sheet = self.sheet(ui, key, data);
@@ -110,7 +111,7 @@ impl PictureCache {
         }
         let left = data.count() - sheet.count;
         if left > 0 {
-            remark(ui, &format!("and {left} more"));
+            remark(ui, &say!("and {left} more"));
         }
     }
 
@@ -265,7 +266,7 @@ impl Sheet {
             ui.painter()
                 .rect_stroke(picture, 0.0, outline, StrokeKind::Outside);
         }
-        response.on_hover_text("Enlarges it").clicked()
+        response.on_hover_text(say!("Enlarges it")).clicked()
     }
 }
 

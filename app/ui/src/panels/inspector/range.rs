@@ -2,6 +2,7 @@
 
 use egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
+use loadscope_words::say;
 
 use super::lane::table;
 use crate::kit::empty::remark;
@@ -39,21 +40,21 @@ impl RangePage {
         }
         let range = &self.summary;
         let length = range.len();
-        title(ui, format!("Selected {length}"));
+        title(ui, say!("Selected {length}"));
         let (from, to) = (range.start.as_secs_f64(), range.end.as_secs_f64());
-        remark(ui, &format!("From {from:.4} s to {to:.4} s"));
+        remark(ui, &say!("From {from:.4} s to {to:.4} s"));
         if range.is_empty() {
-            remark(ui, "Nothing was recorded in it");
+            remark(ui, say!("Nothing was recorded in it"));
             return;
         }
         throughput(ui, range);
         slowest(ui, state, range, commands);
-        table(ui, "Trainer", range.trainer, Some(length));
+        table(ui, say!("Trainer"), range.trainer, Some(length));
         let whole = Nanos(length.0.saturating_mul(range.crew_size as i64));
         let name = match range.crew_size {
-            0 => "Workers".to_owned(),
-            1 => "The one that fetches".to_owned(),
-            n => format!("{} workers together", format::count(n as u64)),
+            0 => say!("Workers").to_owned(),
+            1 => say!("The one that fetches").to_owned(),
+            n => say!("{} workers together", format::count(n as u64)),
         };
         table(ui, &name, range.crew, Some(whole));
         elsewhere(ui, range.elsewhere, length);
@@ -67,19 +68,19 @@ fn throughput(ui: &mut Ui, range: &RangeSummary) {
         Some(rate) => format!("{rate:.1}"),
         None => "—".to_owned(),
     };
-    fact(ui, "Batches yielded", format::count(range.batches));
-    fact(ui, "Samples in them", format::count(range.samples));
-    fact(ui, "Batches per second", rate(range.batches));
-    fact(ui, "Samples per second", rate(range.samples));
+    fact(ui, say!("Batches yielded"), format::count(range.batches));
+    fact(ui, say!("Samples in them"), format::count(range.samples));
+    fact(ui, say!("Batches per second"), rate(range.batches));
+    fact(ui, say!("Samples per second"), rate(range.samples));
     let waited = range.trainer.of(Activity::Waiting);
     let part = waited.0 as f64 / range.len().0 as f64;
     let text = format!("{waited} · {}", format::percent(part));
-    fact(ui, "Trainer waited", text);
+    fact(ui, say!("Trainer waited"), text);
 }
 
 /// What took longest; a click leads there.
 fn slowest(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<Command>) {
-    section(ui, "Slowest");
+    section(ui, say!("Slowest"));
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = ROW;
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -91,7 +92,9 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
     let mut entry = |ui: &mut Ui, text: String, took: Nanos, row: usize| {
         let palette = Palette::of(ui.ctx());
         ui.horizontal(|ui| {
-            let link = ui.add(Link::new(text)).on_hover_text("Selects this batch");
+            let link = ui
+                .add(Link::new(text))
+                .on_hover_text(say!("Selects this batch"));
             let took = RichText::new(took.to_string()).font(mono(size::SMALL));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.label(took.color(palette.text));
@@ -103,7 +106,7 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
     };
     let name = |row: usize| {
         let batch = state.session.run.batches().get(row);
-        batch.map_or("batch —".to_owned(), |b| b.id.to_string())
+        batch.map_or(say!("batch —").to_owned(), |b| b.id.to_string())
     };
     match range.slowest_batch {
         Some((row, took)) => {
@@ -111,30 +114,30 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
             let name = name.replacen('b', "B", 1);
             entry(ui, name, took, row);
         }
-        None => remark(ui, "No batch was fetched in this time"),
+        None => remark(ui, say!("No batch was fetched in this time")),
     }
     if let Some((row, sample)) = range.slowest_sample {
         let which = match sample.index {
-            Some(index) => format!("Sample {index}"),
-            None => format!("Sample {}", sample.position + 1),
+            Some(index) => say!("Sample {index}"),
+            None => say!("Sample {}", sample.position + 1),
         };
-        entry(ui, format!("{which} of {}", name(row)), sample.wall, row);
+        entry(ui, say!("{which} of {}", name(row)), sample.wall, row);
     }
 }
 
 /// How long batches were elsewhere, and how many of them at a time.
 fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
     let palette = Palette::of(ui.ctx());
-    section(ui, "Batches in flight");
+    section(ui, say!("Batches in flight"));
     let Some(most) = shares.iter().map(|(_, time)| time).max() else {
-        remark(ui, "None");
+        remark(ui, say!("None"));
         return;
     };
     let (word, time, mean) = (92.0, 66.0, 52.0);
     let columns = [
-        Column::words("Activity", word),
-        Column::numbers("Time, s", time),
-        Column::numbers("At a time", mean),
+        Column::words(say!("Activity"), word),
+        Column::numbers(say!("Time, s"), time),
+        Column::numbers(say!("At a time"), mean),
     ];
     let table = Table::new(ui, columns);
     for (activity, spent) in shares.iter() {

@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
+use loadscope_words::say;
 
 use crate::kit::empty::remark;
 use crate::kit::rows::fact;
@@ -20,7 +21,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let options = &run.info.options;
     let pipeline = state.pipeline();
-    title(ui, "Sampler");
+    title(ui, say!("Sampler"));
     remark(ui, how(options));
     ui.add_space(4.0);
     let or_none = |v: Option<u64>| v.map_or("—".to_owned(), format::count);
@@ -35,39 +36,39 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         if options.drop_last { "True" } else { "False" },
     );
     if let Some(seed) = options.seed {
-        fact(ui, "Seed of the generator", seed.to_string());
+        fact(ui, say!("Seed of the generator"), seed.to_string());
     }
     if options.world_size > 1 {
         fact(
             ui,
-            "Rank",
-            format!("{} of {}", options.rank, options.world_size),
+            say!("Rank"),
+            say!("{} of {}", options.rank, options.world_size),
         );
     }
-    section(ui, "Progress");
+    section(ui, say!("Progress"));
     let sent = u64::from(pipeline.send_idx);
-    fact(ui, "Batches yielded", format::count(sent));
+    fact(ui, say!("Batches yielded"), format::count(sent));
     fact(
         ui,
-        "Batches in an epoch",
+        say!("Batches in an epoch"),
         or_none(run.info.batches_per_epoch),
     );
     let epoch = pipeline.epoch.map_or("—".to_owned(), |e| e.to_string());
-    fact(ui, "Epoch", epoch);
+    fact(ui, say!("Epoch"), epoch);
     let row_of = |idx: Option<u32>| {
         run.row(loadscope_trace::BatchId {
             epoch: pipeline.epoch?,
             idx: idx?,
         })
     };
-    section(ui, "Next");
+    section(ui, say!("Next"));
     match row_of(Some(pipeline.send_idx)) {
         Some(row) => batch(ui, run, row, commands),
-        None if run.info.batches_per_epoch == Some(sent) => remark(ui, "It is exhausted"),
-        None => remark(ui, "What it draws next is known once it has drawn it"),
+        None if run.info.batches_per_epoch == Some(sent) => remark(ui, say!("It is exhausted")),
+        None => remark(ui, say!("What it draws next is known once it has drawn it")),
     }
     if let Some(row) = row_of(pipeline.send_idx.checked_sub(1)) {
-        section(ui, "Last");
+        section(ui, say!("Last"));
         batch(ui, run, row, commands);
     }
 }
@@ -77,13 +78,17 @@ fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
     let Some(batch) = run.batches().get(row) else {
         return;
     };
-    let text = format!("Batch {}", batch.id.idx);
-    if ui.link(text).on_hover_text("Shows this batch").clicked() {
+    let text = say!("Batch {}", batch.id.idx);
+    if ui
+        .link(text)
+        .on_hover_text(say!("Shows this batch"))
+        .clicked()
+    {
         commands.push(Command::Select(Some(Item::Batch(row))));
     }
     let indices = run.indices(row);
     if indices.is_empty() {
-        remark(ui, "An iterable-style dataset has no indices");
+        remark(ui, say!("An iterable-style dataset has no indices"));
         return;
     }
     let mut list: Vec<String> = indices.iter().take(MOST).map(u64::to_string).collect();
@@ -98,14 +103,22 @@ fn how(options: &RunOptions) -> &'static str {
     let kind = options.sampler.split(':').next().unwrap_or_default();
     match (kind, options.shuffle) {
         ("random", _) | ("", true) if options.replacement => {
-            "Draws samples at random, some more than once (RandomSampler)"
+            say!("Draws samples at random, some more than once (RandomSampler)")
         }
-        ("random", _) | ("", true) => "Draws every sample once, in a random order (RandomSampler)",
-        ("sequential", _) | ("", false) => "Draws the samples in their order (SequentialSampler)",
-        ("subset", _) => "Draws the samples of a list in a random order (SubsetRandomSampler)",
-        ("weighted", _) => "Draws samples as often as their weights ask (WeightedRandomSampler)",
-        ("distributed", _) => "Draws the samples of this rank (DistributedSampler)",
-        ("equi", _) => "Draws batches with every class equally often",
-        _ => "Draws the samples as the chosen sampler says",
+        ("random", _) | ("", true) => {
+            say!("Draws every sample once, in a random order (RandomSampler)")
+        }
+        ("sequential", _) | ("", false) => {
+            say!("Draws the samples in their order (SequentialSampler)")
+        }
+        ("subset", _) => {
+            say!("Draws the samples of a list in a random order (SubsetRandomSampler)")
+        }
+        ("weighted", _) => {
+            say!("Draws samples as often as their weights ask (WeightedRandomSampler)")
+        }
+        ("distributed", _) => say!("Draws the samples of this rank (DistributedSampler)"),
+        ("equi", _) => say!("Draws batches with every class equally often"),
+        _ => say!("Draws the samples as the chosen sampler says"),
     }
 }

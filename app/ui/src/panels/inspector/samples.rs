@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 use loadscope_trace::{Activity, Nanos, PathStep, Run, Sample, Stage};
+use loadscope_words::say;
 
 use crate::kit::action::{asks, named, small_button};
 use crate::kit::empty::remark;
@@ -68,16 +69,16 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
     let named = costs.iter().fold(Nanos::ZERO, |sum, c| sum + c.0);
     // What has no name is not hidden; below a hundredth it is the measuring itself.
     if (all - named).0 > all.0 / 100 {
-        costs.push((all - named, "other"));
+        costs.push((all - named, say!("other")));
         costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
     }
     let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
-    section(ui, "Where fetching spent its time");
+    section(ui, say!("Where fetching spent its time"));
     let (name, number) = (106.0, 58.0);
     let columns = [
-        Column::words("Step", name),
-        Column::numbers("All, ms", number),
-        Column::numbers("Share", number),
+        Column::words(say!("Step"), name),
+        Column::numbers(say!("All, ms"), number),
+        Column::numbers(say!("Share"), number),
     ];
     let table = Table::new(ui, columns);
     for (k, (total, what)) in costs.iter().enumerate() {
@@ -101,16 +102,16 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
 /// The sample that cost the most, and what it spent its time on.
 fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Nanos) {
     let palette = Palette::of(ui.ctx());
-    section(ui, "Slowest sample");
+    section(ui, say!("Slowest sample"));
     let name = match sample.index {
-        Some(index) => format!("Sample {index}"),
-        None => format!("Sample {} of the batch", sample.position),
+        Some(index) => say!("Sample {index}"),
+        None => say!("Sample {} of the batch", sample.position),
     };
     let times = sample.wall.0 as f64 / middle.0.max(1) as f64;
     ui.label(if times >= 1.1 {
-        format!("{name} took {}, {times:.1}× the median", sample.wall)
+        say!("{name} took {}, {times:.1}× the median", sample.wall)
     } else {
-        format!("{name} took {}, about as long as the others", sample.wall)
+        say!("{name} took {}, about as long as the others", sample.wall)
     });
     let Some(stages) = run.sample_stages(at) else {
         return;
@@ -138,26 +139,26 @@ fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Na
 fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
     let (run, now) = (&state.session.run, state.now());
     let palette = Palette::of(ui.ctx());
-    section(ui, "Samples");
+    section(ui, say!("Samples"));
     let Some(most) = samples.first().map(|s| s.wall) else {
         remark(
             ui,
             match (has_been_fetched(run, at, now), run.samples(at).len()) {
-                (true, 0) => "Their times were not measured",
-                (false, 0) => "Their times are known once all have been fetched",
-                _ => "None of them has been fetched yet",
+                (true, 0) => say!("Their times were not measured"),
+                (false, 0) => say!("Their times are known once all have been fetched"),
+                _ => say!("None of them has been fetched yet"),
             },
         );
         return;
     };
     let (index, number) = (64.0, 66.0);
     let head = [
-        Cell::head("Index", index, true, palette),
-        Cell::head("Wall, ms", number, true, palette),
-        Cell::head("CPU, ms", number, true, palette),
+        Cell::head(say!("Index"), index, true, palette),
+        Cell::head(say!("Wall, ms"), number, true, palette),
+        Cell::head(say!("CPU, ms"), number, true, palette),
     ];
     row(ui, &head, Marks::default());
-    list_of(ui, "samples", samples.len(), |ui, k| {
+    list_of(ui, say!("samples"), samples.len(), |ui, k| {
         let sample = &samples[k];
         let missing = || "—".to_owned();
         let mut cells = [
@@ -182,8 +183,8 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
 fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
     let index = sample
         .index
-        .map_or("Sample".to_owned(), |i| format!("Sample {i}"));
-    ui.label(format!("{index} took {}", sample.wall));
+        .map_or(say!("Sample").to_owned(), |i| say!("Sample {i}"));
+    ui.label(say!("{index} took {}", sample.wall));
     let Some(stages) = run.sample_stages(at) else {
         return;
     };
@@ -195,7 +196,7 @@ fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
         .collect();
     costs.sort_by_key(|(wall, _)| std::cmp::Reverse(*wall));
     for (wall, name) in costs {
-        ui.label(RichText::new(format!("{name} {wall}")).font(mono(size::SMALL)));
+        ui.label(RichText::new(say!("{name} {wall}")).font(mono(size::SMALL)));
     }
 }
 
@@ -205,7 +206,7 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     if indices.is_empty() {
         return;
     }
-    let title = format::plural(indices.len() as u64, "index", "indices");
+    let title = format::plural(indices.len() as u64, say!(n: "index"), say!(n: "indices"));
     section_with(ui, &title, |ui| {
         copy_button(ui, Action::CopyIndices, commands)
     });
@@ -230,7 +231,7 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
 
 /// A small button for something that is copied.
 pub fn copy_button(ui: &mut Ui, action: Action, commands: &mut Vec<Command>) {
-    let response = ui.add(small_button("Copy"));
+    let response = ui.add(small_button(say!("Copy")));
     named(&response, action);
     asks(response, action, commands);
 }

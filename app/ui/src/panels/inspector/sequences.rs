@@ -4,6 +4,7 @@ use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInf
 use loadscope_insight::content::{Padding, SequenceRow, Sequences};
 use loadscope_insight::format;
 use loadscope_trace::BatchContent;
+use loadscope_words::say;
 
 use super::number::number;
 use crate::kit::empty::remark;
@@ -24,7 +25,7 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
         .fields
         .get(sequences.field)
         .map_or("", |f| f.name.as_str());
-    section_with(ui, "Lengths and padding", |ui| {
+    section_with(ui, say!("Lengths and padding"), |ui| {
         let text = RichText::new(name)
             .font(mono(size::SMALL))
             .color(palette.weak);
@@ -36,7 +37,7 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
     let each = draw(ui, area, sequences);
     let share = format::percent(sequences.padding_share());
     let lengths = || sequences.rows.iter().map(SequenceRow::len);
-    let spoken = format!(
+    let spoken = say!(
         "sequences of {} to {} values, {share} padding",
         lengths().min().unwrap_or(0),
         lengths().max().unwrap_or(0)
@@ -52,19 +53,19 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
             return;
         };
         if let (Some(value), Some(counts)) = (row.values.get(column), row.counts.get(column)) {
-            let what = if *counts { "" } else { " (padding)" };
-            ui.label(format!("value {column}: {}{what}", number(*value)));
+            let what = if *counts { "" } else { say!(" (padding)") };
+            ui.label(say!("value {column}: {}{what}", number(*value)));
         }
-        ui.label(format!("length {}", format::count(row.len() as u64)));
+        ui.label(say!("length {}", format::count(row.len() as u64)));
     });
     let how = match sequences.padding {
-        Padding::Mask => "by attention_mask".to_owned(),
-        Padding::Value(value) => format!("filled up with {}", number(value)),
+        Padding::Mask => say!("by attention_mask").to_owned(),
+        Padding::Value(value) => say!("filled up with {}", number(value)),
     };
-    remark(ui, &format!("{share} of the values are padding, {how}"));
+    remark(ui, &say!("{share} of the values are padding, {how}"));
     if sequences.rows.len() < sequences.of {
         let (kept, of) = (sequences.rows.len() as u64, sequences.of as u64);
-        let text = format!(
+        let text = say!(
             "Of {} sequences the first {} were kept",
             format::count(of),
             format::count(kept)

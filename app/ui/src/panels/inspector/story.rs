@@ -1,6 +1,7 @@
 //! Where a batch waited and for whom, in sentences.
 
 use loadscope_trace::{Batch, HeldBatch, Lane, Nanos, PathStep, Run, Stage, Wait};
+use loadscope_words::say;
 
 /// Sentences about the waiting of the batch at `row`, the longest wait first.
 pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
@@ -29,7 +30,7 @@ pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
     told.truncate(3);
     let has_arrived = path.iter().any(|step| step.stage.has_arrived());
     if told.is_empty() && has_arrived {
-        return vec!["It waited for nothing".to_owned()];
+        return vec![say!("It waited for nothing").to_owned()];
     }
     told.into_iter().map(|(_, sentence)| sentence).collect()
 }
@@ -38,24 +39,24 @@ fn held(run: &Run, step: &PathStep, lasted: Nanos) -> String {
     let pipeline = run.pipeline_at(step.start);
     match pipeline.awaited() {
         Some(missing) if missing.stage != Stage::Held => {
-            format!("Held {lasted} behind {}, {}", missing.id, which(&missing))
+            say!("Held {lasted} behind {}, {}", missing.id, which(&missing))
         }
-        _ => format!("Held {lasted} behind a batch that was missing"),
+        _ => say!("Held {lasted} behind a batch that was missing"),
     }
 }
 
 /// What a batch was at: `which worker 0 was fetching`.
 fn which(batch: &HeldBatch) -> String {
     let by = match batch.lane {
-        Some(Lane::Worker(w) | Lane::IndexQueue(w)) => format!("worker {w}"),
-        _ => "the main thread".to_owned(),
+        Some(Lane::Worker(w) | Lane::IndexQueue(w)) => say!("worker {w}"),
+        _ => say!("the main thread").to_owned(),
     };
     match batch.stage {
-        Stage::Queued => format!("which waited in the queue of {by}"),
-        Stage::Fetching => format!("which {by} was fetching"),
-        Stage::Collating => format!("which {by} was collating"),
-        Stage::Pinning => "which was being pinned".to_owned(),
-        _ => "which was on its way".to_owned(),
+        Stage::Queued => say!("which waited in the queue of {by}"),
+        Stage::Fetching => say!("which {by} was fetching"),
+        Stage::Collating => say!("which {by} was collating"),
+        Stage::Pinning => say!("which was being pinned").to_owned(),
+        _ => say!("which was on its way").to_owned(),
     }
 }
 
@@ -74,9 +75,9 @@ fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) 
         .map(|b| b.id.idx.to_string())
         .collect();
     Some(match ahead.as_slice() {
-        [] => format!("Queued {lasted} until worker {worker} took it"),
-        [one] => format!("Queued {lasted} for worker {worker}, behind batch {one}"),
-        more => format!(
+        [] => say!("Queued {lasted} until worker {worker} took it"),
+        [one] => say!("Queued {lasted} for worker {worker}, behind batch {one}"),
+        more => say!(
             "Queued {lasted} for worker {worker}, behind batches {}",
             more.join(", ")
         ),
@@ -88,21 +89,21 @@ fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
     let stage = |k: usize| path.get(k).map(|s| s.stage);
     let was_pinned = at > 0 && stage(at - 1) == Some(Stage::Pinning);
     let queue = if was_pinned {
-        "pinned queue"
+        say!("pinned queue")
     } else {
-        "result queue"
+        say!("result queue")
     };
     match stage(at + 1) {
-        Some(Stage::Pinning) => format!("In the {queue} {lasted} until the pin thread took it"),
-        Some(_) => format!("In the {queue} {lasted} until the main thread took it"),
-        None => format!("In the {queue} for {lasted}"),
+        Some(Stage::Pinning) => say!("In the {queue} {lasted} until the pin thread took it"),
+        Some(_) => say!("In the {queue} {lasted} until the main thread took it"),
+        None => say!("In the {queue} for {lasted}"),
     }
 }
 
 fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
     let told = match is_over {
-        true => format!("Ready {lasted} before the trainer took it"),
-        false => format!("Ready for {lasted}"),
+        true => say!("Ready {lasted} before the trainer took it"),
+        false => say!("Ready for {lasted}"),
     };
     (lasted >= Nanos(100_000)).then_some(told)
 }
@@ -130,26 +131,26 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
         .max_by_key(|s| so_far(s))?;
     let (time, over) = (so_far(slowest), is_over(slowest));
     let because = match (slowest.stage, over) {
-        (Stage::Fetching, true) => format!("fetching it took {time}"),
-        (Stage::Fetching, false) => format!("it has been fetched for {time} so far"),
-        (Stage::Collating, true) => format!("collating it took {time}"),
-        (Stage::Collating, false) => format!("it has been collated for {time} so far"),
-        (Stage::Pinning, true) => format!("pinning it took {time}"),
-        (Stage::Pinning, false) => format!("it has been pinned for {time} so far"),
-        (stage, true) => format!("it was {} for {time}", stage.label().to_lowercase()),
-        (stage, false) => format!(
+        (Stage::Fetching, true) => say!("fetching it took {time}"),
+        (Stage::Fetching, false) => say!("it has been fetched for {time} so far"),
+        (Stage::Collating, true) => say!("collating it took {time}"),
+        (Stage::Collating, false) => say!("it has been collated for {time} so far"),
+        (Stage::Pinning, true) => say!("pinning it took {time}"),
+        (Stage::Pinning, false) => say!("it has been pinned for {time} so far"),
+        (stage, true) => say!("it was {} for {time}", stage.label().to_lowercase()),
+        (stage, false) => say!(
             "it has been {} for {time} so far",
             stage.label().to_lowercase()
         ),
     };
     let waits = if wait.end <= now {
-        "waited"
+        say!("waited")
     } else {
-        "has waited"
+        say!("has waited")
     };
     Some((
         lasted,
-        format!("The trainer {waits} {lasted} for it: {because}"),
+        say!("The trainer {waits} {lasted} for it: {because}"),
     ))
 }
 

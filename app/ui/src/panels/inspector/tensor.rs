@@ -2,6 +2,7 @@
 
 use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::{Field, FieldData};
+use loadscope_words::say;
 
 use super::heat::Grid;
 use super::number::{NUMBER, name_of, number};
@@ -16,7 +17,7 @@ pub fn show(ui: &mut Ui, field: &Field) {
     facts(ui, field);
     histogram(ui, field);
     match &field.data {
-        FieldData::Omitted => remark(ui, "Its values were not kept"),
+        FieldData::Omitted => remark(ui, say!("Its values were not kept")),
         FieldData::Pictures(_) => {}
         FieldData::Text(texts) => text(ui, field, texts),
         FieldData::Numbers(values) => {
@@ -43,7 +44,11 @@ fn describe(ui: &mut Ui, field: &Field) {
         ui.label(small(&field.dtype, palette.weak));
         ui.label(small(&shape, palette.text));
         if field.pinned {
-            ui.label(RichText::new("pinned").size(size::SMALL).color(palette.pin));
+            ui.label(
+                RichText::new(say!("pinned"))
+                    .size(size::SMALL)
+                    .color(palette.pin),
+            );
         }
     });
 }
@@ -95,7 +100,7 @@ fn facts(ui: &mut Ui, field: &Field) {
             x += width + gap;
         }
         let spoken = line
-            .map(|(name, value, _)| format!("{name} {value}"))
+            .map(|(name, value, _)| say!("{name} {value}"))
             .join(", ");
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
     }
@@ -107,8 +112,8 @@ const BINS: usize = 512;
 
 fn more(ui: &mut Ui, left: usize) {
     if left > 0 {
-        let values = format::plural(left as u64, "value more", "values more");
-        remark(ui, &format!("and {values}"));
+        let values = format::plural(left as u64, say!(n: "value more"), say!(n: "values more"));
+        remark(ui, &say!("and {values}"));
     }
 }
 
@@ -125,7 +130,7 @@ fn histogram(ui: &mut Ui, field: &Field) {
         return;
     };
     if bins.len() > BINS {
-        remark(ui, "Its histogram has too many bins to be shown");
+        remark(ui, say!("Its histogram has too many bins to be shown"));
         return;
     }
     let palette = Palette::of(ui.ctx());
@@ -161,7 +166,7 @@ fn histogram(ui: &mut Ui, field: &Field) {
     };
     label(area.left_bottom(), Align2::LEFT_BOTTOM, min);
     label(area.right_bottom(), Align2::RIGHT_BOTTOM, max);
-    let spoken = format!("histogram of {}", name_of(field));
+    let spoken = say!("histogram of {}", name_of(field));
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
     response.on_hover_ui_at_pointer(|ui| {
         let Some(k) = hovered.filter(|k| *k < bins.len()) else {
@@ -172,7 +177,7 @@ fn histogram(ui: &mut Ui, field: &Field) {
             Some(to) => format!("{} … {}", number(from), number(to)),
             None => number(from),
         });
-        ui.label(format::plural(bins[k], "value", "values"));
+        ui.label(format::plural(bins[k], say!(n: "value"), say!(n: "values")));
     });
 }
 
@@ -190,7 +195,7 @@ fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
     let width = ui.available_width();
     let columns = ((width / NUMBER) as usize).max(1);
     let column = width / columns as f32 - 2.0 * space::GAP;
-    let name = format!("values of {}", field.name);
+    let name = say!("values of {}", field.name);
     list_of(ui, &name, values.len().div_ceil(columns), |ui, line| {
         let part = &values[line * columns..values.len().min((line + 1) * columns)];
         let cells: Vec<Cell> = part
@@ -207,7 +212,7 @@ fn text(ui: &mut Ui, field: &Field, texts: &[String]) {
         texts.iter().for_each(|t| _ = ui.label(t));
         return;
     }
-    let name = format!("texts of {}", field.name);
+    let name = say!("texts of {}", field.name);
     list_of(ui, &name, texts.len(), |ui, k| {
         let width = ui.available_width();
         row(ui, &[Cell::word(&texts[k], width)], Marks::default()).on_hover_text(&texts[k]);
@@ -225,7 +230,7 @@ fn cut(ui: &mut Ui, field: &Field) {
     let all = sizes.fold(1u64, u64::saturating_mul);
     if kept < all {
         let (kept, all) = (format::count(kept), format::count(all));
-        remark(ui, &format!("The first {kept} of {all} values were kept"));
+        remark(ui, &say!("The first {kept} of {all} values were kept"));
     }
 }
 

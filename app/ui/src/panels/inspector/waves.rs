@@ -7,6 +7,7 @@ use egui::{
 use loadscope_insight::content::Waveforms;
 use loadscope_insight::format;
 use loadscope_trace::{BatchContent, FieldData};
+use loadscope_words::say;
 
 use super::pictures::Captions;
 use crate::kit::titles::section_with;
@@ -45,7 +46,7 @@ impl WavesCache {
             .fields
             .get(waves.field)
             .map_or("", |f| f.name.as_str());
-        section_with(ui, "Waveforms", |ui| {
+        section_with(ui, say!("Waveforms"), |ui| {
             let text = RichText::new(name)
                 .font(mono(size::SMALL))
                 .color(palette.weak);
@@ -63,7 +64,7 @@ impl WavesCache {
                 let room = vec2(ui.available_width(), CURVE);
                 let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
                 draw(ui, rect, curve, peak);
-                let spoken = format!("waveform {k}, channel {n}");
+                let spoken = say!("waveform {k}, channel {n}");
                 response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
             }
             if let Some(texture) = textures.get(k) {
@@ -72,9 +73,9 @@ impl WavesCache {
                 let all = Rect::from_min_max(egui::Pos2::ZERO, pos2(1.0, 1.0));
                 ui.painter().image(texture.id(), rect, all, Color32::WHITE);
                 response.widget_info(|| {
-                    WidgetInfo::labeled(Role::Image, true, format!("spectrogram {k}"))
+                    WidgetInfo::labeled(Role::Image, true, say!("spectrogram {k}"))
                 });
-                response.on_hover_text("Spectrogram of the first channel: time to the right, frequency upwards, 80 dB from dark to bright");
+                response.on_hover_text(say!("Spectrogram of the first channel: time to the right, frequency upwards, 80 dB from dark to bright"));
             }
             ui.add_space(space::GAP);
         }
@@ -132,12 +133,15 @@ impl WavesCache {
 /// `sample 3 · yes · 16,000 frames, 1.00 s`
 fn title(waves: &Waveforms, captions: &Captions, k: usize) -> String {
     let index = captions.indices.get(k);
-    let mut parts =
-        vec![index.map_or_else(|| format!("sample {k}"), |index| format!("sample {index}"))];
+    let mut parts = vec![index.map_or_else(|| say!("sample {k}"), |index| say!("sample {index}"))];
     parts.extend(captions.names.get(k).cloned());
-    parts.push(format::plural(waves.frames, "frame", "frames"));
+    parts.push(format::plural(
+        waves.frames,
+        say!(n: "frame"),
+        say!(n: "frames"),
+    ));
     let rate = waves.rates.get(k).filter(|rate| **rate > 0.0);
-    parts.extend(rate.map(|rate| format!("{:.2} s", waves.frames as f64 / rate)));
+    parts.extend(rate.map(|rate| say!("{:.2} s", waves.frames as f64 / rate)));
     parts.join(" · ")
 }
 

@@ -3,6 +3,7 @@
 use egui::{ComboBox, DragValue, Ui};
 use loadscope_insight::options::Field;
 use loadscope_trace::{Collate, RunOptions};
+use loadscope_words::say;
 
 use super::row::{Form, part, row};
 use crate::kit::choice;
@@ -13,11 +14,13 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::CollateFn,
-        "How samples become a batch: stacked, as lists of each field, padded to the largest, or one behind the other with offsets",
+        say!(
+            "How samples become a batch: stacked, as lists of each field, padded to the largest, or one behind the other with offsets"
+        ),
         |ui, label| {
             let in_force = Collate::Fitting.in_force(&o.dataset);
             let name = |choice: Collate| match choice {
-                Collate::Fitting => format!("usual ({})", short(in_force)),
+                Collate::Fitting => say!("usual ({})", short(in_force)),
                 other => short(other).to_owned(),
             };
             let combo = ComboBox::from_id_salt("collate")
@@ -45,7 +48,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         part(
             ui,
             "padding_value",
-            "What stands behind the elements of a shorter sample",
+            say!("What stands behind the elements of a shorter sample"),
             |ui, label| {
                 ui.add(DragValue::new(value).speed(0.1)).labelled_by(label);
             },
@@ -55,9 +58,9 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
 
 fn short(choice: Collate) -> &'static str {
     match choice {
-        Collate::Fitting | Collate::Stack => "default",
-        Collate::List => "list",
-        Collate::Pad(_) => "pad",
-        Collate::Concat => "concat",
+        Collate::Fitting | Collate::Stack => say!("default"),
+        Collate::List => say!("list"),
+        Collate::Pad(_) => say!("pad"),
+        Collate::Concat => say!("concat"),
     }
 }

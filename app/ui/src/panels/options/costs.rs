@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 use egui::{DragValue, Id, RichText, TextEdit, Ui, vec2};
 use loadscope_plan::dataset::{CostModel, DIGITS, DatasetSpec, Sharing, StreamModel, extra_cost};
 use loadscope_trace::{Nanos, RunOptions};
+use loadscope_words::{Text, say, text};
 
 use super::row::part;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, words};
 
 /// A preset: its name, what it is for, and what it changes for so many samples.
-type Preset = (&'static str, &'static str, fn(&mut CostModel));
+type Preset = (Text, Text, fn(&mut CostModel));
 
 const PRESETS: [Preset; 4] = [
     (
-        "One slow sample",
-        "Sample 4 takes a second: batches behind it are held",
+        text!("One slow sample"),
+        text!("Sample 4 takes a second: batches behind it are held"),
         |model| {
             plain(model);
             model
@@ -25,8 +26,8 @@ const PRESETS: [Preset; 4] = [
         },
     ),
     (
-        "Long tail",
-        "5 % of the samples take 10 times as long",
+        text!("Long tail"),
+        text!("5 % of the samples take 10 times as long"),
         |model| {
             plain(model);
             model.tail = Some(loadscope_plan::dataset::Tail {
@@ -36,8 +37,8 @@ const PRESETS: [Preset; 4] = [
         },
     ),
     (
-        "Cold cache",
-        "A third of the samples is not in the cache and takes 6 times as long",
+        text!("Cold cache"),
+        text!("A third of the samples is not in the cache and takes 6 times as long"),
         |model| {
             plain(model);
             model.tail = Some(loadscope_plan::dataset::Tail {
@@ -46,10 +47,14 @@ const PRESETS: [Preset; 4] = [
             });
         },
     ),
-    ("Crash in worker", "Sample 12 ends its worker", |model| {
-        plain(model);
-        model.panic.insert(at_most(model, 12));
-    }),
+    (
+        text!("Crash in worker"),
+        text!("Sample 12 ends its worker"),
+        |model| {
+            plain(model);
+            model.panic.insert(at_most(model, 12));
+        },
+    ),
 ];
 
 /// Without what a preset puts in.
@@ -111,13 +116,15 @@ pub(super) fn extra(ui: &mut Ui, o: &mut RunOptions) {
         return;
     }
     let edit = TextEdit::singleline(&mut o.extra_cost)
-        .hint_text("none")
+        .hint_text(say!("none"))
         .font(mono(size::SMALL));
     let edit = ui.add_sized(vec2(ui.available_width(), 24.0), edit);
     edit.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "extra_cost"));
     hint(
         ui,
-        "Slows samples down on purpose. Keys: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu",
+        say!(
+            "Slows samples down on purpose. Keys: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu"
+        ),
     );
 }
 
@@ -141,7 +148,7 @@ fn toggle(ui: &mut Ui) -> bool {
     let id = Id::unique("costs as text");
     let mut is_text = ui.data(|d| d.get_temp::<bool>(id)).unwrap_or(false);
     ui.horizontal(|ui| {
-        let text = RichText::new("Edit as text").font(words(size::SMALL));
+        let text = RichText::new(say!("Edit as text")).font(words(size::SMALL));
         if ui.checkbox(&mut is_text, text).changed() {
             ui.data_mut(|d| d.insert_temp(id, is_text));
         }
@@ -154,20 +161,20 @@ fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
         for (name, what, change) in PRESETS {
-            let name = RichText::new(name).font(words(size::SMALL));
-            if ui.small_button(name).on_hover_text(what).clicked() {
+            let name = RichText::new(name.say()).font(words(size::SMALL));
+            if ui.small_button(name).on_hover_text(what.say()).clicked() {
                 change(model);
             }
         }
     });
     ui.add_space(4.0);
     if has_len {
-        part(ui, "samples", "", |ui, label| {
+        part(ui, say!("samples"), "", |ui, label| {
             let drag = DragValue::new(&mut model.len).range(1..=1_000_000_000);
             ui.add(drag.speed(0.2)).labelled_by(label);
         });
     }
-    part(ui, "time per sample", "", |ui, label| {
+    part(ui, say!("time per sample"), "", |ui, label| {
         millis(ui, label, &mut model.cost);
     });
     slow(ui, model);
@@ -175,15 +182,15 @@ fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
     let last = model.len.saturating_sub(1);
     index(
         ui,
-        "fails at",
-        "A ValueError in this sample",
+        say!("fails at"),
+        say!("A ValueError in this sample"),
         &mut model.fail,
         last,
     );
     index(
         ui,
-        "panics at",
-        "A worker that dies in this sample",
+        say!("panics at"),
+        say!("A worker that dies in this sample"),
         &mut model.panic,
         last,
     );
@@ -210,10 +217,10 @@ fn slow(ui: &mut Ui, model: &mut CostModel) {
     let more = model.slow.len().saturating_sub(1);
     let effect = match more {
         0 => String::new(),
-        more => format!("{more} more in the text"),
+        more => say!("{more} more in the text"),
     };
     let last = model.len.saturating_sub(1);
-    part(ui, "slow sample", &effect, |ui, label| {
+    part(ui, say!("slow sample"), &effect, |ui, label| {
         let mut is_on = first.is_some();
         let (mut index, mut cost) = first.unwrap_or((at_most(model, 4), Nanos::from_millis(1000)));
         if is_on {
@@ -234,7 +241,7 @@ fn slow(ui: &mut Ui, model: &mut CostModel) {
 }
 
 fn tail(ui: &mut Ui, model: &mut CostModel) {
-    part(ui, "tail", "", |ui, label| {
+    part(ui, say!("tail"), "", |ui, label| {
         let mut is_on = model.tail.is_some();
         let mut tail = model.tail.unwrap_or(loadscope_plan::dataset::Tail {
             fraction: 0.05,

@@ -3,6 +3,7 @@
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_insight::options::Field;
 use loadscope_trace::RunOptions;
+use loadscope_words::{Text, say, text};
 
 use super::costs;
 use super::row::{Form, number, row};
@@ -16,15 +17,15 @@ struct Kind {
     /// How its text begins.
     prefix: &'static str,
     /// Its name.
-    name: &'static str,
+    name: Text,
     /// What is run first with it.
     first: &'static str,
     /// What stands behind the colon.
-    label: &'static str,
+    label: Text,
     /// An example of that.
     example: &'static str,
     /// What it is, and which options it has.
-    hint: &'static str,
+    hint: Text,
     /// Whether a folder (or else a file) is chosen in a dialog.
     dialog: Option<Dialog>,
 }
@@ -38,182 +39,206 @@ enum Dialog {
 const KINDS: [Kind; 20] = [
     Kind {
         prefix: "digits",
-        name: "Handwritten digits",
+        name: text!("Handwritten digits"),
         first: "digits",
-        label: "",
+        label: Text::same(""),
         example: "",
-        hint: "",
+        hint: Text::same(""),
         dialog: None,
     },
     Kind {
         prefix: "folder:",
-        name: "Folder of pictures",
+        name: text!("Folder of pictures"),
         first: "folder:",
-        label: "folder",
+        label: text!("folder"),
         example: "/path/to/pictures",
-        hint: "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too",
+        hint: text!(
+            "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too"
+        ),
         dialog: Some(Dialog::Folder),
     },
     Kind {
         prefix: "voc:",
-        name: "PASCAL VOC",
+        name: Text::same("PASCAL VOC"),
         first: "voc:",
-        label: "folder",
+        label: text!("folder"),
         example: "/data/VOCdevkit,year=2012,set=train",
-        hint: "XML beside pictures, as torchvision's VOCDetection. Keys: set, year, task=segmentation, classes=a;b, size=square",
+        hint: text!(
+            "XML beside pictures, as torchvision's VOCDetection. Keys: set, year, task=segmentation, classes=a;b, size=square"
+        ),
         dialog: Some(Dialog::Folder),
     },
     Kind {
         prefix: "coco:",
-        name: "COCO",
+        name: Text::same("COCO"),
         first: "coco:",
-        label: "pictures, annotations",
+        label: text!("pictures, annotations"),
         example: "/data/train2017,/data/instances.json",
-        hint: "A folder and a JSON file, as torchvision's CocoDetection. Keys: task=captions, masks=false, size=square",
+        hint: text!(
+            "A folder and a JSON file, as torchvision's CocoDetection. Keys: task=captions, masks=false, size=square"
+        ),
         dialog: None,
     },
     Kind {
         prefix: "sql:",
-        name: "SQL database",
+        name: text!("SQL database"),
         first: "sql:sqlite:",
-        label: "database, query",
+        label: text!("database, query"),
         example: "sqlite:/data/a.db,query=\"SELECT a, b FROM t\",index=id",
-        hint: "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label",
+        hint: Text::same(
+            "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label",
+        ),
         dialog: None,
     },
     Kind {
         prefix: "csv:",
-        name: "CSV table",
+        name: text!("CSV table"),
         first: "csv:",
-        label: "file",
+        label: text!("file"),
         example: "/data/table.csv,columns=a;b",
-        hint: "As pandas.read_csv. Keys: sep=tab, columns=a;b, image=COLUMN",
+        hint: text!("As pandas.read_csv. Keys: sep=tab, columns=a;b, image=COLUMN"),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "parquet:",
-        name: "Parquet table",
+        name: text!("Parquet table"),
         first: "parquet:",
-        label: "files",
+        label: text!("files"),
         example: "/data/train-*.parquet,columns=a;b",
-        hint: "A file, a folder or a pattern, as pyarrow.parquet. Keys: columns=a;b, image=COLUMN",
+        hint: text!(
+            "A file, a folder or a pattern, as pyarrow.parquet. Keys: columns=a;b, image=COLUMN"
+        ),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "arrow:",
-        name: "Hugging Face dataset",
+        name: text!("Hugging Face dataset"),
         first: "arrow:",
-        label: "folder",
+        label: text!("folder"),
         example: "/data/saved,split=train",
-        hint: "As datasets.load_from_disk. Keys: split, columns=a;b, image=COLUMN",
+        hint: text!("As datasets.load_from_disk. Keys: split, columns=a;b, image=COLUMN"),
         dialog: Some(Dialog::Folder),
     },
     Kind {
         prefix: "jsonl:",
-        name: "JSON lines",
+        name: text!("JSON lines"),
         first: "jsonl:",
-        label: "file",
+        label: text!("file"),
         example: "/data/train.jsonl",
-        hint: "A JSON value a line. Keys: columns=a;b, image=COLUMN",
+        hint: text!("A JSON value a line. Keys: columns=a;b, image=COLUMN"),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "npy:",
-        name: "NumPy array",
+        name: text!("NumPy array"),
         first: "npy:",
-        label: "file",
+        label: text!("file"),
         example: "/data/x.npy,window=128",
-        hint: "Entries or windows of the first axis, mapped to memory. Keys: window, stride",
+        hint: text!("Entries or windows of the first axis, mapped to memory. Keys: window, stride"),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "npz:",
-        name: "NumPy archive",
+        name: text!("NumPy archive"),
         first: "npz:",
-        label: "file",
+        label: text!("file"),
         example: "/data/train.npz,keys=x;y",
-        hint: "Entries of the first axis of each array. Keys: keys=x;y",
+        hint: text!("Entries of the first axis of each array. Keys: keys=x;y"),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "safetensors:",
-        name: "Safetensors",
+        name: Text::same("Safetensors"),
         first: "safetensors:",
-        label: "file",
+        label: text!("file"),
         example: "/data/train.safetensors,keys=x;y",
-        hint: "Entries of the first axis of each tensor, mapped to memory. Keys: keys=x;y",
+        hint: text!("Entries of the first axis of each tensor, mapped to memory. Keys: keys=x;y"),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "webdataset:",
-        name: "WebDataset",
+        name: Text::same("WebDataset"),
         first: "webdataset:",
-        label: "shards",
+        label: text!("shards"),
         example: "/data/train-{000..127}.tar,shuffle=1000",
-        hint: "Iterable: shards are split over workers. Keys: fields=jpg;cls, shuffle, shuffle_shards=true",
+        hint: text!(
+            "Iterable: shards are split over workers. Keys: fields=jpg;cls, shuffle, shuffle_shards=true"
+        ),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "tar:",
-        name: "tar archive",
+        name: text!("tar archive"),
         first: "tar:",
-        label: "file",
+        label: text!("file"),
         example: "/data/train.tar,fields=jpg;cls",
-        hint: "Iterable: files are grouped into samples by key. Keys: fields=jpg;cls, shuffle",
+        hint: text!(
+            "Iterable: files are grouped into samples by key. Keys: fields=jpg;cls, shuffle"
+        ),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "lmdb:",
-        name: "LMDB",
+        name: Text::same("LMDB"),
         first: "lmdb:",
-        label: "folder",
+        label: text!("folder"),
         example: "/data/train.lmdb,decode=auto",
-        hint: "Bytes by key. Keys: decode=picture, npy, text or bytes",
+        hint: text!("Bytes by key. Keys: decode=picture, npy, text or bytes"),
         dialog: Some(Dialog::Folder),
     },
     Kind {
         prefix: "audio:",
-        name: "Folder of sounds",
+        name: text!("Folder of sounds"),
         first: "audio:",
-        label: "folder",
+        label: text!("folder"),
         example: "/data/sounds",
-        hint: "WAV, FLAC and OGG, as soundfile.read, padded to the longest; subfolders are classes",
+        hint: text!(
+            "WAV, FLAC and OGG, as soundfile.read, padded to the longest; subfolders are classes"
+        ),
         dialog: Some(Dialog::Folder),
     },
     Kind {
         prefix: "text:",
-        name: "Lines of text",
+        name: text!("Lines of text"),
         first: "text:",
-        label: "file",
+        label: text!("file"),
         example: "/data/train.txt,vocab=/data/vocab.txt",
-        hint: "Ids of words, of unequal length; without vocab the lines themselves. Keys: vocab",
+        hint: text!(
+            "Ids of words, of unequal length; without vocab the lines themselves. Keys: vocab"
+        ),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "tokens:",
-        name: "File of tokens",
+        name: text!("File of tokens"),
         first: "tokens:",
-        label: "file",
+        label: text!("file"),
         example: "/path/to/tokens.bin,block=1024",
-        hint: "16-bit numbers; a sample is a window of block of them. Keys: block, stride, dtype",
+        hint: text!(
+            "16-bit numbers; a sample is a window of block of them. Keys: block, stride, dtype"
+        ),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "synthetic",
-        name: "Synthetic",
+        name: text!("Synthetic"),
         first: "synthetic:len=24,cost_ms=50,slow=4:1000",
-        label: "costs",
+        label: text!("costs"),
         example: "len=24,cost_ms=50,slow=4:1000",
-        hint: "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape",
+        hint: text!(
+            "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape"
+        ),
         dialog: None,
     },
     Kind {
         prefix: "stream",
-        name: "Synthetic iterable",
+        name: text!("Synthetic iterable"),
         first: "stream:len=24,cost_ms=50,shard=true",
-        label: "costs",
+        label: text!("costs"),
         example: "len=24,cost_ms=50,shard=true",
-        hint: "An IterableDataset. shard=false: every worker yields everything; shards=3/8/5: so many each; and the keys of synthetic",
+        hint: text!(
+            "An IterableDataset. shard=false: every worker yields everything; shards=3/8/5: so many each; and the keys of synthetic"
+        ),
         dialog: None,
     },
 ];
@@ -232,11 +257,11 @@ pub(super) fn dataset(
         ui,
         form,
         Field::Dataset,
-        "Where the samples come from",
+        say!("Where the samples come from"),
         |ui, label| {
             let name = current
                 .and_then(|at| KINDS.get(at))
-                .map_or("?", |kind| kind.name);
+                .map_or("?", |kind| kind.name.say());
             let combo = ComboBox::from_id_salt("dataset")
                 .selected_text(name)
                 .height(f32::INFINITY)
@@ -244,7 +269,7 @@ pub(super) fn dataset(
             let response = combo.show_ui(ui, |ui| {
                 for (at, kind) in KINDS.iter().enumerate() {
                     let is_current = current == Some(at);
-                    if choice::entry(ui, is_current, kind.name) && !is_current {
+                    if choice::entry(ui, is_current, kind.name.say()) && !is_current {
                         *options = example(kind.first, options);
                     }
                 }
@@ -276,14 +301,14 @@ fn details(
     let mut label = None;
     ui.horizontal(|ui| {
         label = Some(
-            ui.label(RichText::new(kind.label).font(mono(size::BODY)))
+            ui.label(RichText::new(kind.label.say()).font(mono(size::BODY)))
                 .id,
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let Some(dialog) = kind.dialog else {
                 return;
             };
-            if ui.button("Choose…").clicked() {
+            if ui.button(say!("Choose…")).clicked() {
                 commands.push(match kind.prefix {
                     "folder:" => Action::ChooseFolder.into(),
                     prefix => Command::AskData {
@@ -301,10 +326,10 @@ fn details(
     if let Some(label) = label {
         edit.labelled_by(label);
     }
-    hint(ui, kind.hint);
+    hint(ui, kind.hint.say());
     options.dataset = format!("{prefix}:{rest}");
     let has_pictures = [
-        "folder",
+        say!("folder"),
         "voc",
         "coco",
         "sql",
@@ -322,7 +347,9 @@ fn details(
             ui,
             form,
             Field::ImageSize,
-            "Pictures are resized to this many pixels square; annotated ones with size=square",
+            say!(
+                "Pictures are resized to this many pixels square; annotated ones with size=square"
+            ),
             |ui, label| {
                 number(ui, label, &mut options.image_size);
             },

@@ -4,6 +4,7 @@
 use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::format::capital;
 use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
+use loadscope_words::say;
 
 use super::row::python;
 use crate::kit::action;
@@ -26,13 +27,13 @@ pub(super) fn switch(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         for (of, label, tip) in [
             (
                 OptionsOf::Run,
-                "Shown run",
-                "The options of the run that is shown",
+                say!("Shown run"),
+                say!("The options of the run that is shown"),
             ),
             (
                 OptionsOf::NextRun,
-                "Next run",
-                "The options that Run starts with",
+                say!("Next run"),
+                say!("The options that Run starts with"),
             ),
         ] {
             let button = Button::new(label).selected(state.session.options_of == of);
@@ -70,7 +71,7 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 Some(_) => arguments(ui, &info.options, &info.origin),
                 None => hint(
                     ui,
-                    "This recording does not include the DataLoader arguments",
+                    say!("This recording does not include the DataLoader arguments"),
                 ),
             }
             program(ui, state);
@@ -81,12 +82,14 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 /// Of what these are the options.
 fn headline(ui: &mut Ui, state: &State) {
     let what = match (&state.session.run.info.origin, &state.session.source) {
-        (Origin::Engine, Source::Live { .. } | Source::Finished) => "Of the run that is shown",
-        (_, Source::Live { .. }) => "Of the watched program",
-        (Origin::Pytorch(_), _) => "Of the recorded program",
-        (Origin::Import(_), _) => "Of the imported run",
-        (Origin::Simulation, _) => "Of the simulated run",
-        (Origin::Engine, _) => "Recorded options",
+        (Origin::Engine, Source::Live { .. } | Source::Finished) => {
+            say!("Of the run that is shown")
+        }
+        (_, Source::Live { .. }) => say!("Of the watched program"),
+        (Origin::Pytorch(_), _) => say!("Of the recorded program"),
+        (Origin::Import(_), _) => say!("Of the imported run"),
+        (Origin::Simulation, _) => say!("Of the simulated run"),
+        (Origin::Engine, _) => say!("Recorded options"),
     };
     section(ui, what);
     let all = state.session.loaders.all(&state.session.run);
@@ -98,7 +101,7 @@ fn headline(ui: &mut Ui, state: &State) {
         ui.add(Label::new(RichText::new(name).color(Palette::of(ui).text)).wrap());
     }
     if all.len() > 1 {
-        let number = format!("One of {} loaders", count(all.len() as u64));
+        let number = say!("One of {} loaders", count(all.len() as u64));
         hint(ui, &number);
     }
 }
@@ -127,7 +130,7 @@ fn fact(ui: &mut Ui, name: &str, value: &str, is_usual: bool) {
 
 /// The arguments in the order of PyTorch's documentation.
 fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
-    section(ui, "DataLoader");
+    section(ui, say!("DataLoader"));
     let flag = |on: bool| if on { "True" } else { "False" };
     let size = o.batch_size.map_or("None".to_owned(), |n| n.to_string());
     fact(ui, "batch_size", &size, o.batch_size == Some(1));
@@ -181,18 +184,20 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
         (Origin::Pytorch(_), "distributed") => "sampler.seed",
         _ => "generator",
     };
-    let seed = o.seed.map_or("not fixed".to_owned(), |s| s.to_string());
+    let seed = o
+        .seed
+        .map_or(say!("not fixed").to_owned(), |s| s.to_string());
     fact(ui, whose, &seed, o.seed.is_none());
     if let Some(seed) = o.global_seed {
         fact(ui, "manual_seed", &seed.to_string(), false);
     }
     if matches!(origin, Origin::Engine | Origin::Simulation) {
-        section(ui, "Training loop");
+        section(ui, say!("Training loop"));
         fact(ui, "dataset", &o.dataset, false);
         if !o.extra_cost.is_empty() {
             fact(ui, "extra_cost", &o.extra_cost, false);
         }
-        fact(ui, "epochs", &o.epochs.to_string(), o.epochs == 1);
+        fact(ui, say!("epochs"), &o.epochs.to_string(), o.epochs == 1);
         let step = format!("{}\u{2009}ms", o.step_ms);
         fact(ui, "step", &step, o.step_ms == 0.0);
         let is_usual = o.on_error == OnError::Stop;
@@ -203,17 +208,17 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
 /// What happens to a sample that fails, in a few words.
 pub(super) fn on_error(choice: OnError) -> &'static str {
     match choice {
-        OnError::Stop => "Stop",
-        OnError::Continue => "Go on",
-        OnError::Skip => "Skip sample",
-        OnError::Log => "Skip and log",
+        OnError::Stop => say!("Stop"),
+        OnError::Continue => say!("Go on"),
+        OnError::Skip => say!("Skip sample"),
+        OnError::Log => say!("Skip and log"),
     }
 }
 
 /// Where and by whom it was made.
 fn program(ui: &mut Ui, state: &State) {
     let info = &state.session.run.info;
-    section(ui, "Program");
+    section(ui, say!("Program"));
     let mut row = |name: &str, value: String| {
         let palette = Palette::of(ui);
         ui.horizontal(|ui| {
@@ -228,26 +233,29 @@ fn program(ui: &mut Ui, state: &State) {
             });
         });
     };
-    row("Made by", capital(&info.origin.label()));
+    row(say!("Made by"), capital(&info.origin.label()));
     if info.world_size > 1 {
-        row("Rank", format!("{} of {}", info.rank, info.world_size));
+        row(say!("Rank"), say!("{} of {}", info.rank, info.world_size));
     }
-    for (name, value) in [("Host", &info.host), ("Recording", &info.recording)] {
+    for (name, value) in [
+        (say!("Host"), &info.host),
+        (say!("Recording"), &info.recording),
+    ] {
         if !value.is_empty() {
             row(name, value.clone());
         }
     }
     let number = |n: u64| count(n);
     if let Some(len) = info.dataset_len {
-        row("Samples", number(len));
+        row(say!("Samples"), number(len));
     }
     if let Some(batches) = info.batches_per_epoch {
-        row("Batches per epoch", number(batches));
+        row(say!("Batches per epoch"), number(batches));
     }
     if info.cores > 0 {
-        row("Cores", info.cores.to_string());
+        row(say!("Cores"), info.cores.to_string());
     }
     if let Some(clock) = &info.clock {
-        hint(ui, &format!("Its clock is aligned {}", clock.label()));
+        hint(ui, &say!("Its clock is aligned {}", clock.label()));
     }
 }

@@ -15,6 +15,7 @@ use crate::kit::signs::{Sign, draw};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::options::{Field, Problem, changed};
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 /// What is known of all rows while they are drawn.
 pub(super) struct Form<'a> {
@@ -75,7 +76,7 @@ impl<'a> Form<'a> {
             return;
         }
         let (rect, response) = ui.allocate_exact_size(vec2(20.0, 20.0), Sense::click());
-        let name = format!("Reset {}", field.name());
+        let name = say!("Reset {}", field.name());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         let palette = Palette::of(ui);
         let colour = match response.hovered() || response.has_focus() {
@@ -84,7 +85,7 @@ impl<'a> Form<'a> {
         };
         draw(ui.painter(), rect.center(), Sign::Reset, colour);
         if response
-            .on_hover_text("As in the run that is shown")
+            .on_hover_text(say!("As in the run that is shown"))
             .clicked()
         {
             self.resets.push(field);
@@ -169,14 +170,14 @@ const PYTHON: f32 = 132.0;
 pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
     ui.horizontal(|ui| {
         ui.label(
-            RichText::new("Equivalent PyTorch code")
+            RichText::new(say!("Equivalent PyTorch code"))
                 .font(words(size::SMALL))
                 .color(Palette::of(ui).weak),
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let copy = ui
-                .small_button("Copy")
-                .on_hover_text("Copies the whole program, which runs as it is");
+                .small_button(say!("Copy"))
+                .on_hover_text(say!("Copies the whole program, which runs as it is"));
             if copy.clicked() {
                 ui.copy_text(program.to_owned());
             }

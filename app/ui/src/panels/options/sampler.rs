@@ -3,6 +3,7 @@
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
 use loadscope_insight::options::Field;
 use loadscope_trace::RunOptions;
+use loadscope_words::{Text, say, text};
 
 use super::row::{Form, flag, number, row};
 use crate::kit::choice;
@@ -12,76 +13,76 @@ use crate::theme::{mono, size, space};
 /// A kind of sampler: how its text begins or what it is, its name, what it does, and the file or column it needs.
 struct Kind {
     prefix: &'static str,
-    name: &'static str,
-    effect: &'static str,
+    name: Text,
+    effect: Text,
     file: Option<&'static str>,
 }
 
 const KINDS: [Kind; 11] = [
     Kind {
         prefix: "",
-        name: "by shuffle",
-        effect: "In order, or with shuffle in a new random order in every epoch",
+        name: text!("by shuffle"),
+        effect: text!("In order, or with shuffle in a new random order in every epoch"),
         file: None,
     },
     Kind {
         prefix: "sequential",
-        name: "Sequential",
-        effect: "One after the other",
+        name: Text::same("Sequential"),
+        effect: text!("One after the other"),
         file: None,
     },
     Kind {
         prefix: "random",
-        name: "Random",
-        effect: "Random, as often as num_samples says",
+        name: Text::same("Random"),
+        effect: text!("Random, as often as num_samples says"),
         file: None,
     },
     Kind {
         prefix: "subset",
-        name: "SubsetRandom",
-        effect: "Only these indices, in random order",
+        name: Text::same("SubsetRandom"),
+        effect: text!("Only these indices, in random order"),
         file: Some("indices.txt"),
     },
     Kind {
         prefix: "weighted",
-        name: "WeightedRandom",
-        effect: "Drawn with these weights; with several ranks each gets its share",
+        name: Text::same("WeightedRandom"),
+        effect: text!("Drawn with these weights; with several ranks each gets its share"),
         file: Some("weights.txt"),
     },
     Kind {
         prefix: "weighted:balanced",
-        name: "WeightedRandom, balanced",
-        effect: "Drawn so that all classes come equally often",
+        name: text!("WeightedRandom, balanced"),
+        effect: text!("Drawn so that all classes come equally often"),
         file: None,
     },
     Kind {
         prefix: "distributed",
-        name: "Distributed",
-        effect: "A random order, of which each rank gets its share",
+        name: Text::same("Distributed"),
+        effect: text!("A random order, of which each rank gets its share"),
         file: None,
     },
     Kind {
         prefix: "equi",
-        name: "DistributedEquiBatch",
-        effect: "Batches in which all labels come equally often",
+        name: Text::same("DistributedEquiBatch"),
+        effect: text!("Batches in which all labels come equally often"),
         file: Some("labels.txt"),
     },
     Kind {
         prefix: "equi:labels",
-        name: "DistributedEquiBatch, labels",
-        effect: "Batches in which all classes of the dataset come equally often",
+        name: text!("DistributedEquiBatch, labels"),
+        effect: text!("Batches in which all classes of the dataset come equally often"),
         file: None,
     },
     Kind {
         prefix: "group",
-        name: "DistinctGroupBatch",
-        effect: "Batches in which no two samples have the same value in a column",
+        name: Text::same("DistinctGroupBatch"),
+        effect: text!("Batches in which no two samples have the same value in a column"),
         file: Some("label"),
     },
     Kind {
         prefix: "bucket:len",
-        name: "LengthBucketBatch",
-        effect: "Batches of samples of like length, in random order",
+        name: Text::same("LengthBucketBatch"),
+        effect: text!("Batches of samples of like length, in random order"),
         file: None,
     },
 ];
@@ -92,7 +93,7 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::BatchSize,
-        "Samples per batch; None: samples are yielded as they are; default 1",
+        say!("Samples per batch; None: samples are yielded as they are; default 1"),
         |ui, label| {
             let mut none = o.batch_size.is_none();
             let mut size = o.batch_size.unwrap_or(1);
@@ -107,7 +108,7 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::DropLast,
-        "Drops the last, incomplete batch; default False",
+        say!("Drops the last, incomplete batch; default False"),
         |ui, label| {
             flag(ui, label, &mut o.drop_last);
         },
@@ -134,21 +135,21 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             ui,
             form,
             Field::Shuffle,
-            "A new random order in every epoch; default False",
+            say!("A new random order in every epoch; default False"),
             |ui, label| {
                 flag(ui, label, &mut o.shuffle);
             },
         );
     }
-    let effect = current.map_or("There is no such sampler", |k| KINDS[k].effect);
+    let effect = current.map_or(say!("There is no such sampler"), |k| KINDS[k].effect.say());
     row(ui, form, Field::Sampler, effect, |ui, label| {
-        let name = current.map_or("?", |k| KINDS[k].name);
+        let name = current.map_or("?", |k| KINDS[k].name.say());
         let combo = ComboBox::from_id_salt("sampler")
             .selected_text(name)
             .width(140.0);
         let response = combo.show_ui(ui, |ui| {
             for (k, kind) in KINDS.iter().enumerate() {
-                if choice::entry(ui, current == Some(k), kind.name) {
+                if choice::entry(ui, current == Some(k), kind.name.say()) {
                     choose(o, kind);
                 }
             }
@@ -186,7 +187,11 @@ fn choose(o: &mut RunOptions, kind: &Kind) {
 /// The file of indices, weights or labels, or the column of groups.
 fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example: &str) {
     let is_column = prefix == "group";
-    let name = if is_column { "column" } else { "file" };
+    let name = if is_column {
+        say!("column")
+    } else {
+        say!("file")
+    };
     let label = ui.label(RichText::new(name).font(mono(size::BODY)));
     let edit = TextEdit::singleline(&mut path)
         .hint_text(if is_column {
@@ -200,9 +205,9 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
     hint(
         ui,
         match prefix {
-            "equi" => "A line of labels a sample, or JSON: {\"label\": [indices]}",
-            "group" => "A column of the table; label: the classes of the dataset",
-            _ => "Numbers separated by spaces, commas or newlines, or a JSON list",
+            "equi" => say!("A line of labels a sample, or JSON: {{\"label\": [indices]}}"),
+            "group" => say!("A column of the table; label: the classes of the dataset"),
+            _ => say!("Numbers separated by spaces, commas or newlines, or a JSON list"),
         },
     );
     ui.add_space(space::GAP);
@@ -215,7 +220,7 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Replacement,
-        "A sample may be drawn again",
+        say!("A sample may be drawn again"),
         |ui, label| {
             flag(ui, label, &mut o.replacement);
         },
@@ -224,14 +229,14 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::NumSamples,
-        "Samples drawn per epoch; default: as many as there are",
+        say!("Samples drawn per epoch; default: as many as there are"),
         |ui, label| {
             let mut given = o.num_samples.is_some();
             let mut count = o.num_samples.unwrap_or(100);
             if given {
                 number(ui, label, &mut count);
             }
-            ui.checkbox(&mut given, "given");
+            ui.checkbox(&mut given, say!("given"));
             o.num_samples = given.then_some(count);
         },
     );
@@ -243,7 +248,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
         ui,
         form,
         Field::NumReplicas,
-        "Ranks that share the samples",
+        say!("Ranks that share the samples"),
         |ui, label| {
             number(ui, label, &mut o.world_size);
         },
@@ -252,7 +257,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
         ui,
         form,
         Field::Rank,
-        "Which of them this is",
+        say!("Which of them this is"),
         |ui, label| {
             number(ui, label, &mut o.rank);
         },
@@ -262,7 +267,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
             ui,
             form,
             Field::SamplerDropLast,
-            "Drops the tail instead of padding, so that all ranks get equally many",
+            say!("Drops the tail instead of padding, so that all ranks get equally many"),
             |ui, label| {
                 flag(ui, label, &mut o.sampler_drop_last);
             },
@@ -272,7 +277,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
         ui,
         form,
         Field::SetEpoch,
-        "Tells the sampler which epoch it is; without, every epoch has the same order",
+        say!("Tells the sampler which epoch it is; without, every epoch has the same order"),
         |ui, label| {
             flag(ui, label, &mut o.set_epoch);
         },

@@ -3,6 +3,7 @@
 use egui::{Color32, Id, Rangef, Stroke, Ui, Vec2b};
 use egui_plot::{AxisHints, GridMark, HoverPosition, Line, PlotPoints, Span, VLine};
 use loadscope_trace::{Counter, Lane, Nanos, Run};
+use loadscope_words::say;
 
 use super::history::History;
 use super::still::{self, AXIS, axis_hints, few_marks, still_plot};
@@ -80,35 +81,35 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
     };
     vec![
         curve(
-            "Trainer waits",
-            "share of the time in which it had no batch, %",
+            say!("Trainer waits"),
+            say!("share of the time in which it had no batch, %"),
             Unit::Share,
-            vec![of("waiting", Ink::Stall, Counter::Waiting)],
+            vec![of(say!("waiting"), Ink::Stall, Counter::Waiting)],
         ),
         curve(
-            "Throughput",
-            "samples handed to the trainer, 1/s",
+            say!("Throughput"),
+            say!("samples handed to the trainer, 1/s"),
             Unit::PerSecond,
-            vec![("samples", Ink::Step, samples)],
+            vec![(say!("samples"), Ink::Step, samples)],
         ),
         curve(
-            "Batches",
-            "handed to the trainer, 1/s",
+            say!("Batches"),
+            say!("handed to the trainer, 1/s"),
             Unit::PerSecond,
-            vec![("batches", Ink::Step, batches)],
+            vec![(say!("batches"), Ink::Step, batches)],
         ),
         curve(
             "tasks_outstanding",
-            "batches dispatched and not yet received",
+            say!("batches dispatched and not yet received"),
             Unit::Batches,
             vec![("tasks_outstanding", Ink::Fetch, outstanding)],
         ),
-        curve("Queues", "batches", Unit::Batches, queues),
+        curve(say!("Queues"), say!("batches"), Unit::Batches, queues),
         curve(
-            "Held",
-            "finished batches behind a missing one",
+            say!("Held"),
+            say!("finished batches behind a missing one"),
             Unit::Batches,
-            vec![of("held", Ink::Held, Counter::Held)],
+            vec![of(say!("held"), Ink::Held, Counter::Held)],
         ),
     ]
 }
@@ -130,12 +131,12 @@ fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
         add(&mut outstanding, &values);
         match lane {
             Lane::IndexQueue(_) => add(&mut index, &values),
-            Lane::ResultQueue => lines.push(("result queue", Ink::Fetch, values)),
-            Lane::DataQueue => lines.push(("behind the pin thread", Ink::Pin, values)),
+            Lane::ResultQueue => lines.push((say!("result queue"), Ink::Fetch, values)),
+            Lane::DataQueue => lines.push((say!("behind the pin thread"), Ink::Pin, values)),
             _ => {}
         }
     }
-    lines.insert(0, ("index queues", Ink::Wait, index));
+    lines.insert(0, (say!("index queues"), Ink::Wait, index));
     (outstanding, lines)
 }
 
@@ -301,7 +302,7 @@ fn label(at: &HoverPosition<'_>, axis: &TimeAxis, unit: Unit) -> Option<String> 
             ..
         } if !plot_name.is_empty() => {
             let t = axis.view.start + Nanos(position.x.round() as i64);
-            Some(format!(
+            Some(say!(
                 "{plot_name} {}\n{}",
                 unit.text(position.y),
                 axis.exact(t)

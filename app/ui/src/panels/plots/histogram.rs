@@ -5,6 +5,7 @@ use std::ops::Range;
 use egui::{Color32, Stroke, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HoverPosition};
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use super::history::History;
 use super::series::{BINS, Counts, NO_DISTANCE, PER_DECADE, Series, quantile, start_of};
@@ -40,10 +41,10 @@ impl Kind {
     /// What it shows.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Fetch => "Fetch time",
-            Self::Wait => "Wait time",
-            Self::Held => "Held time",
-            Self::Distance => "Out of order",
+            Self::Fetch => say!("Fetch time"),
+            Self::Wait => say!("Wait time"),
+            Self::Held => say!("Held time"),
+            Self::Distance => say!("Out of order"),
         }
     }
 
@@ -101,27 +102,27 @@ impl Histogram {
     /// How many, and the usual and the unusual ones.
     pub fn summary(&self) -> String {
         let n: u64 = self.all.iter().map(|n| u64::from(*n)).sum();
-        let batches = plural(n, "batch", "batches");
+        let batches = plural(n, say!(n: "batch"), say!(n: "batches"));
         let (Some(middle), Some(high)) = (quantile(&self.all, 0.5), quantile(&self.all, 0.99))
         else {
             return match self.kind {
-                Kind::Held => "no batch was held in this range".to_owned(),
-                Kind::Wait => "the trainer waited for no batch in this range".to_owned(),
-                _ => "no batch in this range".to_owned(),
+                Kind::Held => say!("no batch was held in this range").to_owned(),
+                Kind::Wait => say!("the trainer waited for no batch in this range").to_owned(),
+                _ => say!("no batch in this range").to_owned(),
             };
         };
         if self.kind == Kind::Distance {
             let in_order = u64::from(self.all[NO_DISTANCE]);
             return match n - in_order {
-                0 => format!("all {batches} came in order"),
-                off => format!(
+                0 => say!("all {batches} came in order"),
+                off => say!(
                     "{} of {batches} came too early (−) or too late (+), places",
                     count(off)
                 ),
             };
         }
         let about = |bin: usize| start_of(bin as f64 + 0.5);
-        format!(
+        say!(
             "median {}, 99\u{2009}% below {}, {batches}",
             about(middle),
             about(high)
@@ -239,17 +240,21 @@ pub fn show(
     let Some(bar) = bars.iter().find(is_there) else {
         return;
     };
-    let batches = plural(sum(&histogram.all, bar) as u64, "batch", "batches");
+    let batches = plural(
+        sum(&histogram.all, bar) as u64,
+        say!(n: "batch"),
+        say!(n: "batches"),
+    );
     let what = match kind {
         Kind::Distance => place_text(bar.start),
-        _ => format!(
+        _ => say!(
             "{} to {}",
             start_of(bar.start as f64),
             start_of(bar.end as f64)
         ),
     };
     let clicked = response.response.clicked();
-    response.response.on_hover_text_at_pointer(format!(
+    response.response.on_hover_text_at_pointer(say!(
         "{what}\n{batches}; a click selects one after the other"
     ));
     if clicked {
@@ -263,9 +268,15 @@ pub fn show(
 
 fn place_text(bin: usize) -> String {
     match bin as i64 - NO_DISTANCE as i64 {
-        0 => "In order".to_owned(),
-        d if d > 0 => format!("{} too late", plural(d as u64, "place", "places")),
-        d => format!("{} too early", plural(d.unsigned_abs(), "place", "places")),
+        0 => say!("In order").to_owned(),
+        d if d > 0 => say!(
+            "{} too late",
+            plural(d as u64, say!(n: "place"), say!(n: "places"))
+        ),
+        d => say!(
+            "{} too early",
+            plural(d.unsigned_abs(), say!(n: "place"), say!(n: "places"))
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use egui::{Response, Role, Vec2b, WidgetInfo, vec2};
 use egui_plot::{AxisHints, GridMark, Plot};
+use loadscope_words::say;
 
 use crate::theme::{Palette, mono, size};
 
@@ -37,7 +38,7 @@ pub(super) fn axis_hints<'a>(hints: AxisHints<'a>, palette: &Palette) -> AxisHin
 
 /// A name for screen readers.
 pub(super) fn name(response: &Response, title: &str, about: &str) {
-    let text = format!("{title}: {about}");
+    let text = say!("{title}: {about}");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &text));
 }
 

@@ -16,6 +16,7 @@ use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::coverage::Coverage;
 use loadscope_insight::sampling::shuffle::Shuffle;
 use loadscope_lessons::Part;
+use loadscope_words::say;
 
 const ROW: f32 = 18.0;
 /// Height of the histogram of gaps.
@@ -37,19 +38,21 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
     match &answers.balance {
         Some(balance) => classes::show(ui, balance),
         None => {
-            title(ui, "Class balance", "—");
+            title(ui, say!("Class balance"), "—");
             hint(
                 ui,
-                "No class labels are available: not from the dataset, the contents of batches or weights",
+                say!(
+                    "No class labels are available: not from the dataset, the contents of batches or weights"
+                ),
             );
         }
     }
     if let Some(sharing) = &answers.sharing {
         separate(ui);
-        title(ui, "Iterable-style dataset", "");
+        title(ui, say!("Iterable-style dataset"), "");
         hint(
             ui,
-            &format!(
+            &say!(
                 "{} workers yield {} samples, {} of them different",
                 sharing.workers,
                 count(sharing.yielded),
@@ -70,7 +73,7 @@ fn coverage(ui: &mut Ui, c: &Coverage, is_rank: bool) {
         0 => "—".to_owned(),
         bound => share(c.distinct, bound),
     };
-    title(ui, "Coverage", &figure);
+    title(ui, say!("Coverage"), &figure);
     let last = c.times.iter().rposition(|n| *n > 0).unwrap_or(0).max(2);
     let most = c.times.iter().copied().max().unwrap_or(1).max(1);
     for (times, indices) in c.times.iter().enumerate().take(last + 1) {
@@ -79,15 +82,20 @@ fn coverage(ui: &mut Ui, c: &Coverage, is_rank: bool) {
     if !c.missing.is_empty() {
         let texts = c.missing.iter().map(|(from, to)| range(*from, *to));
         let what = if is_rank {
-            "Not on this rank"
+            say!("Not on this rank")
         } else {
-            "Missing"
+            say!("Missing")
         };
         list(ui, what, c.missed(), texts.collect());
     }
     if !c.repeated.is_empty() {
         let texts = c.repeated.iter().map(|(i, n)| format!("{i}\u{2009}({n}×)"));
-        list(ui, "More than once", c.more_than_once(), texts.collect());
+        list(
+            ui,
+            say!("More than once"),
+            c.more_than_once(),
+            texts.collect(),
+        );
     }
 }
 
@@ -114,7 +122,7 @@ fn bar(ui: &mut Ui, times: usize, indices: u64, most: u64) {
         t if t + 1 == Coverage::TIMES => format!("≥\u{2009}{t}×"),
         t => format!("{t}×"),
     };
-    let text = format!("{} indices came {label}", count(indices));
+    let text = say!("{} indices came {label}", count(indices));
     name(&response, &text);
     let painter = ui.painter();
     let (left, right) = (rect.left() + 36.0, rect.right() - 84.0);
@@ -153,7 +161,7 @@ fn bar(ui: &mut Ui, times: usize, indices: u64, most: u64) {
 fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        let text = format!("{what} ({})", count(all));
+        let text = say!("{what} ({})", count(all));
         ui.label(
             RichText::new(text)
                 .font(words(size::SMALL))
@@ -161,8 +169,8 @@ fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let button =
-                ui.add(Button::new(RichText::new("Copy").font(words(size::SMALL))).small());
-            let about = format!("Copies the indices of “{what}”");
+                ui.add(Button::new(RichText::new(say!("Copy")).font(words(size::SMALL))).small());
+            let about = say!("Copies the indices of “{what}”");
             button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &about));
             if button.on_hover_text(about).clicked() {
                 ui.ctx().copy_text(texts.join(", "));
@@ -185,7 +193,7 @@ fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
 }
 
 fn shuffle(ui: &mut Ui, s: &Shuffle) {
-    title(ui, "Shuffle quality", &percent(s.quality().min(1.0)));
+    title(ui, say!("Shuffle quality"), &percent(s.quality().min(1.0)));
     histogram(ui, s);
     ui.scope(|ui| gaps(ui, s));
     hint(ui, Shuffle::DEFINITION);
@@ -210,13 +218,17 @@ fn gaps(ui: &mut Ui, s: &Shuffle) {
             });
         });
     };
-    row(ui, "Mean gap", number(s.mean_gap));
-    row(ui, "in a uniformly random order", number(s.random_gap));
-    row(ui, "in the sorted order", number(s.sorted_gap));
+    row(ui, say!("Mean gap"), number(s.mean_gap));
+    row(
+        ui,
+        say!("in a uniformly random order"),
+        number(s.random_gap),
+    );
+    row(ui, say!("in the sorted order"), number(s.sorted_gap));
     let serial = s
         .serial
         .map_or("—".to_owned(), |r| format!("{r:.3}").replace('-', "−"));
-    row(ui, "Correlation with the next index", serial);
+    row(ui, say!("Correlation with the next index"), serial);
 }
 
 fn number(value: f64) -> String {
@@ -231,7 +243,7 @@ fn histogram(ui: &mut Ui, s: &Shuffle) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), HISTOGRAM + 16.0);
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
-    name(&response, "Histogram of the gaps between neighbours");
+    name(&response, say!("Histogram of the gaps between neighbours"));
     let rect = Rect::from_min_size(outer.min, vec2(outer.width(), HISTOGRAM));
     let painter = ui.painter();
     let bins = s.bins.len();
@@ -262,13 +274,17 @@ fn histogram(ui: &mut Ui, s: &Shuffle) {
     let reach = short(s.reach, s.reach as f64);
     for (place, align, text) in [
         (rect.left(), Align2::LEFT_TOP, format!("−{reach}")),
-        (rect.center().x, Align2::CENTER_TOP, "gap 0".to_owned()),
+        (
+            rect.center().x,
+            Align2::CENTER_TOP,
+            say!("gap 0").to_owned(),
+        ),
         (rect.right(), Align2::RIGHT_TOP, format!("+{reach}")),
     ] {
         let at = pos2(place, rect.bottom() + 3.0);
         painter.text(at, align, text, font.clone(), palette.weak);
     }
     response.on_hover_text(
-        "How far each index is from the one before it. Line: what a uniformly random order has on average",
+        say!("How far each index is from the one before it. Line: what a uniformly random order has on average"),
     );
 }

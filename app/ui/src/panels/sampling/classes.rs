@@ -8,6 +8,7 @@ use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::balance::{Against, Balance, Class};
 use loadscope_insight::sampling::findings::p_value;
+use loadscope_words::say;
 
 /// So many classes are shown; of more, those that are farthest from what was asked for.
 const MOST: usize = 14;
@@ -18,9 +19,9 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
     let palette = Palette::of(ui);
     let figure = balance
         .test
-        .map(|t| format!("p {}", p_value(t.p)))
+        .map(|t| say!("p {}", p_value(t.p)))
         .unwrap_or_default();
-    title(ui, "Class balance", &figure);
+    title(ui, say!("Class balance"), &figure);
     let shown = shown(balance);
     let most = shown
         .iter()
@@ -31,20 +32,20 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
     }
     let hidden = balance.classes.len() - shown.len();
     if hidden > 0 {
-        let text = format!(
+        let text = say!(
             "{} more classes are nearer to what was asked for",
             count(hidden as u64)
         );
         hint(ui, &text);
     }
     let against = match balance.against {
-        Against::Weights => "Tick: what the weights ask for",
-        Against::Dataset => "Tick: its share of the dataset",
-        Against::Nothing => "Nothing is known to hold the classes against",
+        Against::Weights => say!("Tick: what the weights ask for"),
+        Against::Dataset => say!("Tick: its share of the dataset"),
+        Against::Nothing => say!("Nothing is known to hold the classes against"),
     };
     hint(ui, against);
     if let Some(test) = balance.test {
-        let text = format!(
+        let text = say!(
             "χ² = {:.2}, {} degrees of freedom, p {}",
             test.statistic,
             test.degrees,
@@ -60,13 +61,12 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
         );
     }
     if let Some((seen, expected)) = balance.mixture {
-        let text = format!(
-            "{seen:.1} classes per batch; {expected:.1} if each sample were drawn on its own"
-        );
+        let text =
+            say!("{seen:.1} classes per batch; {expected:.1} if each sample were drawn on its own");
         hint(ui, &text);
     }
     if balance.unknown > 0 {
-        let text = format!(
+        let text = say!(
             "The classes of {} samples are not known",
             count(balance.unknown)
         );
@@ -93,12 +93,12 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let expected = class.expected.map(|e| format!("{e:.0}"));
     let text = match &expected {
-        Some(expected) => format!(
+        Some(expected) => say!(
             "{}: {} came, {expected} expected",
             class.name,
             count(class.came)
         ),
-        None => format!("{}: {} came", class.name, count(class.came)),
+        None => say!("{}: {} came", class.name, count(class.came)),
     };
     heading::name(&response, &text);
     let painter = ui.painter();

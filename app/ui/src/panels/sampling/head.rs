@@ -10,6 +10,7 @@ use loadscope_insight::sampling::{Choice, OrderOf};
 use loadscope_model::command::Command;
 use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
 use loadscope_model::state::State;
+use loadscope_words::say;
 
 /// The switch, the epoch and the sentence.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
@@ -18,16 +19,18 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for (what, name, tip) in [
-                (OrderOf::Run, "This run", "The order as it came"),
+                (OrderOf::Run, say!("This run"), say!("The order as it came")),
                 (
                     OrderOf::Next,
-                    "Next epoch",
-                    "The order of the epoch that would come next, with the options of this run",
+                    say!("Next epoch"),
+                    say!(
+                        "The order of the epoch that would come next, with the options of this run"
+                    ),
                 ),
                 (
                     OrderOf::Options,
-                    "Next run",
-                    "The order that the options on the left will give",
+                    say!("Next run"),
+                    say!("The order that the options on the left will give"),
                 ),
             ] {
                 let possible = what == OrderOf::Options || state.has_run();
@@ -75,16 +78,16 @@ fn stepper(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         _ => epoch,
     };
     let mut to = None;
-    ui.label("Epoch");
+    ui.label(say!("Epoch"));
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let before = ui.add_enabled(epoch > first, Button::new("‹"));
-        if before.on_hover_text("The epoch before").clicked() {
+        if before.on_hover_text(say!("The epoch before")).clicked() {
             to = Some(epoch - 1);
         }
         ui.label(RichText::new(number.to_string()).font(mono(size::BODY)));
         let after = ui.add_enabled(epoch < last, Button::new("›"));
-        if after.on_hover_text("The epoch after").clicked() {
+        if after.on_hover_text(say!("The epoch after")).clicked() {
             to = Some(epoch + 1);
         }
     });
@@ -97,17 +100,20 @@ fn about(state: &State) -> String {
         return String::new();
     };
     let batches = answers.order.count(&state.session.run) as u64;
-    let mut parts = vec![plural(batches, "batch", "batches")];
+    let mut parts = vec![plural(batches, say!(n: "batch"), say!(n: "batches"))];
     if order_of(state) == OrderOf::Run {
         let (epoch, ..) = epochs(state);
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
     }
     if answers.is_one_of_many {
-        parts.push("no seed: every run has a different order; this is one example".to_owned());
+        parts
+            .push(say!("no seed: every run has a different order; this is one example").to_owned());
     } else if answers.agrees == Some(true) {
-        parts.push("predicted; earlier epochs matched".to_owned());
+        parts.push(say!("predicted; earlier epochs matched").to_owned());
     } else if answers.agrees == Some(false) {
-        parts.push("unreliable prediction: earlier epochs did not match these options".to_owned());
+        parts.push(
+            say!("unreliable prediction: earlier epochs did not match these options").to_owned(),
+        );
     }
     parts.join(" · ")
 }
@@ -118,15 +124,15 @@ pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
     ui.spacing_mut().item_spacing.y = space::GAP;
     let mut headline = answers.headline();
     if let Some(shuffle) = &answers.shuffle {
-        headline += &format!(
+        headline += &say!(
             "; shuffle quality {}",
             loadscope_insight::format::percent(shuffle.quality().min(1.0))
         );
     }
     if let Some(p) = answers.balance.as_ref().and_then(|b| b.test).map(|t| t.p) {
         headline += match p {
-            p if p < 0.001 => "; the classes are out of balance",
-            _ => "; the classes are in balance",
+            p if p < 0.001 => say!("; the classes are out of balance"),
+            _ => say!("; the classes are in balance"),
         };
     }
     ui.label(title_text(ui, headline));
@@ -145,7 +151,7 @@ pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
                 Some(position) => {
                     let response = ui
                         .add(Label::new(says.underline()).sense(Sense::click()))
-                        .on_hover_text(format!(
+                        .on_hover_text(say!(
                             "Selects the batch at position {}",
                             count(position as u64)
                         ));

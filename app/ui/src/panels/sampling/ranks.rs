@@ -6,6 +6,7 @@ use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::sampling::ranks::Ranks;
+use loadscope_words::say;
 
 /// As beside the scatter above.
 const LEFT: f32 = 64.0;
@@ -29,13 +30,13 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
     let room = vec2(ui.available_width(), height(ranks));
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
     let summary = summary(ranks);
-    super::heading::name(&response, &format!("Ranks × indices: {summary}"));
+    super::heading::name(&response, &say!("Ranks × indices: {summary}"));
     let left = outer.left() + LEFT;
     let top = outer.top();
     let line = Rect::from_min_size(pos2(left, top), vec2(outer.width() - LEFT - RIGHT, TITLE));
     let mut child = ui.new_child(UiBuilder::new().max_rect(line));
     child.horizontal(|ui| {
-        title(ui, "Ranks × indices");
+        title(ui, say!("Ranks × indices"));
         ui.add(Label::new(RichText::new(&summary).color(palette.weak)).truncate());
     });
     let painter = ui.painter();
@@ -68,7 +69,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
             painter.text(
                 pos2(strip.left() - 6.0, strip.center().y),
                 Align2::RIGHT_CENTER,
-                format!("rank {}", share.rank),
+                say!("rank {}", share.rank),
                 mono(size::SMALL),
                 if share.rank == mine {
                     palette.text
@@ -80,38 +81,40 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
     }
     response.on_hover_ui(|ui| {
         ui.label(&summary);
-        ui.label("A triangle: this index comes in more than one rank, or twice");
-        ui.label("A cross: this index comes in none");
+        ui.label(say!(
+            "A triangle: this index comes in more than one rank, or twice"
+        ));
+        ui.label(say!("A cross: this index comes in none"));
     });
 }
 
 /// `4 ranks, 251 indices each, 1 repeated as padding (triangles)`
 fn summary(ranks: &Ranks) -> String {
     let each = ranks.shares.iter().map(|s| s.len).max().unwrap_or(0);
-    let mut text = format!(
+    let mut text = say!(
         "{}, {} each",
-        plural(ranks.shares.len() as u64, "rank", "ranks"),
-        plural(each, "index", "indices")
+        plural(ranks.shares.len() as u64, say!(n: "rank"), say!(n: "ranks")),
+        plural(each, say!(n: "index"), say!(n: "indices"))
     );
     match ranks.drawn_again {
         Some(again) if again + ranks.padding > 0 => {
-            text += &format!(", {} drawn again", count(again));
+            text += &say!(", {} drawn again", count(again));
             if ranks.padding > 0 {
-                text += &format!(", {} repeated as padding", count(ranks.padding));
+                text += &say!(", {} repeated as padding", count(ranks.padding));
             }
-            text += " (triangles)";
+            text += say!(" (triangles)");
         }
         None if ranks.padding > 0 => {
-            text += &format!(", {} repeated as padding (triangles)", count(ranks.padding));
+            text += &say!(", {} repeated as padding (triangles)", count(ranks.padding));
         }
         _ => {}
     }
     if ranks.left_out > 0 {
         let how = match ranks.drawn_again {
-            Some(_) => "not drawn",
-            None => "left out",
+            Some(_) => say!("not drawn"),
+            None => say!("left out"),
         };
-        text += &format!(", {} {how} (crosses)", count(ranks.left_out));
+        text += &say!(", {} {how} (crosses)", count(ranks.left_out));
     }
     text
 }

@@ -15,6 +15,7 @@ use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::order::Order;
 use loadscope_insight::sampling::raster::{Raster, Window};
+use loadscope_words::say;
 
 /// Room for the numbers on the left and below, points.
 const LEFT: f32 = 64.0;
@@ -97,7 +98,7 @@ impl Scatter {
         self.whole = Some(whole.clone());
         let response = ui.interact(rect, ui.scope_id().with("scatter"), Sense::click_and_drag());
         response.widget_info(|| {
-            let text = format!("Position × index: {}", answers.headline());
+            let text = say!("Position × index: {}", answers.headline());
             WidgetInfo::labeled(Role::Image, true, text)
         });
         self.hands(ui, &response, &whole);
@@ -171,9 +172,21 @@ impl Scatter {
         let window = self.window.clone().unwrap_or_else(|| whole.clone());
         let is_part = self.window.is_some();
         let all = [
-            ("All", "Show the whole order", None, 40.0, is_part),
-            ("−", "Zoom out of the order", Some(0.5), HEIGHT, is_part),
-            ("+", "Zoom into the order", Some(2.0), HEIGHT, true),
+            (
+                say!("All"),
+                say!("Show the whole order"),
+                None,
+                40.0,
+                is_part,
+            ),
+            (
+                "−",
+                say!("Zoom out of the order"),
+                Some(0.5),
+                HEIGHT,
+                is_part,
+            ),
+            ("+", say!("Zoom into the order"), Some(2.0), HEIGHT, true),
         ];
         let mut right = rect.right();
         for (text, name, factor, width, on) in all.into_iter().rev() {
@@ -220,7 +233,7 @@ impl Scatter {
         let is_new = |t: &(Key, bool, TextureHandle)| t.0 != *made_of || t.1 != palette.dark;
         if self.texture.as_ref().is_none_or(is_new) {
             let image = picture(raster, palette);
-            let name = "position × index";
+            let name = say!("position × index");
             let texture = ui.load_texture(name, image, TextureOptions::NEAREST);
             self.texture = Some((made_of.clone(), palette.dark, texture));
         }
@@ -323,12 +336,12 @@ fn tooltip(response: &Response, answers: &Answers, position: usize) {
     let worker = batch.and_then(|b| order.workers.get(b).copied().flatten());
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.set_max_width(280.0);
-        ui.label(format!("Index {}", count(*index)));
-        let place = format!("Position {} of the epoch", count(position as u64));
+        ui.label(say!("Index {}", count(*index)));
+        let place = say!("Position {} of the epoch", count(position as u64));
         ui.label(place);
         if let Some(batch) = batch {
-            let who = worker.map_or(String::new(), |w| format!(", worker {w}"));
-            ui.label(format!("Batch {}{who}", count(batch as u64)));
+            let who = worker.map_or(String::new(), |w| say!(", worker {w}"));
+            ui.label(say!("Batch {}{who}", count(batch as u64)));
         }
     });
 }

@@ -8,18 +8,19 @@ use crate::event::{
     WorkerInfo,
 };
 use crate::{BatchContent, BatchId, Generators, Lane, Message};
+use loadscope_words::say;
 
 /// Why a line that is sound JSON is no event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongLine {
     /// A field that this kind of event needs.
-    #[error("the field `{0}` is missing")]
+    #[error("{}", say!("the field `{0}` is missing", .0))]
     Missing(&'static str),
     /// A number that no system gives.
-    #[error("{0} does not fit 32 bits")]
+    #[error("{}", say!("{0} does not fit 32 bits", .0))]
     TooLarge(&'static str),
     /// Lists that belong together.
-    #[error("`{name}` has {len} entries where `starts` has {starts}")]
+    #[error("{}", say!("`{name}` has {len} entries where `starts` has {starts}", name = .name, len = .len, starts = .starts))]
     Uneven {
         /// The other list.
         name: String,
@@ -29,7 +30,7 @@ pub enum WrongLine {
         starts: usize,
     },
     /// A lane of another pipeline.
-    #[error("`{0}` is not a lane")]
+    #[error("{}", say!("`{0}` is not a lane", .0))]
     NoLane(String),
 }
 
@@ -179,7 +180,7 @@ fn parse_lane(text: &str) -> Result<Lane, WrongLine> {
         Lane::ResultQueue,
         Lane::Main,
     ];
-    if let Some(lane) = fixed.into_iter().find(|lane| lane.to_string() == text) {
+    if let Some(lane) = fixed.into_iter().find(|lane| lane.key() == text) {
         return Ok(lane);
     }
     let numbered = text.rsplit_once(' ').and_then(|(name, id)| {

@@ -6,6 +6,7 @@ use egui::{
 use loadscope_insight::content::{Boxed, Sample};
 use loadscope_insight::format;
 use loadscope_model::prefs::Annotations;
+use loadscope_words::say;
 
 use crate::theme::{Palette, size, words};
 
@@ -75,7 +76,7 @@ pub fn has_names(sample: &Sample) -> bool {
 pub fn spoken(sample: &Sample) -> String {
     let mut parts = Vec::new();
     if !sample.boxes.is_empty() {
-        let count = format::plural(sample.boxes.len() as u64, "box", "boxes");
+        let count = format::plural(sample.boxes.len() as u64, say!(n: "box"), say!(n: "boxes"));
         let names: Vec<String> = sample
             .boxes
             .iter()
@@ -84,32 +85,36 @@ pub fn spoken(sample: &Sample) -> String {
             .collect();
         parts.push(match names.as_slice() {
             [] => count,
-            names => format!("{count} ({})", names.join(", ")),
+            names => say!("{count} ({})", names.join(", ")),
         });
     }
     if !sample.masks.is_empty() {
-        parts.push(format::plural(sample.masks.len() as u64, "mask", "masks"));
+        parts.push(format::plural(
+            sample.masks.len() as u64,
+            say!(n: "mask"),
+            say!(n: "masks"),
+        ));
     }
     if sample.classes.is_some() {
-        parts.push("a mask of classes".to_owned());
+        parts.push(say!("a mask of classes").to_owned());
     }
     if !sample.keypoints.is_empty() {
         let objects = sample.keypoints.len() as u64;
-        parts.push(format!(
+        parts.push(say!(
             "keypoints of {}",
-            format::plural(objects, "object", "objects")
+            format::plural(objects, say!(n: "object"), say!(n: "objects"))
         ));
     }
     if !sample.captions.is_empty() {
         parts.push(format::plural(
             sample.captions.len() as u64,
-            "caption",
-            "captions",
+            say!(n: "caption"),
+            say!(n: "captions"),
         ));
     }
     match parts.is_empty() {
         true => String::new(),
-        false => format!(", with {}", parts.join(", ")),
+        false => say!(", with {}", parts.join(", ")),
     }
 }
 
@@ -170,7 +175,7 @@ fn name(
 /// `dog · 48, 240 – 195, 371 · 147 × 131`
 fn describe(boxed: &Boxed) -> String {
     let [left, top, right, bottom] = boxed.corners;
-    let place = format!(
+    let place = say!(
         "{left:.0}, {top:.0} – {right:.0}, {bottom:.0} · {:.0} × {:.0}",
         right - left,
         bottom - top

@@ -8,6 +8,7 @@ use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::raster::Window;
+use loadscope_words::say;
 
 /// The pointer finds a point that is so near, points.
 const NEAR: f32 = 8.0;
@@ -85,13 +86,13 @@ impl View<'_> {
             painter.text(place, Align2::RIGHT_CENTER, text, font.clone(), weak);
         }
         let place = pos2(self.rect.right(), self.rect.bottom() + 18.0);
-        let label = "position in the epoch";
+        let label = say!("position in the epoch");
         painter.text(place, Align2::RIGHT_TOP, label, words(size::SMALL), weak);
         let place = pos2(self.rect.left() - 6.0, self.rect.top() - 10.0);
         painter.text(
             place,
             Align2::RIGHT_BOTTOM,
-            "index",
+            say!("index"),
             words(size::SMALL),
             weak,
         );

@@ -1,0 +1,50 @@
+//! The language of the command line, which has to be known before its arguments are read: their help is in it.
+
+use std::ffi::OsString;
+
+use loadscope_words::Language;
+
+/// The language that the environment asks for.
+pub(super) fn of_system() -> Language {
+    Language::of_environment(|name| std::env::var(name).ok())
+}
+
+/// The language of `--lang` among the arguments, or else that of the system.
+pub(super) fn of_arguments(arguments: impl IntoIterator<Item = OsString>) -> Language {
+    asked(arguments).unwrap_or_else(of_system)
+}
+
+fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<Language> {
+    let mut arguments = arguments
+        .into_iter()
+        .map(|a| a.to_string_lossy().into_owned());
+    // What stands behind `--` is for the program that is recorded.
+    while let Some(argument) = arguments.next().filter(|a| a != "--") {
+        let value = match argument.strip_prefix("--lang") {
+            Some("") => arguments.next(),
+            Some(value) => value.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        if let Some(value) = value {
+            let is = |language: &Language| language.code() == value;
+            return Language::ALL.into_iter().find(is);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_is_found_among_the_arguments() {
+        let of = |line: &str| asked(line.split(' ').map(OsString::from));
+        assert_eq!(of("report --lang zh run.jsonl"), Some(Language::Zh));
+        assert_eq!(of("--lang=en report"), Some(Language::En));
+        assert_eq!(of("report run.jsonl"), None);
+        assert_eq!(of("report --language zh"), None);
+        assert_eq!(of("--lang"), None);
+        assert_eq!(of("record -- python train.py --lang zh"), None);
+    }
+}

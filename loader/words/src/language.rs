@@ -1,0 +1,125 @@
+//! Which language is spoken.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// A language in which all texts are written.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// English.
+    #[default]
+    En,
+    /// Chinese, in simplified characters.
+    Zh,
+}
+
+/// The place in [`Language::ALL`] of the language of the program.
+static CURRENT: AtomicU8 = AtomicU8::new(0);
+
+/// The language of the program: English until [`set_language`] is called.
+#[inline]
+pub fn language() -> Language {
+    match CURRENT.load(Ordering::Relaxed) {
+        1 => Language::Zh,
+        _ => Language::En,
+    }
+}
+
+/// Sets the language of the program. What is said from now on is in it.
+pub fn set_language(language: Language) {
+    CURRENT.store(language as u8, Ordering::Relaxed);
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::En, Self::Zh];
+
+    /// As it stands in the names of files and behind `--lang`: `en`, `zh`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
+        }
+    }
+
+    /// Its own name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::En => "English",
+            Self::Zh => "中文",
+        }
+    }
+
+    /// The language of a file called `07.zh.toml`; English if the name tells none.
+    pub fn of_file(name: &str) -> Self {
+        let is = |language: &Self| name.contains(&format!(".{}.", language.code()));
+        Self::ALL.into_iter().find(is).unwrap_or_default()
+    }
+
+    /// The language of a locale such as `zh_CN.UTF-8` or `zh-Hans`; `None` if the texts are not written in it.
+    pub fn of_locale(locale: &str) -> Option<Self> {
+        let code = locale.split(['_', '-', '.', '@']).next()?;
+        let is = |language: &Self| code.eq_ignore_ascii_case(language.code());
+        Self::ALL.into_iter().find(is)
+    }
+
+    /// The language that the environment asks for, by the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set; English where it
+    /// is one that the texts are not written in.
+    pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
+        let name = ["LC_ALL", "LC_MESSAGES", "LANG"]
+            .into_iter()
+            .find(|name| set(name));
+        let locale = name.and_then(variable).unwrap_or_default();
+        Self::of_locale(&locale).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locales_name_languages() {
+        for locale in ["zh", "zh_CN.UTF-8", "zh-Hans-CN", "ZH_tw", "zh@pinyin"] {
+            assert_eq!(Language::of_locale(locale), Some(Language::Zh), "{locale}");
+        }
+        assert_eq!(Language::of_locale("en_GB"), Some(Language::En));
+        for locale in ["", "C", "C.UTF-8", "POSIX", "de_DE", "zhx"] {
+            assert_eq!(Language::of_locale(locale), None, "{locale}");
+        }
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_counts() {
+        let of = |set: &[(&str, &str)]| {
+            let find = |name: &str| {
+                set.iter()
+                    .find(|(n, _)| *n == name)
+                    .map(|(_, v)| (*v).to_owned())
+            };
+            Language::of_environment(find)
+        };
+        assert_eq!(of(&[]), Language::En);
+        assert_eq!(of(&[("LANG", "zh_CN.UTF-8")]), Language::Zh);
+        assert_eq!(
+            of(&[("LANG", "zh_CN.UTF-8"), ("LC_ALL", "C")]),
+            Language::En
+        );
+        assert_eq!(of(&[("LANG", "zh_CN.UTF-8"), ("LC_ALL", "")]), Language::Zh);
+        assert_eq!(
+            of(&[("LANG", "en_US"), ("LC_MESSAGES", "zh_CN")]),
+            Language::Zh
+        );
+    }
+
+    #[test]
+    fn files_name_their_language() {
+        assert_eq!(Language::of_file("07.zh.toml"), Language::Zh);
+        assert_eq!(Language::of_file("07.toml"), Language::En);
+    }
+}

@@ -1,0 +1,55 @@
+//! Texts that are known in all languages.
+
+use std::fmt::{self, Debug, Display, Formatter};
+
+use crate::{Language, language};
+
+/// A fixed text in all languages, made by [`text!`](crate::text) in constants.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Text {
+    texts: [&'static str; Language::ALL.len()],
+}
+
+impl Text {
+    /// From the texts in the order of [`Language::ALL`].
+    pub const fn new(texts: [&'static str; Language::ALL.len()]) -> Self {
+        Self { texts }
+    }
+
+    /// A name, which is the same in all languages.
+    pub const fn same(name: &'static str) -> Self {
+        Self::new([name; Language::ALL.len()])
+    }
+
+    /// In the language of the program.
+    pub fn say(self) -> &'static str {
+        self.of(language())
+    }
+
+    /// In a language.
+    pub const fn of(self, language: Language) -> &'static str {
+        let [en, zh] = self.texts;
+        match language {
+            Language::En => en,
+            Language::Zh => zh,
+        }
+    }
+}
+
+impl Display for Text {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(self.say())
+    }
+}
+
+impl Debug for Text {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Debug::fmt(self.of(Language::En), f)
+    }
+}
+
+/// Looks an English text up in a table of [`table!`](crate::table); itself in English, `None` if the table lacks it.
+pub fn look_up(table: &[(&'static str, Text)], english: &str) -> Option<&'static str> {
+    let at = table.binary_search_by_key(&english, |(key, _)| key).ok()?;
+    Some(table[at].1.say())
+}

@@ -1,0 +1,273 @@
+//! The window in Chinese: no English sentence is left in it, no text is cut off, and the language changes at once.
+//!
+//! A program of its own, because the language is that of a whole program.
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(dead_code, reason = "a part of what the tests share is used")]
+
+mod fixture;
+mod texts;
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use eframe::egui::epaint::TextShape;
+use eframe::egui::{Rect, Shape, Theme, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+
+use loadscope_model::view::{Cursor, Item, OptionsOf};
+use loadscope_trace::{Lane, Nanos};
+use loadscope_words::{Language, language};
+
+use fixture::{Window, control_recording, failed_sequence, write_log};
+use texts::Picture as _;
+
+/// One window at a time: they share the language.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn chinese(window: Window) -> Harness<'static, App> {
+    let mut window = window;
+    window.prefs.language = Some(Language::Zh);
+    window.open()
+}
+
+fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item = Command>) {
+    let ctx = window.ctx.clone();
+    for command in commands {
+        window.state_mut().run(&ctx, command);
+        window.run();
+    }
+    window.run();
+}
+
+/// The window with the recording of the control sequence, at the moment that explains the reorder buffer.
+fn with_recording(theme: Theme, size: Vec2) -> (tempfile::TempDir, Harness<'static, App>) {
+    let (dir, path) = control_recording();
+    let mut window = chinese(Window {
+        theme,
+        size,
+        files: vec![path],
+        ..Window::new()
+    });
+    let at = Command::Cursor(Cursor::At(Nanos::from_millis(480)));
+    do_all(&mut window, [at, Command::Select(Some(Item::Batch(3)))]);
+    (dir, window)
+}
+
+const SMALL: Vec2 = Vec2::new(1100.0, 700.0);
+
+/// Words that stay English: names of PyTorch, of Python, of formats and tools, units, keys. What has a digit, a sign or an underscore
+/// in it is a name or a number.
+const NAMES: &[&str] = &include!("chinese/names.rs");
+
+/// The English words of a text that are no names.
+fn english(text: &str) -> Vec<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_./:=-+#()[]{}'\"<>%".contains(c);
+    let words = text.split(|c: char| !is_word(c));
+    let words = words.map(|w| w.trim_matches(|c: char| !c.is_ascii_alphanumeric()));
+    let is_name =
+        |w: &&str| w.len() < 2 || w.chars().any(|c| !c.is_ascii_alphabetic()) || NAMES.contains(w);
+    words.filter(|w| !is_name(w)).map(str::to_owned).collect()
+}
+
+/// Texts that are cut off at a side of what they stand in.
+fn cut(window: &Harness<'_, App>) -> Vec<String> {
+    fn look(shape: &Shape, clip: Rect, into: &mut Vec<String>) {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter().for_each(|s| look(s, clip, into)),
+            Shape::Text(text) if text.angle == 0.0 => into.extend(of_text(text, clip)),
+            _ => {}
+        }
+    }
+    fn of_text(text: &TextShape, clip: Rect) -> Vec<String> {
+        let rows = text.galley.rows.iter().filter(|row| {
+            let place = row.rect().translate(text.pos.to_vec2());
+            // What is scrolled out of sight is not cut off.
+            let is_seen = clip.contains(place.center()) && place.height() <= clip.height();
+            let is_cut = place.left() < clip.left() - 1.0 || place.right() > clip.right() + 1.0;
+            is_seen && is_cut && !row.row.text().trim().is_empty()
+        });
+        rows.map(|row| row.row.text()).collect()
+    }
+    let screen = window.ctx.content_rect();
+    let mut all = Vec::new();
+    for clipped in &window.output().shapes {
+        look(
+            &clipped.shape,
+            clipped.clip_rect.intersect(screen),
+            &mut all,
+        );
+    }
+    all
+}
+
+/// Collects what is still English, and what is cut off.
+#[derive(Default)]
+struct Faults {
+    english: BTreeSet<String>,
+    cut: BTreeSet<String>,
+}
+
+impl Faults {
+    fn look(&mut self, state: &str, window: &Harness<'static, App>) {
+        for text in texts::texts(window) {
+            let words = english(&text);
+            if !words.is_empty() {
+                self.english
+                    .insert(format!("{state}: {words:?} in {text:?}"));
+            }
+        }
+        self.cut.extend(
+            cut(window)
+                .into_iter()
+                .map(|text| format!("{state}: {text:?}")),
+        );
+    }
+
+    fn is_none(&self) {
+        let all: Vec<&String> = self.english.iter().chain(&self.cut).collect();
+        assert!(all.is_empty(), "{} texts:\n{all:#?}", all.len());
+    }
+}
+
+#[test]
+fn no_english_sentence_is_left_without_a_run() {
+    let _turn = alone();
+    let mut faults = Faults::default();
+    let mut window = chinese(Window::new());
+    faults.look("welcome", &window);
+    for action in [Action::ShowSampling, Action::ShowDiagnose, Action::Palette] {
+        do_all(&mut window, [action.into()]);
+        faults.look(&format!("{action:?}"), &window);
+    }
+    faults.is_none();
+}
+
+#[test]
+fn every_menu_is_chinese() {
+    let _turn = alone();
+    let mut faults = Faults::default();
+    let (_dir, mut window) = with_recording(Theme::Dark, SMALL);
+    for menu in ["文件", "加载器", "转到", "视图", "帮助"] {
+        window
+            .get_by_role_and_label(eframe::egui::accesskit::Role::Button, menu)
+            .click();
+        window.run();
+        faults.look(menu, &window);
+        do_all(&mut window, [Action::Escape.into()]);
+    }
+    faults.is_none();
+}
+
+#[test]
+fn no_english_sentence_is_left_with_a_run() {
+    let _turn = alone();
+    let mut faults = Faults::default();
+    let (_dir, mut window) = with_recording(Theme::Dark, SMALL);
+    let lanes = [
+        Lane::Trainer,
+        Lane::Worker(0),
+        Lane::IndexQueue(0),
+        Lane::ResultQueue,
+        Lane::Reorder,
+        Lane::Main,
+    ];
+    for lane in lanes {
+        do_all(&mut window, [Command::Select(Some(Item::Lane(lane)))]);
+        faults.look(&format!("{lane:?}"), &window);
+    }
+    let range = Item::Range(Nanos::from_millis(100), Nanos::from_millis(700));
+    do_all(&mut window, [Command::Select(Some(range))]);
+    faults.look("range", &window);
+    do_all(&mut window, [Command::Select(Some(Item::Sampler))]);
+    faults.look("sampler", &window);
+    do_all(&mut window, [Command::OptionsOf(OptionsOf::NextRun)]);
+    faults.look("options", &window);
+    for action in [
+        Action::ShowBatches,
+        Action::ShowPlots,
+        Action::ShowTimeline,
+        Action::ToggleVariables,
+        Action::ShowSampling,
+        Action::ShowDiagnose,
+        Action::ShowDebug,
+        Action::Help,
+    ] {
+        do_all(&mut window, [action.into()]);
+        match action {
+            Action::ShowSampling => fixture::until(&mut window, "覆盖情况"),
+            Action::ShowDiagnose => fixture::until(&mut window, "预测准确度"),
+            _ => {}
+        }
+        faults.look(&format!("{action:?}"), &window);
+    }
+    faults.is_none();
+}
+
+#[test]
+fn a_run_that_failed_is_told_in_chinese() {
+    let _turn = alone();
+    let mut faults = Faults::default();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("failed.jsonl");
+    write_log(&path, &failed_sequence());
+    let mut window = chinese(Window {
+        files: vec![path],
+        ..Window::new()
+    });
+    faults.look("failed", &window);
+    do_all(&mut window, [Action::ShowMessages.into()]);
+    faults.look("messages", &window);
+    faults.is_none();
+}
+
+#[test]
+fn the_language_changes_at_once_and_is_kept() {
+    let _turn = alone();
+    let mut window = Window::new().open();
+    assert_eq!(language(), Language::En);
+    assert!(window.query_by_label("File").is_some());
+    do_all(&mut window, [Action::ChangeLanguage.into()]);
+    assert_eq!(language(), Language::Zh);
+    assert!(window.query_by_label("File").is_none() && window.query_by_label("文件").is_some());
+    assert_eq!(window.state().prefs().language, Some(Language::Zh));
+    assert_eq!(window.state().prefs().learned.language, Language::Zh);
+    do_all(&mut window, [Action::ChangeLanguage.into()]);
+    assert!(window.query_by_label("File").is_some());
+    assert_eq!(window.state().prefs().language, Some(Language::En));
+}
+
+#[test]
+fn pictures_in_chinese() {
+    let _turn = alone();
+    let mut results = SnapshotResults::new();
+    for (theme, end) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
+        let (_dir, mut window) = with_recording(theme, SMALL);
+        window.picture(format!("chinese_debug_{end}"));
+        do_all(&mut window, [Action::ShowDiagnose.into()]);
+        fixture::until(&mut window, "预测准确度");
+        window.picture(format!("chinese_diagnose_{end}"));
+        results.extend_harness(&mut window);
+    }
+    let mut window = chinese(Window::new());
+    window.picture("chinese_welcome");
+    results.extend_harness(&mut window);
+    let (_dir, mut window) = with_recording(Theme::Dark, SMALL);
+    do_all(
+        &mut window,
+        [
+            Command::OptionsOf(OptionsOf::NextRun),
+            Action::ShowBatches.into(),
+        ],
+    );
+    window.picture("chinese_options");
+    do_all(&mut window, [Action::Help.into()]);
+    window.picture("chinese_help");
+    results.extend_harness(&mut window);
+}
