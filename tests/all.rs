@@ -14,6 +14,7 @@ mod fixture;
 mod folder;
 mod future;
 mod journal;
+mod layout;
 mod learn;
 mod live;
 mod loaders;

@@ -11,8 +11,7 @@ mod texts;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use eframe::egui::epaint::TextShape;
-use eframe::egui::{Rect, Shape, Theme, Vec2};
+use eframe::egui::{Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
@@ -23,7 +22,7 @@ use loadscope_trace::{Lane, Nanos};
 use loadscope_words::{Language, language};
 
 use fixture::{Window, control_recording, failed_sequence, write_log};
-use texts::Picture as _;
+use texts::{Picture as _, cut};
 
 /// One window at a time: they share the language.
 fn alone() -> MutexGuard<'static, ()> {
@@ -74,37 +73,6 @@ fn english(text: &str) -> Vec<String> {
     let is_name =
         |w: &&str| w.len() < 2 || w.chars().any(|c| !c.is_ascii_alphabetic()) || NAMES.contains(w);
     words.filter(|w| !is_name(w)).map(str::to_owned).collect()
-}
-
-/// Texts that are cut off at a side of what they stand in.
-fn cut(window: &Harness<'_, App>) -> Vec<String> {
-    fn look(shape: &Shape, clip: Rect, into: &mut Vec<String>) {
-        match shape {
-            Shape::Vec(shapes) => shapes.iter().for_each(|s| look(s, clip, into)),
-            Shape::Text(text) if text.angle == 0.0 => into.extend(of_text(text, clip)),
-            _ => {}
-        }
-    }
-    fn of_text(text: &TextShape, clip: Rect) -> Vec<String> {
-        let rows = text.galley.rows.iter().filter(|row| {
-            let place = row.rect().translate(text.pos.to_vec2());
-            // What is scrolled out of sight is not cut off.
-            let is_seen = clip.contains(place.center()) && place.height() <= clip.height();
-            let is_cut = place.left() < clip.left() - 1.0 || place.right() > clip.right() + 1.0;
-            is_seen && is_cut && !row.row.text().trim().is_empty()
-        });
-        rows.map(|row| row.row.text()).collect()
-    }
-    let screen = window.ctx.content_rect();
-    let mut all = Vec::new();
-    for clipped in &window.output().shapes {
-        look(
-            &clipped.shape,
-            clipped.clip_rect.intersect(screen),
-            &mut all,
-        );
-    }
-    all
 }
 
 /// Collects what is still English, and what is cut off.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use eframe::egui::epaint::TextShape;
-use eframe::egui::{Rect, Shape};
+use eframe::egui::{Rect, Shape, Vec2};
 use egui_kittest::{Harness, SnapshotOptions};
 
 use crate::fixture::repository;
@@ -61,6 +61,72 @@ fn rows(text: &TextShape, seen: Rect) -> impl Iterator<Item = String> {
         let is_seen = seen.intersects(place) || text.angle != 0.0;
         (is_seen && !written.trim().is_empty()).then_some(written)
     })
+}
+
+/// Texts that are cut off at a side of what they stand in.
+pub fn cut<State>(window: &Harness<'_, State>) -> Vec<String> {
+    fn look(shape: &Shape, clip: Rect, into: &mut Vec<String>) {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter().for_each(|s| look(s, clip, into)),
+            Shape::Text(text) if text.angle == 0.0 => into.extend(of_text(text, clip)),
+            _ => {}
+        }
+    }
+    fn of_text(text: &TextShape, clip: Rect) -> Vec<String> {
+        let rows = text.galley.rows.iter().filter(|row| {
+            let place = row.rect().translate(text.pos.to_vec2());
+            // What is scrolled out of sight is not cut off.
+            let is_seen = clip.contains(place.center()) && place.height() <= clip.height();
+            let is_cut = place.left() < clip.left() - 1.0 || place.right() > clip.right() + 1.0;
+            is_seen && is_cut && !row.row.text().trim().is_empty()
+        });
+        rows.map(|row| row.row.text()).collect()
+    }
+    let screen = window.ctx.content_rect();
+    let mut all = Vec::new();
+    for clipped in &window.output().shapes {
+        look(
+            &clipped.shape,
+            clipped.clip_rect.intersect(screen),
+            &mut all,
+        );
+    }
+    all
+}
+
+/// Texts of one layer that are painted one over the other, in pairs.
+pub fn overlapping<State>(window: &Harness<'_, State>) -> Vec<(String, String)> {
+    let screen = window.ctx.content_rect();
+    let mut seen: Vec<(Rect, String)> = Vec::new();
+    let mut pairs = Vec::new();
+    for clipped in &window.output().shapes {
+        let mut here = Vec::new();
+        places(&clipped.shape, clipped.clip_rect.intersect(screen), &mut here);
+        for (place, text) in here {
+            // Letters leave a little room around them.
+            let inner = place.shrink2(Vec2::new(1.0, place.height() * 0.25));
+            let over = |(other, said): &&(Rect, String)| inner.intersects(*other) && *said != text;
+            if let Some((_, said)) = seen.iter().find(over) {
+                pairs.push((said.clone(), text.clone()));
+            }
+            seen.push((inner, text));
+        }
+    }
+    pairs
+}
+
+fn places(shape: &Shape, seen: Rect, into: &mut Vec<(Rect, String)>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|s| places(s, seen, into)),
+        Shape::Text(text) if text.angle == 0.0 => {
+            into.extend(text.galley.rows.iter().filter_map(|row| {
+                let place = row.rect().translate(text.pos.to_vec2()).intersect(seen);
+                let written = row.row.text();
+                (place.is_positive() && !written.trim().is_empty()).then_some((place, written))
+            }));
+        }
+        _ => {}
+    }
 }
 
 fn file(name: &str) -> PathBuf {
