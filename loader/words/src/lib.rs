@@ -4,9 +4,11 @@
 // The macros name the crate as others do.
 extern crate self as loadscope_words;
 
+mod columns;
 mod language;
 mod text;
 
+pub use columns::{left, places, right};
 pub use language::{Language, language, set_language};
 /// Marks the crate as one whose catalogs are in `words/`: it is compiled anew when they change. Once, in `lib.rs`.
 pub use loadscope_words_macros::catalogs;
