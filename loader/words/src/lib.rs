@@ -6,6 +6,7 @@ extern crate self as loadscope_words;
 
 mod columns;
 mod language;
+mod spaces;
 mod text;
 
 pub use columns::{left, places, right};
@@ -18,4 +19,5 @@ pub use loadscope_words_macros::say;
 pub use loadscope_words_macros::table;
 /// A [`Text`] of the catalog, for constants.
 pub use loadscope_words_macros::text;
+pub use spaces::spaced;
 pub use text::{Text, look_up};

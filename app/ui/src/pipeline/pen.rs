@@ -331,8 +331,8 @@ impl<'a> Pen<'a> {
 
 /// How wide `text` is.
 pub fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
-    if font.family == FontFamily::Monospace {
-        // Every character is equally wide.
+    if font.family == FontFamily::Monospace && text.is_ascii() {
+        // Every one of these is equally wide.
         return text.chars().count() as f32 * font.size * 0.6;
     }
     let galley = ui
