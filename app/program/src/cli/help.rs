@@ -73,17 +73,27 @@ fn known(text: Option<&StyledStr>) -> Option<&'static str> {
 /// What clap has written, with its own words and the meanings of values in the language of the program.
 pub(super) fn reworded(text: String) -> String {
     let frames = FRAMES.into_iter();
-    let text = frames.fold(text, |text, frame| text.replace(frame.of(Language::En), frame.say()));
-    let lines = text.lines().map(|line| match line.split_once("- ").filter(|(before, _)| before.starts_with(' ')) {
-        // `  - zh: 中文`: the name of a value stays.
-        Some((indent, value)) => {
-            let (name, meaning) = value.split_once(":  ").or(value.split_once(": ")).unwrap_or((value, ""));
-            match look_up(HELP, meaning.trim()) {
-                Some(meaning) => format!("{indent}- {name}: {meaning}"),
-                None => line.to_owned(),
+    let text = frames.fold(text, |text, frame| {
+        text.replace(frame.of(Language::En), frame.say())
+    });
+    let lines = text.lines().map(|line| {
+        match line
+            .split_once("- ")
+            .filter(|(before, _)| before.starts_with(' '))
+        {
+            // `  - zh: 中文`: the name of a value stays.
+            Some((indent, value)) => {
+                let (name, meaning) = value
+                    .split_once(":  ")
+                    .or(value.split_once(": "))
+                    .unwrap_or((value, ""));
+                match look_up(HELP, meaning.trim()) {
+                    Some(meaning) => format!("{indent}- {name}: {meaning}"),
+                    None => line.to_owned(),
+                }
             }
+            None => line.to_owned(),
         }
-        None => line.to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
@@ -98,7 +108,9 @@ mod tests {
     use crate::cli::Cli;
 
     fn texts(command: &Command, into: &mut BTreeSet<String>) {
-        let mut add = |text: Option<&StyledStr>| into.extend(text.map(ToString::to_string).filter(|t| !t.is_empty()));
+        let mut add = |text: Option<&StyledStr>| {
+            into.extend(text.map(ToString::to_string).filter(|t| !t.is_empty()))
+        };
         add(command.get_about());
         add(command.get_long_about());
         for argument in command.get_arguments() {
@@ -119,7 +131,10 @@ mod tests {
         let there: BTreeSet<String> = HELP.iter().map(|(key, _)| (*key).to_owned()).collect();
         let missing: Vec<&String> = wanted.difference(&there).collect();
         let unused: Vec<&String> = there.difference(&wanted).collect();
-        assert!(missing.is_empty() && unused.is_empty(), "missing: {missing:#?}\nunused: {unused:#?}");
+        assert!(
+            missing.is_empty() && unused.is_empty(),
+            "missing: {missing:#?}\nunused: {unused:#?}"
+        );
         assert!(wanted.len() > 100, "{}", wanted.len());
     }
 
