@@ -105,13 +105,13 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     let name = field.map_or("", Field::name);
     if let Some(should) = rest
         .strip_prefix(name)
-        .and_then(|rest| rest.strip_prefix(" should be "))
-        && let Some((what, _)) = should.split_once(", but got")
+        .and_then(|rest| rest.strip_prefix(say!(" should be ")))
+        && let Some((what, _)) = should.split_once(say!(", but got"))
     {
         return capital(what);
     }
     // The keys there are stand below the field.
-    let rest = rest.split(". Possible are").next().unwrap_or(rest);
+    let rest = rest.split(say!(". Possible are")).next().unwrap_or(rest);
     let first = rest.split(' ').next().unwrap_or_default();
     let is_name = first.contains('_') || NAMES.contains(&first);
     match is_name {
