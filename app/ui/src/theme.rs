@@ -154,15 +154,12 @@ impl Palette {
         }
     }
 
-    /// Black or white, whichever reads better on `ground`.
+    /// Black or white, whichever reads better on `ground`: at least 4.5:1 on every colour of a stage.
     pub fn text_on(&self, ground: Color32) -> Color32 {
-        let linear = |v: u8| (f32::from(v) / 255.0).powf(2.2);
-        let light =
-            0.2126 * linear(ground.r()) + 0.7152 * linear(ground.g()) + 0.0722 * linear(ground.b());
-        if light > 0.22 {
-            Color32::from_rgb(0x10, 0x12, 0x16)
-        } else {
-            Color32::WHITE
+        let black = Color32::from_rgb(0x10, 0x12, 0x16);
+        match contrast(black, ground) >= contrast(Color32::WHITE, ground) {
+            true => black,
+            false => Color32::WHITE,
         }
     }
 
@@ -209,6 +206,25 @@ impl Palette {
     /// The ground of something that is selected.
     pub fn selected(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.18)
+    }
+}
+
+/// How well one colour can be told from another by its light, 1 to 21, as WCAG 2.2 defines the contrast ratio.
+pub fn contrast(a: Color32, b: Color32) -> f32 {
+    let luminance = |colour: Color32| {
+        let [r, g, b] = [colour.r(), colour.g(), colour.b()].map(linear);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    };
+    let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+    a.max(b) / a.min(b)
+}
+
+/// A component of sRGB as an amount of light, 0 to 1.
+fn linear(component: u8) -> f32 {
+    let share = f32::from(component) / 255.0;
+    match share <= 0.04045 {
+        true => share / 12.92,
+        false => ((share + 0.055) / 1.055).powf(2.4),
     }
 }
 
