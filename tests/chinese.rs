@@ -65,6 +65,9 @@ const SMALL: Vec2 = Vec2::new(1100.0, 700.0);
 /// in it is a name or a number.
 const NAMES: &[&str] = &include!("chinese/names.rs");
 
+/// A warning of PyTorch's, which says what PyTorch says.
+const PYTORCH: &str = "This DataLoader will create";
+
 /// The English words of a text that are no names.
 fn english(text: &str) -> Vec<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_./:=-+#()[]{}'\"<>%".contains(c);
@@ -84,7 +87,8 @@ struct Faults {
 
 impl Faults {
     fn look(&mut self, state: &str, window: &Harness<'static, App>) {
-        for text in texts::texts(window) {
+        let own = |text: &String| !text.starts_with(PYTORCH);
+        for text in texts::texts(window).into_iter().filter(own) {
             let words = english(&text);
             if !words.is_empty() {
                 self.english

@@ -1,6 +1,12 @@
 [
-    "DataLoader", "PyTorch", "Loadscope", "Python", "IterableDataset", "JSON", "PNG", "JPEG", "SPDL", "LotusTrace", "Perfetto", "CPU",
-    "GPU", "NumPy", "CSV", "SQL", "Ctrl", "Shift", "Alt", "Esc", "Enter", "Space", "Home", "End", "Tab", "English", "rank", "Rank",
-    "True", "False", "None", "ms", "ns", "kB", "MB", "GB", "dataset", "shuffle", "sampler", "timeout", "generator", "epochs", "step",
-    "collate", "replacement", "default", "fork", "spawn", "forkserver", "mlock", "RSS", "PSS", "ID", "id", "NaN", "inf", "digits",
+    "DataLoader", "PyTorch", "Loadscope", "Python", "IterableDataset", "SequentialSampler", "RandomSampler", "ValueError",
+    "UnidentifiedImageError", "JSON", "PNG", "JPEG", "SPDL", "LotusTrace", "Perfetto", "CPU", "GPU", "NumPy", "CSV", "SQL", "Ctrl",
+    "Shift", "Alt", "Esc", "Enter", "Space", "Home", "End", "Tab", "Backspace", "PageDown", "PageUp", "English", "rank", "Rank", "True",
+    "False", "None", "ms", "ns", "kB", "MB", "GB", "dataset", "shuffle", "sampler", "timeout", "generator", "epochs", "step", "collate",
+    "replacement", "default", "fork", "spawn", "forkserver", "mlock", "RSS", "PSS", "ID", "id", "NaN", "inf", "digits", "loader", "data",
+    "min", "max", "mean", "std", "class", "jsonl", "loadscope", "watch", "python",
+    // What can be searched for is typed in English.
+    "batch", "sample", "worker", "slower", "than", "slowest", "waits", "longer", "errors", "out", "of", "order", "at",
+    // What a recording says of its dataset, and its errors.
+    "synthetic", "samples", "cos", "handwritten", "slowed", "dow", "is", "empty", "Delete", "it", "or", "copy", "again", "in",
 ]

@@ -3,7 +3,7 @@
 //! A file uses another if it imports, or names by its path, something that is defined there. Modules that are only declared, names
 //! that are only handed on (`pub use`), and tests do not count.
 
-mod lex;
+pub mod lex;
 mod source;
 mod tree;
 

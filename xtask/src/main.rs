@@ -45,6 +45,7 @@ mod truth;
 mod version;
 mod web;
 mod wheel;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -182,6 +183,8 @@ enum Command {
     /// Make the pictures of the tests and of the README small, without changing a pixel; for those that were drawn by
     /// UPDATE_SNAPSHOTS=true
     Pictures,
+    /// Count how many of the texts that people read stand in catalogs, crate by crate
+    Words(words::Options),
     /// Make the short films of the README: the window's own frames, as animated pictures in screenshots/
     Film,
 }
@@ -273,6 +276,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             rebuild::run(&options)
         }
         Command::Pictures => pictures::shrink(&setup::workspace()),
+        Command::Words(options) => words::run(&setup::workspace(), &options),
         Command::Film => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             film::film(&ready, &setup::workspace())

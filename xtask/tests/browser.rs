@@ -6,7 +6,8 @@ use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 
 /// The crates that are compiled for a browser, as `xtask/src/web.rs` has them.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
+    "loader/words",
     "loader/trace",
     "loader/plan",
     "app/insight",

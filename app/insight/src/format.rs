@@ -1,5 +1,7 @@
 //! Numbers and names as people read them: the words of the diagnosis and those of the window are the same.
 
+use loadscope_words::say;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -48,12 +50,12 @@ pub fn signed(share: f64) -> String {
 pub fn ago(age: Duration) -> String {
     let seconds = age.as_secs();
     let (number, one, many) = match seconds {
-        ..60 => return "just now".to_owned(),
-        60..3600 => (seconds / 60, "minute", "minutes"),
-        3600..86_400 => (seconds / 3600, "hour", "hours"),
-        _ => (seconds / 86_400, "day", "days"),
+        ..60 => return say!("just now").to_owned(),
+        60..3600 => (seconds / 60, say!(n: "minute"), say!(n: "minutes")),
+        3600..86_400 => (seconds / 3600, say!(n: "hour"), say!(n: "hours")),
+        _ => (seconds / 86_400, say!(n: "day"), say!(n: "days")),
     };
-    format!("{} ago", plural(number, one, many))
+    say!("{} ago", plural(number, one, many))
 }
 
 /// With a capital letter at its beginning, as the first word of a sentence.

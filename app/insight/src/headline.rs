@@ -1,6 +1,7 @@
 //! The first thing to read: is the trainer waiting, for how much of the time, and because of what; of a run that failed, its error.
 
 use loadscope_trace::{Glance, Run};
+use loadscope_words::say;
 
 /// What the trainer's waiting comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +29,7 @@ impl Headline {
             return Some(Self {
                 share: glance.share(),
                 has_failed: true,
-                verdict: format!(
+                verdict: say!(
                     "The run ended with an error at {}{}",
                     glance.say(at),
                     place.unwrap_or_default()

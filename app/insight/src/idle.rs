@@ -2,6 +2,7 @@
 //! window that is full.
 
 use loadscope_trace::{Activity, Lane, Pipeline, Run, Stage};
+use loadscope_words::say;
 
 use crate::format;
 use crate::variables::prefetch_window;
@@ -86,49 +87,55 @@ pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> O
 impl Reason {
     /// In few words, the longest first: `prefetch window full (8/8)`.
     pub fn brief(self) -> [String; 3] {
-        let all = |long: &str, short: &str| [long.to_owned(), short.to_owned(), "idle".to_owned()];
+        let all =
+            |long: &str, short: &str| [long.to_owned(), short.to_owned(), say!("idle").to_owned()];
         match self {
-            Self::NoEpoch => all("no epoch is under way", "no epoch"),
-            Self::NoWorkers => all("nothing is loaded while the model trains", "training"),
+            Self::NoEpoch => all(say!("no epoch is under way"), say!("no epoch")),
+            Self::NoWorkers => all(
+                say!("nothing is loaded while the model trains"),
+                say!("training"),
+            ),
             Self::Taking(idx) => {
-                let text = format!("about to take batch {idx}");
-                all(&text, &format!("takes {idx}"))
+                let text = say!("about to take batch {idx}");
+                all(&text, &say!("takes {idx}"))
             }
-            Self::Paused(idx) => all(&format!("paused before batch {idx}"), "paused"),
-            Self::SamplerExhausted => all("sampler exhausted", "exhausted"),
+            Self::Paused(idx) => all(&say!("paused before batch {idx}"), say!("paused")),
+            Self::SamplerExhausted => all(say!("sampler exhausted"), say!("exhausted")),
             Self::WindowFull { used, window, .. } if used >= window => {
                 let share = format!("({used}/{window})");
                 all(
-                    &format!("prefetch window full {share}"),
-                    &format!("window full {share}"),
+                    &say!("prefetch window full {share}"),
+                    &say!("window full {share}"),
                 )
             }
-            Self::WindowFull { .. } | Self::NoTask => all("no task", "no task"),
+            Self::WindowFull { .. } | Self::NoTask => all(say!("no task"), say!("no task")),
         }
     }
 
     /// In a sentence or two.
     pub fn sentence(self) -> String {
-        let rule = "it gets a new one when the trainer takes a batch";
+        let rule = say!("it gets a new one when the trainer takes a batch");
         match self {
-            Self::NoEpoch => "No epoch is under way".to_owned(),
-            Self::NoWorkers => "num_workers=0: nothing is loaded while the model trains".to_owned(),
-            Self::Taking(idx) => format!("About to take batch {idx}"),
-            Self::Paused(idx) => {
-                format!("The run is paused before this worker takes batch {idx}")
+            Self::NoEpoch => say!("No epoch is under way").to_owned(),
+            Self::NoWorkers => {
+                say!("num_workers=0: nothing is loaded while the model trains").to_owned()
             }
-            Self::SamplerExhausted => "The sampler has no batch left for it".to_owned(),
+            Self::Taking(idx) => say!("About to take batch {idx}"),
+            Self::Paused(idx) => {
+                say!("The run is paused before this worker takes batch {idx}")
+            }
+            Self::SamplerExhausted => say!("The sampler has no batch left for it").to_owned(),
             Self::WindowFull {
                 held: Some((held, missing)),
                 ..
-            } => format!(
+            } => say!(
                 "No task: {} held behind batch {missing}, and {rule}",
-                format::plural(held, "batch is", "batches are"),
+                format::plural(held, say!(n: "batch is"), say!(n: "batches are")),
             ),
             Self::WindowFull { window, .. } => {
-                format!("No task: the prefetch window of {window} batches is full, and {rule}")
+                say!("No task: the prefetch window of {window} batches is full, and {rule}")
             }
-            Self::NoTask => format!("No task: {rule}"),
+            Self::NoTask => say!("No task: {rule}"),
         }
     }
 }
@@ -145,30 +152,38 @@ pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
         _ => None,
     };
     if worker.is_some_and(|w| w.end.is_some_and(|(at, _)| at <= pipeline.at)) {
-        return "Ended".to_owned();
+        return say!("Ended").to_owned();
     }
     match why_idle(run, pipeline, lane) {
-        Some(why) => format!("Idle. {why}"),
-        None => "Idle".to_owned(),
+        Some(why) => say!("Idle. {why}"),
+        None => say!("Idle").to_owned(),
     }
 }
 
 /// What a lane is for.
 pub fn purpose(lane: Lane) -> &'static str {
     match lane {
-        Lane::Trainer => "The training loop: takes a batch, works on it, asks for the next",
+        Lane::Trainer => say!("The training loop: takes a batch, works on it, asks for the next"),
         Lane::Reorder => {
-            "Batches that arrived early wait here, so that the trainer gets them in the order of the sampler"
+            say!(
+                "Batches that arrived early wait here, so that the trainer gets them in the order of the sampler"
+            )
         }
-        Lane::DataQueue => "Batches in page-locked memory on their way to the main thread",
-        Lane::Pin => "Copies batches to page-locked memory, one at a time",
-        Lane::ResultQueue => "All workers put their finished batches into this one queue",
+        Lane::DataQueue => say!("Batches in page-locked memory on their way to the main thread"),
+        Lane::Pin => say!("Copies batches to page-locked memory, one at a time"),
+        Lane::ResultQueue => say!("All workers put their finished batches into this one queue"),
         Lane::Main => {
-            "num_workers=0: the trainer's own thread fetches, so nothing overlaps with training"
+            say!(
+                "num_workers=0: the trainer's own thread fetches, so nothing overlaps with training"
+            )
         }
-        Lane::Worker(_) => "Fetches the samples of one batch after the other and collates them",
+        Lane::Worker(_) => {
+            say!("Fetches the samples of one batch after the other and collates them")
+        }
         Lane::IndexQueue(_) => {
-            "Indices of the batches that this worker is to fetch; no other worker takes them over"
+            say!(
+                "Indices of the batches that this worker is to fetch; no other worker takes them over"
+            )
         }
     }
 }
@@ -176,7 +191,7 @@ pub fn purpose(lane: Lane) -> &'static str {
 /// What an activity means.
 pub fn meaning(activity: Activity) -> &'static str {
     match activity {
-        Activity::Waiting => "The trainer has asked for a batch that is not there yet",
+        Activity::Waiting => say!("The trainer has asked for a batch that is not there yet"),
         Activity::Training => Stage::Training.explanation(),
         Activity::Fetching => Stage::Fetching.explanation(),
         Activity::Collating => Stage::Collating.explanation(),

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loadscope_trace::{Level, Nanos, Run, Stage, Wait};
+use loadscope_words::say;
 
 /// A kind of moment to jump to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,11 +35,11 @@ impl Goal {
     /// What it is called, for many.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Batch => "Batches",
-            Self::Stall => "Waits",
-            Self::OutOfOrder => "Out of order",
-            Self::Trouble => "Errors",
-            Self::Marker => "Markers",
+            Self::Batch => say!("Batches"),
+            Self::Stall => say!("Waits"),
+            Self::OutOfOrder => say!("Out of order"),
+            Self::Trouble => say!("Errors"),
+            Self::Marker => say!("Markers"),
         }
     }
 }

@@ -18,6 +18,8 @@
 
 #![forbid(unsafe_code)]
 
+loadscope_words::catalogs!();
+
 pub mod arrival;
 pub mod background;
 pub mod colours;

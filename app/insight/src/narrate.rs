@@ -2,6 +2,7 @@
 
 use crate::format::capital;
 use loadscope_trace::{BatchId, HeldBatch, Lane, Nanos, Run, Stage, Transition, WorkerId};
+use loadscope_words::say;
 
 /// One sentence about `t`, a transition of `run`.
 pub fn narrate(run: &Run, t: &Transition) -> String {
@@ -13,34 +14,34 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
     let name = capital(&id.to_string());
     let who = fetcher(batch.worker);
     let took = |stage| match run.path(row).iter().find(|s| s.stage == stage) {
-        Some(step) => format!(" in {}", t.at - step.start),
+        Some(step) => say!(" in {}", t.at - step.start),
         None => String::new(),
     };
     let before = stage_before(run, t);
     match t.stage {
         Stage::Queued => match batch.worker {
-            Some(w) => format!("{name} is dispatched to worker {w}"),
-            None => format!("The sampler hands {id} to the main thread"),
+            Some(w) => say!("{name} is dispatched to worker {w}"),
+            None => say!("The sampler hands {id} to the main thread"),
         },
-        Stage::Fetching => format!("{} begins to fetch {id}", capital(&who)),
-        Stage::Collating => format!(
+        Stage::Fetching => say!("{} begins to fetch {id}", capital(&who)),
+        Stage::Collating => say!(
             "{} has fetched {id}{} and collates it",
             capital(&who),
             took(Stage::Fetching)
         ),
         Stage::Returning if before == Some(Stage::Pinning) => {
-            format!("{name} is pinned and put into the pinned queue")
+            say!("{name} is pinned and put into the pinned queue")
         }
-        Stage::Returning => format!("{} puts {id} into the result queue", capital(&who)),
-        Stage::Pinning => format!("The pin thread copies {id} to page-locked memory"),
+        Stage::Returning => say!("{} puts {id} into the result queue", capital(&who)),
+        Stage::Pinning => say!("The pin thread copies {id} to page-locked memory"),
         Stage::Held => match pipeline_at(run, t).awaited().filter(|b| b.id != id) {
-            Some(missing) => format!("{name} arrived before {} and is held", missing.id),
-            None => format!("{name} arrived early and is held"),
+            Some(missing) => say!("{name} arrived before {} and is held", missing.id),
+            None => say!("{name} arrived early and is held"),
         },
         Stage::Ready => ready(run, t, id, before),
         Stage::Training => trained(run, t, id),
-        Stage::Done => format!("The trainer finished {id}{}", took(Stage::Training)),
-        Stage::Failed => format!("{name} failed and its error is raised in the trainer"),
+        Stage::Done => say!("The trainer finished {id}{}", took(Stage::Training)),
+        Stage::Failed => say!("{name} failed and its error is raised in the trainer"),
         Stage::Discarded => discarded(run, t, id, before),
     }
 }
@@ -51,15 +52,15 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
     match before {
         _ if is_over(run, t) => {
-            format!("{name} is discarded because the epoch ended before it was requested")
+            say!("{name} is discarded because the epoch ended before it was requested")
         }
         Some(Stage::Fetching) => {
-            format!(
+            say!(
                 "{} has nothing left for {id}: its stream is exhausted",
                 capital(&fetcher(worker))
             )
         }
-        _ => format!("{name} is cancelled because {} has ended", fetcher(worker)),
+        _ => say!("{name} is cancelled because {} has ended", fetcher(worker)),
     }
 }
 
@@ -79,26 +80,28 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     let text = match t.stage {
         Stage::Queued => return dispatch_reason(run, t),
         Stage::Fetching => return None,
-        Stage::Collating => "Samples are stacked into one tensor per field",
+        Stage::Collating => say!("Samples are stacked into one tensor per field"),
         Stage::Returning if before() == Some(Stage::Pinning) => {
-            "A GPU can copy it without waiting for it"
+            say!("A GPU can copy it without waiting for it")
         }
-        Stage::Returning => "The main process reads this queue only when next() is called",
-        Stage::Pinning => "One batch at a time, in the order of arrival",
-        Stage::Held => "With in_order=False it would be yielded now",
-        Stage::Ready if !in_order => "With in_order=False the first to arrive is yielded",
+        Stage::Returning => say!("The main process reads this queue only when next() is called"),
+        Stage::Pinning => say!("One batch at a time, in the order of arrival"),
+        Stage::Held => say!("With in_order=False it would be yielded now"),
+        Stage::Ready if !in_order => say!("With in_order=False the first to arrive is yielded"),
         Stage::Ready => return None,
         Stage::Training => match wait_around(run, t.at).map(|since| t.at - since) {
-            Some(waited) if waited >= Nanos(1_000) => "The training loop was blocked until now",
-            _ => "The loader is ahead of it",
+            Some(waited) if waited >= Nanos(1_000) => {
+                say!("The training loop was blocked until now")
+            }
+            _ => say!("The loader is ahead of it"),
         },
-        Stage::Done if is_last(run, t) => "It was the last one",
-        Stage::Done => "Now it asks for the next one",
-        Stage::Failed => "Without a try around it, the training loop ends here",
+        Stage::Done if is_last(run, t) => say!("It was the last one"),
+        Stage::Done => say!("Now it asks for the next one"),
+        Stage::Failed => say!("Without a try around it, the training loop ends here"),
         Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
-            "It gets no more tasks in this epoch"
+            say!("It gets no more tasks in this epoch")
         }
-        Stage::Discarded => "Work already done on it is lost",
+        Stage::Discarded => say!("Work already done on it is lost"),
     };
     Some(text.to_owned())
 }
@@ -135,8 +138,8 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     let (idx, window) = (u64::from(batch.id.idx), run.info.options.window() as u64);
     Some(match window {
         0 => return None,
-        window if idx < window => format!("Fills the prefetch window: {} of {window}", idx + 1),
-        _ => "One new task for each batch yielded".to_owned(),
+        window if idx < window => say!("Fills the prefetch window: {} of {window}", idx + 1),
+        _ => say!("One new task for each batch yielded").to_owned(),
     })
 }
 
@@ -144,34 +147,37 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
 pub fn whereabouts(batch: &HeldBatch) -> String {
     let stage = batch.stage.label();
     match (batch.stage, batch.lane) {
-        (Stage::Queued, Some(Lane::IndexQueue(w))) => format!("Queued for worker {w}"),
-        (_, Some(Lane::Worker(w))) => format!("{stage} in worker {w}"),
-        (_, Some(Lane::Main)) => format!("{stage} in the main thread"),
-        (Stage::Returning, Some(lane)) => format!("In the {lane}"),
-        (Stage::Pinning, _) => "In the pin thread".to_owned(),
-        (Stage::Ready, _) => "Ready in the reorder buffer".to_owned(),
-        (Stage::Held, _) => "Held in the reorder buffer".to_owned(),
+        (Stage::Queued, Some(Lane::IndexQueue(w))) => say!("Queued for worker {w}"),
+        (_, Some(Lane::Worker(w))) => say!("{stage} in worker {w}"),
+        (_, Some(Lane::Main)) => say!("{stage} in the main thread"),
+        (Stage::Returning, Some(lane)) => say!("In the {lane}"),
+        (Stage::Pinning, _) => say!("In the pin thread").to_owned(),
+        (Stage::Ready, _) => say!("Ready in the reorder buffer").to_owned(),
+        (Stage::Held, _) => say!("Held in the reorder buffer").to_owned(),
         _ => stage.to_owned(),
     }
 }
 
 /// `worker 0` or `the main thread`.
 pub fn fetcher(worker: Option<WorkerId>) -> String {
-    worker.map_or_else(|| "the main thread".to_owned(), |w| format!("worker {w}"))
+    worker.map_or_else(
+        || say!("the main thread").to_owned(),
+        |w| say!("worker {w}"),
+    )
 }
 
 fn ready(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
     let name = capital(&id.to_string());
     let wait = wait_around(run, t.at);
     if before == Some(Stage::Held) {
-        format!("{name} is no longer held; it is next")
+        say!("{name} is no longer held; it is next")
     } else if let Some(since) = wait {
-        format!(
+        say!(
             "{name} arrives after the trainer waited {} for it",
             t.at - since
         )
     } else {
-        format!("{name} arrives and is next")
+        say!("{name} arrives and is next")
     }
 }
 
@@ -179,9 +185,9 @@ fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
     // A millionth of a second is the cost of the call itself.
     match wait_around(run, t.at).map(|since| t.at - since) {
         Some(waited) if waited >= Nanos(1_000) => {
-            format!("The trainer gets {id} after waiting {waited}")
+            say!("The trainer gets {id} after waiting {waited}")
         }
-        _ => format!("The trainer gets {id} without waiting"),
+        _ => say!("The trainer gets {id} without waiting"),
     }
 }
 

@@ -102,7 +102,7 @@ impl<'a> Report<'a> {
             "forecasts": self.forecasts_json(),
             "summary": self.summary,
             "cut": self.cut,
-            "origin": run.info.origin.label(),
+            "origin": run.info.origin.key(),
             "options": run.info.options,
         })
     }

@@ -33,6 +33,17 @@ fn every_character_has_a_glyph() {
     texts(&root().join("assets/lessons"), &mut all);
     texts(&root().join("app/lessons/src"), &mut all);
     texts(&root().join("app/ui/src/panels/learn"), &mut all);
+    // The catalogs of all texts.
+    let mut catalogs = 0;
+    for side in ["app", "loader"] {
+        let crates = fs::read_dir(root().join(side)).expect("the folder is there");
+        let words = crates.flatten().map(|one| one.path().join("words"));
+        for folder in words.filter(|folder| folder.join("zh.toml").is_file()) {
+            texts(&folder, &mut all);
+            catalogs += 1;
+        }
+    }
+    assert!(catalogs > 5, "only {catalogs} catalogs were found");
     let names = [
         "Inter-Regular.otf",
         "JetBrainsMono-Regular.ttf",

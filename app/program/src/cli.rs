@@ -5,6 +5,7 @@ mod attach;
 mod compare;
 mod export;
 mod force;
+mod help;
 mod info;
 mod install;
 mod interrupt;
@@ -28,9 +29,9 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use loadscope_files::survive_size_limit;
-use loadscope_words::set_language;
+use loadscope_words::{Language, language, say, set_language};
 
 pub use load::LoadArgs;
 pub use terminal::complain;
@@ -118,6 +119,15 @@ enum Sub {
 /// Prints the help that was asked for, or what is wrong with the arguments.
 fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    if language() != Language::En {
+        // Without colours, because clap's own words are replaced.
+        let text = help::reworded(error.render().to_string());
+        match error.use_stderr() {
+            true => terminal::refuse(&text),
+            false => terminal::say(text.trim_end())?,
+        }
+        return Ok(code);
+    }
     if error.use_stderr() {
         // Without colours: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
         terminal::refuse(&error.render().to_string());
@@ -125,7 +135,9 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     }
     // The help holds nothing but our own words.
     match error.print() {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!("standard output: {e}")),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::anyhow!(say!("standard output: {e}")))
+        }
         _ => Ok(code),
     }
 }
@@ -137,7 +149,8 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
 pub fn run() -> anyhow::Result<ExitCode> {
     survive_size_limit();
     set_language(language::of_arguments(std::env::args_os()));
-    let cli = match Cli::try_parse() {
+    let matches = help::spoken(Cli::command()).try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(e) => return help_or_error(&e),
     };

@@ -14,6 +14,7 @@ use loadscope_model::picture::Picture;
 use loadscope_model::question::Output;
 use loadscope_model::typing::{PathFor, TypedPath};
 use loadscope_session::{ExportFormat, Waker};
+use loadscope_words::say;
 
 mod picture;
 
@@ -40,12 +41,12 @@ impl Dialogs {
     /// Asks for a recording to open.
     pub fn open(&self) {
         let dialog = AsyncFileDialog::new()
-            .set_title("Open a recording")
+            .set_title(say!("Open a recording"))
             .add_filter(
-                "Recordings and traces",
+                say!("Recordings and traces"),
                 &["jsonl", "zst", "json", "gz", "sqlite", "db", "sqlite3"],
             )
-            .add_filter("All files", &["*"]);
+            .add_filter(say!("All files"), &["*"]);
         self.ask(dialog.pick_file(), Some(PathFor::Open), |f| {
             Command::Open(f.path().to_owned())
         });
@@ -54,9 +55,9 @@ impl Dialogs {
     /// Asks for a recording to compare with.
     pub fn compare(&self) {
         let dialog = AsyncFileDialog::new()
-            .set_title("Compare with a recording")
-            .add_filter("Loadscope recordings", &["jsonl", "zst"])
-            .add_filter("All files", &["*"]);
+            .set_title(say!("Compare with a recording"))
+            .add_filter(say!("Loadscope recordings"), &["jsonl", "zst"])
+            .add_filter(say!("All files"), &["*"]);
         self.ask(dialog.pick_file(), Some(PathFor::Compare), |f| {
             Command::CompareWith(f.path().to_owned())
         });
@@ -65,10 +66,10 @@ impl Dialogs {
     /// Asks where to save the recording.
     pub fn save(&self) {
         let dialog = AsyncFileDialog::new()
-            .set_title("Save the recording")
+            .set_title(say!("Save the recording"))
             .set_file_name("run.jsonl.zst")
-            .add_filter("Compressed recording", &["zst"])
-            .add_filter("Plain recording", &["jsonl"]);
+            .add_filter(say!("Compressed recording"), &["zst"])
+            .add_filter(say!("Plain recording"), &["jsonl"]);
         self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
             // The dialog has asked whether to replace a file.
             Command::Overwrite(Output::Recording(f.path().to_owned()))
@@ -77,7 +78,7 @@ impl Dialogs {
 
     /// Asks for a folder of recordings or logs to open.
     pub fn open_folder(&self) {
-        let dialog = AsyncFileDialog::new().set_title("Open a folder of recordings");
+        let dialog = AsyncFileDialog::new().set_title(say!("Open a folder of recordings"));
         self.ask(dialog.pick_folder(), Some(PathFor::OpenFolder), |f| {
             Command::Open(f.path().to_owned())
         });
@@ -86,11 +87,11 @@ impl Dialogs {
     /// Asks where to export to. The name says as what.
     pub fn export(&self) {
         let dialog = AsyncFileDialog::new()
-            .set_title("Export the run")
+            .set_title(say!("Export the run"))
             .set_file_name("run.json.gz")
-            .add_filter("Trace for Perfetto", &["gz", "json"])
-            .add_filter("Three tables, Parquet", &["parquet"])
-            .add_filter("Three tables, CSV", &["csv"]);
+            .add_filter(say!("Trace for Perfetto"), &["gz", "json"])
+            .add_filter(say!("Three tables, Parquet"), &["parquet"])
+            .add_filter(say!("Three tables, CSV"), &["csv"]);
         self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
             // The dialog has asked for this name. Of tables it does not know the names of their files.
             match ExportFormat::for_path(f.path()) {
@@ -108,19 +109,19 @@ impl Dialogs {
     pub fn picture(&self, picture: Picture, input: Option<&Path>) {
         let input = input.map(Path::to_owned);
         let dialog = AsyncFileDialog::new()
-            .set_title("Save batch image")
+            .set_title(say!("Save batch image"))
             .set_file_name(picture.file_name())
-            .add_filter("PNG picture", &["png"]);
+            .add_filter(say!("PNG picture"), &["png"]);
         self.ask(dialog.save_file(), None, move |f| {
             let path = f.path();
             Command::Say(match picture::save(&picture, path, input.as_deref()) {
                 Ok(()) => Notice {
                     is_error: false,
-                    text: format!("Saved to {}", path.display()),
+                    text: say!("Saved to {}", path.display()),
                 },
                 Err(e) => Notice {
                     is_error: true,
-                    text: format!("cannot save {}: {e}", path.display()),
+                    text: say!("cannot save {}: {e}", path.display()),
                 },
             })
         });
@@ -128,7 +129,7 @@ impl Dialogs {
 
     /// Asks for a folder of pictures.
     pub fn folder(&self) {
-        let dialog = AsyncFileDialog::new().set_title("Choose a folder of pictures");
+        let dialog = AsyncFileDialog::new().set_title(say!("Choose a folder of pictures"));
         self.ask(dialog.pick_folder(), Some(PathFor::Folder), |f| {
             Command::UseFolder(f.path().to_owned())
         });
@@ -144,12 +145,14 @@ impl Dialogs {
         // Where there is no dialog, the place can be typed in the options.
         match is_folder {
             true => self.ask(
-                dialog.set_title("Choose a folder of data").pick_folder(),
+                dialog
+                    .set_title(say!("Choose a folder of data"))
+                    .pick_folder(),
                 None,
                 use_it,
             ),
             false => self.ask(
-                dialog.set_title("Choose a file of data").pick_file(),
+                dialog.set_title(say!("Choose a file of data")).pick_file(),
                 None,
                 use_it,
             ),
@@ -187,6 +190,7 @@ fn missing(otherwise: Option<PathFor>) -> Command {
     }
     Command::Say(Notice {
         is_error: true,
-        text: "The system has no file dialog. Install zenity or xdg-desktop-portal".to_owned(),
+        text: say!("The system has no file dialog. Install zenity or xdg-desktop-portal")
+            .to_owned(),
     })
 }

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+loadscope_words::catalogs!();
+
 pub mod cli;
 pub mod desktop;
 pub mod dialog;

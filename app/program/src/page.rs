@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use loadscope_words::say;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -10,10 +11,8 @@ const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// Why there is no page.
 #[derive(Debug, Error)]
-#[error(
-    "this build of Loadscope has no page for a browser. `cargo xtask web` makes it, and the next build includes it; the package for pip \
-     has it"
-)]
+#[error("{}", say!("this build of Loadscope has no page for a browser. `cargo xtask web` makes it, and the next build includes it; the package for pip \
+     has it"))]
 pub struct NoPage;
 
 /// What a page shows at first.

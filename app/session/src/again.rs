@@ -10,6 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
 use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
 use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
+use loadscope_words::say;
 
 use super::events::{each_event, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
@@ -60,7 +61,7 @@ impl Session {
                 Err(SaveError::Writing(WriteError::Exists(_))) => {
                     Update::Exists(Output::Recording(path))
                 }
-                Err(e) => Update::NotSaved(format!(
+                Err(e) => Update::NotSaved(say!(
                     "The recording was not saved to {}: {e}",
                     path.display()
                 )),

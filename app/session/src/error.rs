@@ -3,14 +3,13 @@
 use loadscope_live::ProgramError;
 use loadscope_plan::error::EngineError;
 use loadscope_trace::LogError;
+use loadscope_words::say;
 
 /// Why a session could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// This build has no embedded loader.
-    #[error(
-        "this build has no embedded loader: it opens, records, watches and simulates. `cargo build --release` makes one that has it"
-    )]
+    #[error("{}", say!("this build has no embedded loader: it opens, records, watches and simulates. `cargo build --release` makes one that has it"))]
     NoEngine,
     /// The engine refused.
     #[error(transparent)]
@@ -22,6 +21,6 @@ pub enum SessionError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The system gave no thread.
-    #[error("cannot start a thread: {0}. Close other programs and try again")]
+    #[error("{}", say!("cannot start a thread: {0}. Close other programs and try again", .0))]
     Thread(std::io::Error),
 }

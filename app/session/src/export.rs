@@ -9,6 +9,7 @@ use loadscope_exchange::ExportError;
 pub use loadscope_exchange::Format as ExportFormat;
 use loadscope_files::{Existing, WriteError, refuse_input};
 use loadscope_trace::{Run, RunId};
+use loadscope_words::say;
 
 use super::session::Origin;
 use super::{Session, SessionError, Update};
@@ -67,10 +68,9 @@ impl Session {
                 (None, _) => Ok(()),
             };
             let Some(format) = format else {
-                let why = allowed.err().map_or_else(
-                    || unknown(&path),
-                    |e| format!("The run was not exported: {e}"),
-                );
+                let why = allowed
+                    .err()
+                    .map_or_else(|| unknown(&path), |e| say!("The run was not exported: {e}"));
                 let _ = out.send(Update::NotExported(Some(why)));
                 wake();
                 return;
@@ -84,7 +84,7 @@ impl Session {
                 Err(ExportError::Refused(WriteError::Exists(file))) => {
                     Update::Exists(Output::Export(path.clone(), Some(file)))
                 }
-                Err(e) => Update::NotExported(Some(format!("The run was not exported: {e}"))),
+                Err(e) => Update::NotExported(Some(say!("The run was not exported: {e}"))),
             };
             let _ = out.send(update);
             wake();
@@ -104,7 +104,7 @@ impl Session {
 /// What is wrong with a name of no format.
 fn unknown(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
-    format!(
+    say!(
         "The run was not exported: the ending of {} is that of no format. Use {}",
         name.to_string_lossy(),
         ExportFormat::ENDINGS

@@ -8,6 +8,7 @@ use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_trace::{
     Event, Fleet, Lines, LogError, LogReader, Merge, Nanos, RunId, count, plural,
 };
+use loadscope_words::say;
 
 use super::events::{each_of_streams, is_program};
 use super::folder::{Folder, Numbers, Seat};
@@ -16,8 +17,8 @@ use super::reading::Blocks;
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &ImportError) -> String {
     match error.names_the_file() {
-        true => format!("cannot open {error}"),
-        false => format!("cannot open {}: {error}", path.display()),
+        true => say!("cannot open {error}"),
+        false => say!("cannot open {}: {error}", path.display()),
     }
 }
 
@@ -162,9 +163,9 @@ pub(super) fn complete(fleet: &mut Fleet) {
         fleet.apply(&Event::warning(
             run,
             at,
-            format!(
+            say!(
                 "{} of more than {} loaders are left out",
-                plural(left_out, "event", "events"),
+                plural(left_out, say!(n: "event"), say!(n: "events")),
                 count(Fleet::MOST as u64)
             ),
         ));
@@ -251,8 +252,8 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
 /// Says that events came too late to be put in their place.
 pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
     let text = match count {
-        1 => "1 event came late and is shown later than it happened".to_owned(),
-        more => format!(
+        1 => say!("1 event came late and is shown later than it happened").to_owned(),
+        more => say!(
             "{} events came late and are shown later than they happened",
             loadscope_trace::count(more)
         ),

@@ -13,6 +13,7 @@ use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
 use loadscope_trace::align::{Clock, Marks, Place, places};
 use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count};
+use loadscope_words::say;
 
 use super::events::each_event;
 
@@ -49,7 +50,8 @@ impl Folder {
             cause,
         };
         if is_of_kernel(path) {
-            let what = "folder holds what the system tells about itself, not recordings".to_owned();
+            let what =
+                say!("folder holds what the system tells about itself, not recordings").to_owned();
             return Err(ImportError::Foreign { what });
         }
         let mut entries = Vec::new();
@@ -77,7 +79,7 @@ impl Folder {
             // Those that are named are looked at closely.
             let looked = match found.skipped.len() < NAMED || might_be(&entry) {
                 true => look_into(&entry),
-                false => Err("is something else".to_owned()),
+                false => Err(say!("is something else").to_owned()),
             };
             match looked {
                 // A log of a process that has been counted with the folder.
@@ -106,8 +108,8 @@ impl Folder {
     /// That there is nothing to open, in a sentence.
     pub fn nothing(&self) -> ImportError {
         let what = match self.skipped.len() {
-            0 => "folder is empty".to_owned(),
-            _ => format!("folder holds no recordings: {}", self.names()),
+            0 => say!("folder is empty").to_owned(),
+            _ => say!("folder holds no recordings: {}", self.names()),
         };
         ImportError::Foreign { what }
     }
@@ -116,17 +118,17 @@ impl Folder {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.skipped.is_empty() {
-            notes.push(format!("Skipped in this folder: {}", self.names()));
+            notes.push(say!("Skipped in this folder: {}", self.names()));
         }
         if self.beyond > 0 {
-            notes.push(format!(
+            notes.push(say!(
                 "{} more recordings in this folder are left out: {} are opened at most",
                 count(self.beyond as u64),
                 MOST_RECORDINGS
             ));
         }
         if self.is_too_full {
-            notes.push(format!(
+            notes.push(say!(
                 "Only the first {} files of this folder were looked at",
                 count(MOST_FILES as u64)
             ));
@@ -136,9 +138,9 @@ impl Folder {
 
     fn names(&self) -> String {
         let named = self.skipped.iter().take(NAMED);
-        let mut names: Vec<String> = named.map(|(name, why)| format!("{name} {why}")).collect();
+        let mut names: Vec<String> = named.map(|(name, why)| say!("{name} {why}")).collect();
         if self.skipped.len() > NAMED {
-            names.push(format!(
+            names.push(say!(
                 "and {} more",
                 count((self.skipped.len() - NAMED) as u64)
             ));
@@ -150,13 +152,13 @@ impl Folder {
 /// What is at `path`, or why it is skipped.
 fn look_into(path: &Path) -> Result<Kind, String> {
     if is_of_kernel(path) {
-        return Err("belongs to the system".to_owned());
+        return Err(say!("belongs to the system").to_owned());
     }
     if path.is_dir() {
         return match folder::streams(path).is_empty() {
             false => Ok(Kind::Log),
             true if matches!(Kind::of(path), Ok(Kind::Lotus)) => Ok(Kind::Lotus),
-            true => Err("is a folder without recordings".to_owned()),
+            true => Err(say!("is a folder without recordings").to_owned()),
         };
     }
     check(path).map_err(|error| match error {
@@ -164,7 +166,7 @@ fn look_into(path: &Path) -> Result<Kind, String> {
             Some(what) => what.to_owned(),
             None => what,
         },
-        error => format!("cannot be opened: {error}"),
+        error => say!("cannot be opened: {error}"),
     })
 }
 

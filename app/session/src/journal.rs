@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use loadscope_files::{GrowingFile, WriteError, is_abandoned};
 pub use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{EventKind, LogError, LogReader, RunInfo};
+use loadscope_words::say;
 
 use super::recording::new_recording_in;
 
@@ -129,7 +130,9 @@ impl Journal {
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         match path.parent() == Some(&self.folder) && is_abandoned(path) {
             true => fs::remove_file(path),
-            false => Err(io::Error::other("it is not an ended run of the journal")),
+            false => Err(io::Error::other(say!(
+                "it is not an ended run of the journal"
+            ))),
         }
     }
 
@@ -205,7 +208,7 @@ impl Entry {
             true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("a run in the journal has at most {} GB", MOST_OF_ONE >> 30),
+                say!("a run in the journal has at most {} GB", MOST_OF_ONE >> 30),
             )),
         }
     }
@@ -234,8 +237,8 @@ impl Beginning {
         }
         match Self::read(file) {
             Ok(found) => found,
-            Err(LogError::Version { .. }) => Self::Unknown("A run of a newer Loadscope"),
-            Err(_) => Self::Unknown("A run that is damaged"),
+            Err(LogError::Version { .. }) => Self::Unknown(say!("A run of a newer Loadscope")),
+            Err(_) => Self::Unknown(say!("A run that is damaged")),
         }
     }
 
@@ -256,7 +259,7 @@ impl Beginning {
             (None, Some(error)) => Err(error),
             // Lines that this version does not know count as well.
             (None, None) if events.lines() <= 1 && !events.was_cut() => Ok(Self::Nothing),
-            (None, None) => Ok(Self::Unknown("A run whose dataset is not known")),
+            (None, None) => Ok(Self::Unknown(say!("A run whose dataset is not known"))),
         }
     }
 }

@@ -10,6 +10,8 @@ use loadscope_insight::Datasets;
 use loadscope_plan::order::Samples;
 use loadscope_trace::RunOptions;
 
+loadscope_words::catalogs!();
+
 mod again;
 #[cfg(feature = "engine")]
 mod engine;

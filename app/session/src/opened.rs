@@ -4,6 +4,7 @@ use std::path::Path;
 
 use loadscope_exchange::ImportError;
 use loadscope_trace::{Fleet, Run, plural};
+use loadscope_words::say;
 
 use super::Note;
 use super::file::{Taker, complete, read_into, refusal};
@@ -102,10 +103,10 @@ impl Opened {
                 }
                 Err(error) => {
                     let what = match self.fleet.events() > known {
-                        true => "It is shown as far as it was read",
-                        false => "It is left out",
+                        true => say!("It is shown as far as it was read"),
+                        false => say!("It is left out"),
                     };
-                    self.complain(format!("{}. {what}", refusal(&path, &error)));
+                    self.complain(say!("{}. {what}", refusal(&path, &error)));
                     damaged = Some(error);
                 }
             }
@@ -116,10 +117,14 @@ impl Opened {
             _ => {}
         }
         if self.cut {
-            self.complain(format!(
+            self.complain(say!(
                 "{} of {} cut off in the middle: {}. Everything before the cut is shown",
                 cut.len(),
-                plural(seats.len() as u64, "recording is", "recordings are"),
+                plural(
+                    seats.len() as u64,
+                    say!(n: "recording is"),
+                    say!(n: "recordings are")
+                ),
                 cut.join(", ")
             ));
         }

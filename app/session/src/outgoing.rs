@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use loadscope_files::{GrowingFile, WriteError};
 use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
+use loadscope_words::say;
 
 use super::journal::Entry;
 use super::memory::SharedLog;
@@ -101,7 +102,8 @@ impl Outgoing {
         let before = self.content;
         self.content += content.nbytes();
         if before < MOST_CONTENT && self.content >= MOST_CONTENT {
-            let text = "The contents of later batches are not kept: the limit of 512 MB is reached";
+            let text =
+                say!("The contents of later batches are not kept: the limit of 512 MB is reached");
             let _ = self.out.send(Update::Notice(text.to_owned()));
         }
         self.content < MOST_CONTENT
@@ -130,9 +132,9 @@ impl Outgoing {
     /// The run goes on; its recording has ended here.
     fn give_up(&mut self, error: &LogError) {
         let left = self.log.take().and_then(|log| log.path());
-        let mut text = format!("The recording has stopped: {error}");
+        let mut text = say!("The recording has stopped: {error}");
         if let Some(path) = left {
-            text += &format!(". What was recorded before is in {path}");
+            text += &say!(". What was recorded before is in {path}");
         }
         let _ = self.out.send(Update::Failed(text));
     }
@@ -197,14 +199,14 @@ impl Log {
             Self::Memory(log) => log.finish().map(drop).map_err(|e| e.to_string()),
             Self::File(log, path) => {
                 let kept = |e: &dyn std::fmt::Display| match std::fs::exists(&path) {
-                    Ok(false) => format!("The recording is lost. {e}"),
-                    _ => format!("The recording is incomplete. {e}. What was written is in {path}"),
+                    Ok(false) => say!("The recording is lost. {e}"),
+                    _ => say!("The recording is incomplete. {e}. What was written is in {path}"),
                 };
                 let growing = log.finish().map_err(|e| kept(&e))?;
                 growing.finish().map_err(|e| match e {
                     // What is there under its name is another one's.
-                    WriteError::Vanished(_) => format!("The recording is lost. {e}"),
-                    WriteError::Moved { .. } => format!("The recording has another name. {e}"),
+                    WriteError::Vanished(_) => say!("The recording is lost. {e}"),
+                    WriteError::Moved { .. } => say!("The recording has another name. {e}"),
                     _ => kept(&e),
                 })
             }

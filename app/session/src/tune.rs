@@ -6,6 +6,7 @@ use loadscope_insight::loaders::{find, name};
 use loadscope_insight::tune::{Choice, Expected, Kind, Measured, Table, Tried, choose, yielded};
 use loadscope_live::{End, Stop};
 use loadscope_trace::{Fleet, Overrides, Run, RunId, RunInfo, plural};
+use loadscope_words::say;
 
 mod job;
 mod one;
@@ -113,18 +114,18 @@ impl Tuning<'_> {
         let run = ran.fleet.get(id).cloned().unwrap_or_default();
         let count = yielded(&run);
         if count < FEW {
-            return Err(TuneError::Nothing(format!(
+            return Err(TuneError::Nothing(say!(
                 "the loader that is measured, {}, yielded {}: too few to compare. Name another one with --loader, or let the \
                  runs go on for longer with --stop-after",
                 called(&run.info),
-                plural(count as u64, "batch", "batches")
+                plural(count as u64, say!(n: "batch"), say!(n: "batches"))
             )));
         }
         let target = run.info.made_at.as_ref();
         let target = target.map(|at| format!("{}:{}", at.file, at.line));
         if target.is_none() && all.len() > 1 && !self.job.all_loaders {
             self.notes.push(
-                "It is not known which line makes the loader, so arguments were set in all loaders"
+                say!("It is not known which line makes the loader, so arguments were set in all loaders")
                     .to_owned(),
             );
         }
@@ -235,7 +236,7 @@ impl Tuning<'_> {
             let why = || {
                 done.failed
                     .clone()
-                    .unwrap_or_else(|| "nothing was measured".to_owned())
+                    .unwrap_or_else(|| say!("nothing was measured").to_owned())
             };
             Tried {
                 kind: done.kind,
@@ -296,13 +297,11 @@ fn why_not(
     let failed = match ran.end {
         _ if ran.stopped => None,
         End::Code(0) => None,
-        End::Code(code) => Some(format!("the program failed with code {code}, see {log}")),
-        End::Signal(number) => Some(format!(
-            "the program was ended by signal {number}, see {log}"
-        )),
+        End::Code(code) => Some(say!("the program failed with code {code}, see {log}")),
+        End::Signal(number) => Some(say!("the program was ended by signal {number}, see {log}")),
     };
     let Some(run) = run else {
-        return failed.or_else(|| Some(format!("the loader was not iterated, see {log}")));
+        return failed.or_else(|| Some(say!("the loader was not iterated, see {log}")));
     };
     let missed = overrides.missed_by(&run.info.options);
     if !missed.is_empty() {
@@ -311,7 +310,7 @@ fn why_not(
             .iter()
             .find(|(_, m)| m.text.contains("cannot be made"));
         let why = why.map_or(String::new(), |(_, m)| format!(": {}", m.first_line()));
-        return Some(format!("{} could not be set{why}", missed.join(", ")));
+        return Some(say!("{} could not be set{why}", missed.join(", ")));
     }
     let enough = match stop {
         Stop::Batches(_) => yielded(&first.run).div_ceil(2).max(FEW),
@@ -319,9 +318,9 @@ fn why_not(
     };
     let count = yielded(run);
     let few = (count < enough).then(|| {
-        format!(
+        say!(
             "only {}, see {log}",
-            plural(count as u64, "batch", "batches")
+            plural(count as u64, say!(n: "batch"), say!(n: "batches"))
         )
     });
     failed.or(few)

@@ -12,6 +12,7 @@ use loadscope_live::{
     Program, ProgramError, Remote, Request,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
+use loadscope_words::say;
 
 use super::file::late;
 use super::outgoing::Outgoing;
@@ -320,7 +321,7 @@ impl Pump {
         let refused = self.listener.refused();
         if refused > 0 && self.join.loaders() > 0 {
             let text =
-                format!("{refused} connections were refused because they did not know the token");
+                say!("{refused} connections were refused because they did not know the token");
             rest.push(Event::warning(RunId(0), at, text));
         }
         self.pass_on(rest);
@@ -374,7 +375,7 @@ fn recording(process: &Introduction) -> String {
 fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Option<u32>) -> String {
     let others: Vec<&str> = join.others().collect();
     if !others.is_empty() {
-        return format!(
+        return say!(
             "No DataLoader was iterated in this program. It imported {}, which load data without one and cannot be recorded",
             others.join(" and ")
         );
@@ -383,14 +384,14 @@ fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Option<u32>) ->
         return unrecorded.sentence();
     }
     match (join.pids().len(), running) {
-        (0, Some(pid)) => format!(
+        (0, Some(pid)) => say!(
             "Process {pid} told nothing: no iterator of a DataLoader was made meanwhile, or its Python was started before `python -m \
              loadscope install` was called for it"
         ),
-        (_, Some(pid)) => format!("No DataLoader was iterated in process {pid} meanwhile"),
-        (0, None) => "No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
-              ignore its environment (-I, -E, -S)"
+        (_, Some(pid)) => say!("No DataLoader was iterated in process {pid} meanwhile"),
+        (0, None) => say!("No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
+              ignore its environment (-I, -E, -S)")
             .to_owned(),
-        (_, None) => "No DataLoader was iterated in this program, though it imported PyTorch".to_owned(),
+        (_, None) => say!("No DataLoader was iterated in this program, though it imported PyTorch").to_owned(),
     }
 }

@@ -390,7 +390,10 @@ fn lines_run(lines: &str) -> (Result<(), String>, Vec<String>) {
 fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
     let (ended, _) = lines_run("{\"a\": 1, \"b\": 2}\n{\"a\": 1}\n");
     let error = ended.expect_err("a key is missing");
-    assert!(error.contains("'b'. The first sample of the batch has this key"), "{error}");
+    assert!(
+        error.contains("'b'. The first sample of the batch has this key"),
+        "{error}"
+    );
     let (ended, _) = lines_run("{\"a\": null}\n{\"a\": 1}\n");
     let error = ended.expect_err("null does not stack");
     assert!(error.contains("(null) does not stack"), "{error}");

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use loadscope_trace::LogError;
+use loadscope_words::{Text, say, text};
 use thiserror::Error;
 
 use crate::Kind;
 
 /// What can be opened, in a sentence.
-const OPENABLE: &str = "Loadscope opens its own recordings (.jsonl, .jsonl.zst), folders of them, traces of torch.profiler (.json, .json.gz), folders \
-                        of LotusTrace logs and SPDL's SQLite statistics";
+const OPENABLE: Text = text!(
+    "Loadscope opens its own recordings (.jsonl, .jsonl.zst), folders of them, traces of torch.profiler (.json, .json.gz), folders \
+                        of LotusTrace logs and SPDL's SQLite statistics"
+);
 
 /// Why something could not be read.
 #[derive(Debug, Error)]
@@ -19,7 +22,7 @@ pub enum ImportError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// It cannot be opened or read.
-    #[error("{path}: {cause}. Check the path and its permissions")]
+    #[error("{}", say!("{path}: {cause}. Check the path and its permissions", path = .path.display(), cause = .cause))]
     Open {
         /// The file or folder.
         path: PathBuf,
@@ -27,13 +30,13 @@ pub enum ImportError {
         cause: std::io::Error,
     },
     /// Nothing that can be opened.
-    #[error("this {what}. {OPENABLE}")]
+    #[error("{}", say!("this {what}. {OPENABLE}", what = .what))]
     Foreign {
         /// What it seems to be, with its verb: `is a PNG picture`.
         what: String,
     },
     /// It is what it seemed to be, but there is nothing of a data loader in it.
-    #[error("this {kind} {why}. {OPENABLE}")]
+    #[error("{}", say!("this {kind} {why}. {OPENABLE}", kind = .kind, why = .why))]
     Nothing {
         /// What it is.
         kind: Kind,
@@ -41,7 +44,7 @@ pub enum ImportError {
         why: String,
     },
     /// It is damaged.
-    #[error("this {kind} is damaged {place}: {why}")]
+    #[error("{}", say!("this {kind} is damaged {place}: {why}", kind = .kind, place = .place, why = .why))]
     Damaged {
         /// What it is.
         kind: Kind,
@@ -51,9 +54,7 @@ pub enum ImportError {
         why: String,
     },
     /// More than fits into the memory.
-    #[error(
-        "this {kind} has more than {most} {what}, which is more than Loadscope holds in memory. {remedy}"
-    )]
+    #[error("{}", say!("this {kind} has more than {most} {what}, which is more than Loadscope holds in memory. {remedy}", kind = .kind, most = .most, what = .what, remedy = .remedy))]
     TooMuch {
         /// What it is.
         kind: Kind,
@@ -93,7 +94,7 @@ impl ImportError {
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// A file cannot be created or written.
-    #[error("{path}: {cause}. Check the path, its permissions and the room on the disk")]
+    #[error("{}", say!("{path}: {cause}. Check the path, its permissions and the room on the disk", path = .path.display(), cause = .cause))]
     Write {
         /// The file.
         path: PathBuf,
@@ -112,6 +113,6 @@ pub enum ExportError {
         why: String,
     },
     /// It was stopped.
-    #[error("the export was cancelled")]
+    #[error("{}", say!("the export was cancelled"))]
     Cancelled,
 }

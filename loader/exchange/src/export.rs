@@ -7,6 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use loadscope_files::{Existing, NewFile, WriteError};
 use loadscope_trace::{Run, RunId};
+use loadscope_words::{Text, text};
 
 use crate::ExportError;
 
@@ -34,7 +35,7 @@ pub enum Format {
 
 impl Format {
     /// The endings of names by which [`for_path`](Self::for_path) knows the formats, in a sentence.
-    pub const ENDINGS: &str = ".json or .json.gz for Perfetto, .parquet or .csv for tables";
+    pub const ENDINGS: Text = text!(".json or .json.gz for Perfetto, .parquet or .csv for tables");
 
     /// What a file name asks for; `None`: its ending is that of no format.
     pub fn for_path(path: &Path) -> Option<Self> {

@@ -1,5 +1,7 @@
 //! What can be opened.
 
+use loadscope_words::say;
+
 use std::fmt;
 
 /// What can be opened.
@@ -19,9 +21,9 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Log => "recording",
-            Self::Profiler => "trace in Chrome's format",
-            Self::Lotus => "LotusTrace log",
-            Self::Spdl => "SQLite file",
+            Self::Profiler => say!("trace in Chrome's format"),
+            Self::Lotus => say!("LotusTrace log"),
+            Self::Spdl => say!("SQLite file"),
         })
     }
 }

@@ -8,6 +8,8 @@
 
 #![forbid(unsafe_code)]
 
+loadscope_words::catalogs!();
+
 mod error;
 mod export;
 mod import;

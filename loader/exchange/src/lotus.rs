@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::open::open;
 use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
+use loadscope_words::say;
 
 mod join;
 mod line;
@@ -99,8 +100,8 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         return Err(ImportError::TooMuch {
             kind: Kind::Lotus,
             most: MOST_FILES,
-            what: "files beside it",
-            remedy: "Put those of one run into a folder of their own",
+            what: say!("files beside it"),
+            remedy: say!("Put those of one run into a folder of their own"),
         });
     }
     if !is_folder {
@@ -173,7 +174,7 @@ impl Reader {
             self.consumed += read as u64;
             let line = match text.trim_ascii() {
                 b"" => continue,
-                _ if read > LONGEST_LINE => Err("it is longer than 4 KiB".to_owned()),
+                _ if read > LONGEST_LINE => Err(say!("it is longer than 4 KiB").to_owned()),
                 line => Line::parse(line),
             };
             match line {
@@ -184,7 +185,7 @@ impl Reader {
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     return Err(ImportError::Damaged {
                         kind: Kind::Lotus,
-                        place: format!("in line {number} of {name}"),
+                        place: say!("in line {number} of {name}"),
                         why,
                     });
                 }
@@ -206,7 +207,7 @@ impl Reader {
                 kind: Kind::Lotus,
                 most: MOST,
                 what: "lines",
-                remedy: "Log fewer epochs",
+                remedy: say!("Log fewer epochs"),
             });
         }
         match line {

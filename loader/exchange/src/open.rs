@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use loadscope_files::{ReadError, open_regular};
+use loadscope_words::say;
 
 use crate::ImportError;
 
@@ -11,6 +12,6 @@ use crate::ImportError;
 pub(crate) fn open(path: &Path) -> Result<File, ImportError> {
     open_regular(path).map_err(|e| match e {
         ReadError::Io { cause, .. } => ImportError::unreadable(path, cause),
-        _ => ImportError::foreign("is no file"),
+        _ => ImportError::foreign(say!("is no file")),
     })
 }

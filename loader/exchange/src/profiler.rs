@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
+use loadscope_words::say;
 
 use crate::json::{Json, Trouble, Value, nanos};
 use crate::open::open;
@@ -53,7 +54,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         Ok(()) => false,
         Err(Trouble::Cut) => true,
         Err(Trouble::Io(cause)) if is_gzip => {
-            return Err(reader.damaged(&format!("its compression is broken ({cause})")));
+            return Err(reader.damaged(&say!("its compression is broken ({cause})")));
         }
         Err(Trouble::Io(cause)) => return Err(ImportError::unreadable(path, cause)),
         Err(Trouble::Bad(why)) => return Err(reader.damaged(why)),
@@ -78,7 +79,7 @@ impl<R: Read> Reader<R> {
     fn damaged(&self, why: &str) -> ImportError {
         ImportError::Damaged {
             kind: Kind::Profiler,
-            place: format!("at byte {}", self.json.position()),
+            place: say!("at byte {}", self.json.position()),
             why: why.to_owned(),
         }
     }
@@ -89,7 +90,7 @@ impl<R: Read> Reader<R> {
             return self.events(sink);
         }
         if !self.json.enter(b'{')? {
-            return Err(Trouble::Bad("it begins neither with { nor with ["));
+            return Err(Trouble::Bad(say!("it begins neither with {{ nor with [")));
         }
         while sink.wanted && self.json.next_name()? {
             match self.json.text() {

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use loadscope_words::{Text, say, text};
 
 use crate::open::open;
 use crate::{ImportError, Kind, lotus};
@@ -13,27 +14,27 @@ const HEAD: usize = 64 << 10;
 
 /// First bytes, and what has them.
 #[rustfmt::skip]
-const SIGNS: &[(&[u8], &str)] = &[
-    (b"\x89PNG", "is a PNG picture"),
-    (b"\xFF\xD8\xFF", "is a JPEG picture"),
-    (b"GIF8", "is a GIF picture"),
-    (b"%PDF", "is a PDF document"),
-    (b"PK\x03\x04", "is a ZIP archive (PyTorch saves models so). Unpack it first"),
-    (b"PAR1", "is a Parquet table"),
-    (b"ARROW1", "is an Arrow file"),
-    (b"\x89HDF", "is an HDF5 file"),
-    (b"\x7FELF", "is a program"),
-    (b"MZ", "is a program"),
-    (b"BZh", "is compressed with bzip2. Unpack it first"),
-    (b"\xFD7zXZ", "is compressed with xz. Unpack it first"),
-    (b"\x80\x02", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
-    (b"\x80\x03", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
-    (b"\x80\x04", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
-    (b"\x80\x05", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
-    (b"\x93NUMPY", "is a NumPy array"),
-    (b"<!DOCTYPE html", "is a web page"),
-    (b"<html", "is a web page"),
-    (b"<?xml", "is an XML file"),
+const SIGNS: &[(&[u8], Text)] = &[
+    (b"\x89PNG", text!("is a PNG picture")),
+    (b"\xFF\xD8\xFF", text!("is a JPEG picture")),
+    (b"GIF8", text!("is a GIF picture")),
+    (b"%PDF", text!("is a PDF document")),
+    (b"PK\x03\x04", text!("is a ZIP archive (PyTorch saves models so). Unpack it first")),
+    (b"PAR1", text!("is a Parquet table")),
+    (b"ARROW1", text!("is an Arrow file")),
+    (b"\x89HDF", text!("is an HDF5 file")),
+    (b"\x7FELF", text!("is a program")),
+    (b"MZ", text!("is a program")),
+    (b"BZh", text!("is compressed with bzip2. Unpack it first")),
+    (b"\xFD7zXZ", text!("is compressed with xz. Unpack it first")),
+    (b"\x80\x02", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
+    (b"\x80\x03", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
+    (b"\x80\x04", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
+    (b"\x80\x05", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
+    (b"\x93NUMPY", text!("is a NumPy array")),
+    (b"<!DOCTYPE html", text!("is a web page")),
+    (b"<html", text!("is a web page")),
+    (b"<?xml", text!("is an XML file")),
 ];
 
 impl Kind {
@@ -50,7 +51,9 @@ impl Kind {
         if metadata.is_dir() {
             return match lotus::is_folder(path).map_err(failed)? {
                 true => Ok(Self::Lotus),
-                false => Err(ImportError::foreign("folder holds no LotusTrace logs")),
+                false => Err(ImportError::foreign(say!(
+                    "folder holds no LotusTrace logs"
+                ))),
             };
         }
         let head = head(open(path)?).map_err(failed)?;
@@ -72,18 +75,18 @@ impl Kind {
                 .read_to_end(&mut text);
             return match Self::of_text(&text) {
                 Some(Self::Profiler) => Ok(Self::Profiler),
-                Some(Self::Log) => Err(ImportError::foreign(
-                    "is a recording compressed with gzip. Unpack it first, or compress it with zstd",
-                )),
-                _ => Err(ImportError::foreign(
-                    "is compressed with gzip, and no trace of torch.profiler is in it",
-                )),
+                Some(Self::Log) => Err(ImportError::foreign(say!(
+                    "is a recording compressed with gzip. Unpack it first, or compress it with zstd"
+                ))),
+                _ => Err(ImportError::foreign(say!(
+                    "is compressed with gzip, and no trace of torch.profiler is in it"
+                ))),
             };
         }
         if head.trim_ascii().is_empty() {
             return Err(ImportError::foreign(match head {
-                [] => "file is empty",
-                _ => "file holds nothing but blanks",
+                [] => say!("file is empty"),
+                _ => say!("file holds nothing but blanks"),
             }));
         }
         if let Some(kind) = Self::of_text(head) {
@@ -91,14 +94,14 @@ impl Kind {
         }
         let sign = SIGNS.iter().find(|(sign, _)| head.starts_with(sign));
         if let Some((_, what)) = sign {
-            return Err(ImportError::foreign(what));
+            return Err(ImportError::foreign(what.say()));
         }
         let is_text = !head.contains(&0) && valid_beginning(head);
         Err(ImportError::foreign(
             match (is_text, head.trim_ascii_start().first()) {
-                (true, Some(b'{' | b'[')) => "is JSON, but neither a recording nor a trace",
-                (true, _) => "is a text of some other kind",
-                (false, _) => "is a binary file",
+                (true, Some(b'{' | b'[')) => say!("is JSON, but neither a recording nor a trace"),
+                (true, _) => say!("is a text of some other kind"),
+                (false, _) => say!("is a binary file"),
             },
         ))
     }

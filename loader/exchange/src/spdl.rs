@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use loadscope_trace::{GaugeKind, brief, count};
+use loadscope_words::say;
 use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 
 use crate::sink::Sink;
@@ -89,7 +90,7 @@ fn tables(connection: &Connection) -> Result<Vec<String>, ImportError> {
     }
     Err(ImportError::Nothing {
         kind: Kind::Spdl,
-        why: "holds no statistics of SPDL: it has neither a table task_stats nor queue_stats"
+        why: say!("holds no statistics of SPDL: it has neither a table task_stats nor queue_stats")
             .to_owned(),
     })
 }
@@ -120,7 +121,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     if rows.is_empty() {
         return Err(ImportError::Nothing {
             kind: Kind::Spdl,
-            why: "holds no statistics of SPDL yet: its tables are empty".to_owned(),
+            why: say!("holds no statistics of SPDL yet: its tables are empty").to_owned(),
         });
     }
     tell(rows, notes, sink);
@@ -146,7 +147,7 @@ fn each_row(
                 kind: Kind::Spdl,
                 most: MOST_ROWS,
                 what: "rows",
-                remedy: "Log in longer intervals",
+                remedy: say!("Log in longer intervals"),
             });
         }
         if count % LOOK_EVERY == 0 && !sink.go_on(0) {

@@ -3,32 +3,34 @@
 use std::io;
 use std::path::PathBuf;
 
+use loadscope_words::say;
+
 /// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// There is one, and it may not be replaced.
-    #[error("{0} already exists. Choose another name, or pass --force to replace it")]
+    #[error("{}", say!("{0} already exists. Choose another name, or pass --force to replace it", .0.display()))]
     Exists(PathBuf),
     /// What is to hold new files only holds others.
-    #[error("{0} is there already, and is not an empty folder. Choose another name")]
+    #[error("{}", say!("{0} is there already, and is not an empty folder. Choose another name", .0.display()))]
     NotEmpty(PathBuf),
     /// Another process records into it.
-    #[error("{0} is being written by another process. Choose another name")]
+    #[error("{}", say!("{0} is being written by another process. Choose another name", .0.display()))]
     InUse(PathBuf),
     /// What is read is what would be written.
-    #[error("{0} is the input. Choose another name for the output")]
+    #[error("{}", say!("{0} is the input. Choose another name for the output", .0.display()))]
     IsInput(PathBuf),
     /// A folder cannot be replaced by a file.
-    #[error("{0} is a folder. Give the name of a file")]
+    #[error("{}", say!("{0} is a folder. Give the name of a file", .0.display()))]
     IsFolder(PathBuf),
     /// A socket or a disk, which nothing of Loadscope's belongs into.
-    #[error("{0} is neither a file, a pipe nor a character device. Choose another name")]
+    #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name", .0.display()))]
     NotWritable(PathBuf),
     /// The name leads to another file now, or to none.
-    #[error("{0} was removed or replaced while it was written")]
+    #[error("{}", say!("{0} was removed or replaced while it was written", .0.display()))]
     Vanished(PathBuf),
     /// The file is under another name now.
-    #[error("{path} was renamed while it was written, and is now {now}")]
+    #[error("{}", say!("{path} was renamed while it was written, and is now {now}", path = .path.display(), now = .now.display()))]
     Moved {
         /// The name that it was given.
         path: PathBuf,
@@ -36,13 +38,13 @@ pub enum WriteError {
         now: PathBuf,
     },
     /// Another program has written into it.
-    #[error("another program changed {0} while it was written, and part of it is gone")]
+    #[error("{}", say!("another program changed {0} while it was written, and part of it is gone", .0.display()))]
     Changed(PathBuf),
     /// A pipe that no process reads from.
-    #[error("no process reads from the pipe {0}. Start the reader first")]
+    #[error("{}", say!("no process reads from the pipe {0}. Start the reader first", .0.display()))]
     NoReader(PathBuf),
     /// There is no folder to write into.
-    #[error("{path}: the folder {folder} does not exist. Make it first")]
+    #[error("{}", say!("{path}: the folder {folder} does not exist. Make it first", path = .path.display(), folder = .folder.display()))]
     NoFolder {
         /// The file.
         path: PathBuf,
@@ -50,9 +52,7 @@ pub enum WriteError {
         folder: PathBuf,
     },
     /// The disk has no room.
-    #[error(
-        "{path}: cannot {doing}: there is no space left on the disk. Free some, or choose another place"
-    )]
+    #[error("{}", say!("{path}: cannot {doing}: there is no space left on the disk. Free some, or choose another place", path = .path.display(), doing = verb(.doing)))]
     Full {
         /// The file.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub enum WriteError {
         doing: &'static str,
     },
     /// The system refused.
-    #[error("{path}: cannot {doing}: {cause}")]
+    #[error("{}", say!("{path}: cannot {doing}: {cause}", path = .path.display(), doing = verb(.doing), cause = .cause))]
     Io {
         /// The file.
         path: PathBuf,
@@ -99,7 +99,7 @@ impl WriteError {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A folder, a socket, or a device where a file is needed.
-    #[error("{path} is {what}, not a regular file")]
+    #[error("{}", say!("{path} is {what}, not a regular file", path = .path.display(), what = .what))]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -107,7 +107,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// It holds more than may be read.
-    #[error("{path} has more than {} MB, the limit for {what}", .limit / 1_000_000)]
+    #[error("{}", say!("{path} has more than {} MB, the limit for {what}", .limit / 1_000_000, path = .path.display(), what = .what))]
     TooLarge {
         /// The path.
         path: PathBuf,
@@ -117,7 +117,7 @@ pub enum ReadError {
         limit: u64,
     },
     /// It is no UTF-8.
-    #[error("{0} is not a text in UTF-8")]
+    #[error("{}", say!("{0} is not a text in UTF-8", .0.display()))]
     NotText(PathBuf),
     /// The system refused.
     #[error("{path}: {cause}")]
@@ -127,4 +127,17 @@ pub enum ReadError {
         /// Why.
         cause: io::Error,
     },
+}
+
+/// What failed, in the language of the program.
+fn verb(doing: &'static str) -> &'static str {
+    match doing {
+        "create" => say!("create"),
+        "write" => say!("write"),
+        "sync" => say!("sync"),
+        "rename" => say!("rename"),
+        "remove" => say!("remove"),
+        "look at it" => say!("look at it"),
+        other => other,
+    }
 }

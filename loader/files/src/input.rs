@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::ReadError;
+use loadscope_words::say;
 
 /// So long a pipe or a terminal may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,7 +36,7 @@ pub fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<Input, 
     if kind.is_dir() {
         return Err(ReadError::NotAFile {
             path: path.to_owned(),
-            what: "a folder",
+            what: say!("a folder"),
         });
     }
     let size = file.metadata().map_or(0, |found| found.len());
@@ -137,7 +138,7 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
     let file = options.open(path).map_err(|cause| {
         // Sockets cannot be opened at all; that says less than what they are.
         match std::fs::metadata(path).map(|found| what_else(found.file_type())) {
-            Ok(Some(what @ "a socket")) => ReadError::NotAFile {
+            Ok(Some(what)) if what == say!("a socket") => ReadError::NotAFile {
                 path: path.to_owned(),
                 what,
             },
@@ -154,19 +155,19 @@ fn what_else(kind: FileType) -> Option<&'static str> {
         return None;
     }
     if kind.is_dir() {
-        return Some("a folder");
+        return Some(say!("a folder"));
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
         if kind.is_fifo() {
-            return Some("a pipe");
+            return Some(say!("a pipe"));
         }
         if kind.is_socket() {
-            return Some("a socket");
+            return Some(say!("a socket"));
         }
     }
-    Some("a device")
+    Some(say!("a device"))
 }
 
 /// Waits until there is something to read, or the end.
@@ -183,7 +184,7 @@ fn wait(file: &File) -> io::Result<()> {
     // SAFETY: poll reads and writes one pollfd, which lives through the call.
     match unsafe { libc::poll(&raw mut asked, 1, most) } {
         0 => {
-            let text = format!("nothing came for {} s", PATIENCE.as_secs());
+            let text = say!("nothing came for {} s", PATIENCE.as_secs());
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         }
         n if n < 0 => match io::Error::last_os_error() {

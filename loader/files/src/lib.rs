@@ -10,6 +10,8 @@
 //! replaced, never followed. Devices and pipes are written into, never replaced. A file that another process is recording
 //! into is locked and refused.
 
+loadscope_words::catalogs!();
+
 mod atomic;
 mod error;
 mod folder;

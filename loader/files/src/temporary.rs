@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::lock;
+use loadscope_words::say;
 
 /// How many bytes the path of such a folder has at most: the address of a Unix socket in it has room for 107.
 const LONGEST: usize = 90;
@@ -56,14 +57,16 @@ impl TemporaryFolder {
     pub fn new_in(place: &Path, prefix: &str) -> io::Result<Self> {
         let place = std::path::absolute(place)?;
         if place.as_os_str().len() + prefix.len() + 8 > LONGEST {
-            return Err(io::Error::other("the path is too long"));
+            return Err(io::Error::other(say!("the path is too long")));
         }
         // Its name is passed on in texts.
         if place.to_str().is_none() {
-            return Err(io::Error::other("the path is not UTF-8"));
+            return Err(io::Error::other(say!("the path is not UTF-8")));
         }
         if std::env::join_paths([&place]).is_err() {
-            return Err(io::Error::other("the path cannot stand in a list of paths"));
+            return Err(io::Error::other(say!(
+                "the path cannot stand in a list of paths"
+            )));
         }
         let mut builder = DirBuilder::new();
         #[cfg(unix)]

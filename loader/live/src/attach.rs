@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::{Existing, NewFile};
+use loadscope_words::say;
 use serde::Serialize;
 
 /// Where the files are, below the home of the user.
@@ -41,13 +42,15 @@ impl std::fmt::Display for AttachError {
         match self {
             Self::NoProcess(pid) => write!(
                 f,
-                "there is no process {pid}. In a container, call this inside of it"
+                "{}",
+                say!("there is no process {pid}. In a container, call this inside of it")
             ),
             Self::OfAnother(pid) => write!(
                 f,
-                "process {pid} belongs to another user. Only its own user can record it"
+                "{}",
+                say!("process {pid} belongs to another user. Only its own user can record it")
             ),
-            Self::Asking(e) => write!(f, "cannot ask the process to tell: {e}"),
+            Self::Asking(e) => write!(f, "{}", say!("cannot ask the process to tell: {e}")),
         }
     }
 }
@@ -158,7 +161,7 @@ fn letters(boot: &str) -> &str {
 
 /// The folder, which is made if it is missing, and refused if others can write to it.
 fn folder() -> io::Result<PathBuf> {
-    let home = home().ok_or_else(|| io::Error::other("this user has no home"))?;
+    let home = home().ok_or_else(|| io::Error::other(say!("this user has no home")))?;
     let folder = home.join(FOLDER);
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -168,7 +171,8 @@ fn folder() -> io::Result<PathBuf> {
     builder.create(&folder).map_err(placed)?;
     let found = fs::symlink_metadata(&folder).map_err(placed)?;
     if !found.is_dir() || !is_own(&folder) || !is_closed(&found) {
-        let text = "others may write to it, so that it is not used. Remove it, or chmod 700 it";
+        let text =
+            say!("others may write to it, so that it is not used. Remove it, or chmod 700 it");
         return Err(placed(io::Error::other(text)));
     }
     Ok(folder)

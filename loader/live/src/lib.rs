@@ -5,6 +5,8 @@
 //! streams from sockets, [`folder`] from files, [`Program`] starts a program so that its processes find the socket.
 //! No window, no engine.
 
+loadscope_words::catalogs!();
+
 mod attach;
 pub mod folder;
 #[allow(unsafe_code, reason = "a system call")]

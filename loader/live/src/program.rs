@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _};
 use std::process::{Child, Command, Stdio};
 
 use loadscope_files::TemporaryFolder;
+use loadscope_words::say;
 
 use crate::attach::{Asked, AttachError, Running};
 #[cfg(unix)]
@@ -39,16 +40,26 @@ impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Preparing(e) => {
-                write!(f, "cannot prepare a folder for the probe in {e}. ")?;
+                write!(
+                    f,
+                    "{}",
+                    say!("cannot prepare a folder for the probe in {e}. ")
+                )?;
                 f.write_str(match e.kind() {
-                    io::ErrorKind::FileTooLarge => "Allow files of at least 256 kB (ulimit -f)",
-                    _ => "Set TMPDIR to a folder that can be written to",
+                    io::ErrorKind::FileTooLarge => {
+                        say!("Allow files of at least 256 kB (ulimit -f)")
+                    }
+                    _ => say!("Set TMPDIR to a folder that can be written to"),
                 })
             }
             Self::Starting(name, e) if name.is_empty() => {
-                write!(f, "cannot start a program without a name: {e}")
+                write!(f, "{}", say!("cannot start a program without a name: {e}"))
             }
-            Self::Starting(name, e) => write!(f, "cannot start {}: {e}", name.to_string_lossy()),
+            Self::Starting(name, e) => write!(
+                f,
+                "{}",
+                say!("cannot start {}: {e}", name.to_string_lossy())
+            ),
         }
     }
 }
@@ -130,7 +141,7 @@ impl Program {
         let address = listener.address().map_err(ProgramError::Preparing)?;
         let (to, word) = (address.clone(), token.clone());
         let (name, arguments) = command.split_first().ok_or_else(|| {
-            let nothing = io::Error::new(io::ErrorKind::InvalidInput, "there is no command");
+            let nothing = io::Error::new(io::ErrorKind::InvalidInput, say!("there is no command"));
             ProgramError::Starting(OsString::new(), nothing)
         })?;
         let mut start = Command::new(name);

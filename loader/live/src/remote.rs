@@ -14,6 +14,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use loadscope_words::say;
 
 use crate::{PROBE, SITECUSTOMIZE};
 
@@ -34,10 +35,10 @@ pub struct Remote {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHost {
     /// Nothing stands before the colon.
-    #[error("the host is missing: write HOST, or HOST:FOLDER")]
+    #[error("{}", say!("the host is missing: write HOST, or HOST:FOLDER"))]
     Missing,
     /// It would be read as an option of `ssh`.
-    #[error("{0:?} is no host: a host does not begin with a hyphen")]
+    #[error("{}", say!("{0:?} is no host: a host does not begin with a hyphen", .0))]
     Option(String),
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::variable;
+use loadscope_words::say;
 
 /// How often the processes are looked at.
 const EVERY: Duration = Duration::from_millis(500);
@@ -34,17 +35,17 @@ impl Why {
     pub fn text(self) -> String {
         match self {
             Self::Environment => {
-                "its environment was cleared on the way (env -i, sudo, a container, ssh). Pass PYTHONPATH and the \
+                say!("its environment was cleared on the way (env -i, sudo, a container, ssh). Pass PYTHONPATH and the \
                  variables LOADSCOPE_PROBE_* on, call `loadscope install` once for this Python, or write `import \
-                 loadscope_probe` at the top of the program (see `loadscope probe`)"
+                 loadscope_probe` at the top of the program (see `loadscope probe`)")
                     .to_owned()
             }
             Self::Path => {
-                "PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH, or call \
-                 `loadscope install` once for this Python"
+                say!("PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH, or call \
+                 `loadscope install` once for this Python")
                     .to_owned()
             }
-            Self::Flag(flag) => format!(
+            Self::Flag(flag) => say!(
                 "Python was started with -{flag}, which keeps the probe out. Leave it out, or write \
                  `import loadscope_probe` at the top of the program (see `loadscope probe`)"
             ),
@@ -66,7 +67,7 @@ pub struct Unrecorded {
 impl Unrecorded {
     /// `Process 123 (python -m pkg.train) uses PyTorch and is not recorded: PYTHONPATH was replaced on the way…`
     pub fn sentence(&self) -> String {
-        format!(
+        say!(
             "Process {} ({}) uses PyTorch and is not recorded: {}",
             self.pid,
             self.command,

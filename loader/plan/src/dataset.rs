@@ -17,6 +17,7 @@ pub use spec::{
 pub use stream::{Sharing, StreamModel};
 
 use loadscope_trace::{Nanos, RunOptions};
+use loadscope_words::say;
 
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Language, Mistake};
@@ -36,7 +37,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     };
     let read = language.read(text).and_then(|all| {
         match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
-            Some(Given { key, .. }) => Err(Mistake::Together(format!(
+            Some(Given { key, .. }) => Err(Mistake::Together(say!(
                 "{key} cannot be set here: the dataset fixes it. Leave {key} out"
             ))),
             None => base.with(&all),
@@ -45,10 +46,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     read.map_err(|mistake| {
         let possible = cost::KEYS.into_iter();
         let possible = Language::new(possible.filter(|key| !OF_DATASET.contains(&key.name)));
-        EngineError::Spec(format!(
-            "extra_cost={text}: {}",
-            possible.sentence(&mistake)
-        ))
+        EngineError::Spec(say!("extra_cost={text}: {}", possible.sentence(&mistake)))
     })
 }
 
@@ -59,7 +57,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
 pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), EngineError> {
     match spec {
         DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(EngineError::Spec(
-            "extra_cost is for map-style datasets; an iterable-style one has its costs in its own text: stream:cost_ms=10"
+            say!("extra_cost is for map-style datasets; an iterable-style one has its costs in its own text: stream:cost_ms=10")
                 .to_owned(),
         )),
         _ => Ok(()),

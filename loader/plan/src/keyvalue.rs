@@ -4,6 +4,8 @@
 
 mod value;
 
+use loadscope_words::say;
+
 pub use value::{Wrong, flag, numbers, pair, real, whole};
 
 /// A name that may be given.
@@ -61,13 +63,13 @@ impl Given<'_> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Mistake {
     /// No name, no `=` or no value.
-    #[error("'{0}' is not of the form name=value")]
+    #[error("{}", say!("'{0}' is not of the form name=value", .0))]
     Form(String),
     /// No such name.
-    #[error("there is no {0}")]
+    #[error("{}", say!("there is no {0}", .0))]
     Unknown(String),
     /// A name that may be given once is given again.
-    #[error("{0} is given twice")]
+    #[error("{}", say!("{0} is given twice", .0))]
     Twice(&'static str),
     /// The value of one name.
     #[error("{key}={value}: {wrong}")]
@@ -157,7 +159,7 @@ impl Language {
             keys.sort_by_cached_key(unlike);
         }
         let examples: Vec<&str> = keys.iter().map(|key| key.example).collect();
-        format!("{mistake}. Possible are {}", examples.join(", "))
+        say!("{mistake}. Possible are {}", examples.join(", "))
     }
 }
 

@@ -18,6 +18,8 @@
 //! # }
 //! ```
 
+loadscope_words::catalogs!();
+
 mod cpu;
 pub mod dataset;
 pub mod error;

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 use crate::error::EngineError;
 use crate::sampler::PyArg;
@@ -45,7 +46,7 @@ pub const CLASSES: usize = 100_000;
 
 /// That `name` should be at most `most`, but is `got`.
 pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str) -> String {
-    format!("{name} should be at most {most}, but got {name}={got}; {remedy}")
+    say!("{name} should be at most {most}, but got {name}={got}; {remedy}")
 }
 
 /// What may be asked for, whatever the dataset is.
@@ -55,17 +56,22 @@ pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str)
 pub fn check(o: &RunOptions) -> Result<(), EngineError> {
     let whole = |count: usize| count as u64;
     let workers = whole(o.num_workers);
-    at_most("num_workers", workers, whole(WORKERS), "use fewer workers")?;
+    at_most(
+        "num_workers",
+        workers,
+        whole(WORKERS),
+        say!("use fewer workers"),
+    )?;
     let prefetch = whole(o.prefetch_factor.unwrap_or_default());
     at_most(
         "prefetch_factor",
         prefetch,
         whole(PREFETCH),
-        "choose a smaller one",
+        say!("choose a smaller one"),
     )?;
     if o.window() > WINDOW {
         let (window, most) = (grouped(o.window() as u64), grouped(WINDOW as u64));
-        return Err(EngineError::Spec(format!(
+        return Err(EngineError::Spec(say!(
             "{} workers with prefetch_factor={} are {window} batches in flight, but at most {most} are possible; \
              choose a smaller prefetch_factor or fewer workers",
             o.num_workers,
@@ -77,33 +83,43 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         "batch_size",
         size,
         whole(BATCH_SIZE),
-        "choose a smaller one",
+        say!("choose a smaller one"),
     )?;
     if let Some(count) = o.num_samples {
-        at_most("num_samples", count, SAMPLES, "draw fewer")?;
+        at_most("num_samples", count, SAMPLES, say!("draw fewer"))?;
     }
-    at_most("epochs", o.epochs.into(), EPOCHS.into(), "choose fewer")?;
+    at_most(
+        "epochs",
+        o.epochs.into(),
+        EPOCHS.into(),
+        say!("choose fewer"),
+    )?;
     if o.world_size == 0 {
         return Err(EngineError::Spec(
-            "the number of ranks should be at least 1, but got world_size=0; leave it out for a single one"
+            say!("the number of ranks should be at least 1, but got world_size=0; leave it out for a single one")
                 .to_owned(),
         ));
     }
     let ranks = u64::from(o.world_size);
-    at_most("world_size", ranks, RANKS.into(), "choose fewer ranks")?;
+    at_most(
+        "world_size",
+        ranks,
+        RANKS.into(),
+        say!("choose fewer ranks"),
+    )?;
     real(
         "timeout",
         o.timeout,
         TIMEOUT,
         "1,000,000,000 s",
-        "use 0 for no limit",
+        say!("use 0 for no limit"),
     )?;
     real(
         "step_ms",
         o.step_ms,
         STEP_MS,
-        "3,600,000 (an hour)",
-        "choose a shorter step",
+        say!("3,600,000 (an hour)"),
+        say!("choose a shorter step"),
     )?;
     if !(1..=IMAGE_SIZE).contains(&o.image_size) {
         return Err(EngineError::value_error(format!(
@@ -131,24 +147,24 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
     /// Measured: what a run takes for a batch, and for the time of a sample.
     const BATCH: u64 = 900;
     const SAMPLE: u64 = 40;
-    let remedy = "choose fewer epochs, a larger batch_size or fewer samples";
+    let remedy = say!("choose fewer epochs, a larger batch_size or fewer samples");
     let times = u64::from(o.epochs);
     let batches = epoch.batches.saturating_mul(times);
-    let all = format!(
+    let all = say!(
         "{} epochs of {} batches",
         grouped(times),
         grouped(epoch.batches)
     );
     if batches > BATCHES {
         let most = grouped(BATCHES);
-        return Err(EngineError::Spec(format!(
+        return Err(EngineError::Spec(say!(
             "a run keeps what happened to at most {most} batches, but {all} are {}; {remedy}",
             grouped(batches)
         )));
     }
     let samples = epoch.samples.saturating_mul(times).saturating_mul(SAMPLE);
     let bytes = batches.saturating_mul(BATCH).saturating_add(samples);
-    let what = format_args!("what happens in {all} takes");
+    let what = say!("what happens in {all} takes");
     fits(bytes, what, remedy)
 }
 
@@ -163,12 +179,13 @@ pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), Eng
     // One more is at the trainer.
     let flying = (o.window() as u64).min(epoch.batches).saturating_add(1);
     let bytes = size.saturating_mul(sample.saturating_add(BESIDE));
-    let what = format_args!(
+    let what = say!(
         "{} batches of {} samples at a time take",
         grouped(flying),
         grouped(size)
     );
-    let remedy = "choose a smaller batch_size or prefetch_factor, fewer workers or smaller samples";
+    let remedy =
+        say!("choose a smaller batch_size or prefetch_factor, fewer workers or smaller samples");
     fits(bytes.saturating_mul(flying), what, remedy)
 }
 
@@ -181,7 +198,7 @@ pub fn check_samples(count: usize) -> Result<(), EngineError> {
     if count <= SAMPLES {
         return Ok(());
     }
-    Err(EngineError::Spec(format!(
+    Err(EngineError::Spec(say!(
         "an epoch should have at most {} samples, but this one has {}; choose a smaller dataset, or fewer samples of it",
         grouped(SAMPLES),
         grouped(count)

@@ -3,6 +3,7 @@
 mod orders;
 
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 use serde::Serialize;
 
 use crate::dataset::{Catalog, DatasetSpec};
@@ -105,7 +106,7 @@ pub fn each_epoch(
     let mut orders = Orders::of(options, samples)?;
     let count = orders.indices();
     if count > MOST_KEPT {
-        return Err(EngineError::Spec(format!(
+        return Err(EngineError::Spec(say!(
             "an epoch of {} samples is too long to be looked at whole: at most {} are; choose a smaller dataset",
             grouped(count),
             grouped(MOST_KEPT)
@@ -137,7 +138,7 @@ pub fn samples_of_dataset(
         DatasetSpec::Synthetic(model) => Samples::Map(model.len),
         DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
         DatasetSpec::Data(data) if data.is_stream() => {
-            return Err(EngineError::Spec(format!(
+            return Err(EngineError::Spec(say!(
                 "{}: which worker yields which sample is known only once they are loaded. Choose a dataset with an index here",
                 data.word()
             )));

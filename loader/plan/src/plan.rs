@@ -9,6 +9,7 @@ mod table;
 use std::sync::Arc;
 
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 use crate::dataset::{DatasetSpec, check_extra_cost, extra_cost};
 use crate::error::EngineError;
@@ -243,11 +244,11 @@ fn equi(
     let list = DistributedEquiBatchSampler::BALANCED_COEF.saturating_mul(classes.len()) as u64;
     limits::fits(
         list.saturating_mul(8),
-        format_args!(
+        say!(
             "an epoch of {} classes takes",
             limits::grouped(classes.len() as u64)
         ),
-        "choose fewer classes",
+        say!("choose fewer classes"),
     )?;
     let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
     let sampler = DistributedEquiBatchSampler::new(classes, size, world, rank)?;
@@ -354,8 +355,8 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
     };
     limits::fits(
         list.saturating_mul(4),
-        format_args!("a random order of {} samples takes", limits::grouped(list)),
-        "choose fewer samples",
+        say!("a random order of {} samples takes", limits::grouped(list)),
+        say!("choose fewer samples"),
     )
 }
 

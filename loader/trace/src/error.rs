@@ -18,7 +18,7 @@ pub enum LogError {
         cause: std::io::Error,
     },
     /// The disk or the pipe failed.
-    #[error("{}", say!("cannot {doing} the recording after {lines} lines: {cause}", doing = .doing, lines = .lines, cause = .cause))]
+    #[error("{}", say!("cannot {doing} the recording after {lines} lines: {cause}", doing = verb(.doing), lines = .lines, cause = .cause))]
     Io {
         /// `read` or `write`.
         doing: &'static str,
@@ -84,5 +84,14 @@ impl LogError {
                 cause,
             },
         }
+    }
+}
+
+/// What failed, in the language of the program.
+fn verb(doing: &'static str) -> &'static str {
+    match doing {
+        "read" => say!("read"),
+        "write" => say!("write"),
+        other => other,
     }
 }

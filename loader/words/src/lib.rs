@@ -4,9 +4,12 @@
 // The macros name the crate as others do.
 extern crate self as loadscope_words;
 
+mod columns;
 mod language;
+mod spaces;
 mod text;
 
+pub use columns::{left, places, right};
 pub use language::{Language, language, set_language};
 /// Marks the crate as one whose catalogs are in `words/`: it is compiled anew when they change. Once, in `lib.rs`.
 pub use loadscope_words_macros::catalogs;
@@ -16,4 +19,5 @@ pub use loadscope_words_macros::say;
 pub use loadscope_words_macros::table;
 /// A [`Text`] of the catalog, for constants.
 pub use loadscope_words_macros::text;
+pub use spaces::spaced;
 pub use text::{Text, look_up};

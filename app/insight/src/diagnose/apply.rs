@@ -1,6 +1,7 @@
 //! From a forecast to a run that shows whether it comes true.
 
 use loadscope_trace::{Glance, Nanos, Origin, PinMemory, Run, RunOptions};
+use loadscope_words::say;
 
 use loadscope_plan::forecast::{Forecast, Setting};
 
@@ -54,18 +55,24 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
     match run.info.origin {
         Origin::Engine | Origin::Simulation => {}
         Origin::Pytorch(_) => {
-            return Some("This is a PyTorch program: change its line and record it again");
+            return Some(say!(
+                "This is a PyTorch program: change its line and record it again"
+            ));
         }
-        Origin::Import(_) => return Some("What another tool recorded cannot be run from here"),
+        Origin::Import(_) => {
+            return Some(say!("What another tool recorded cannot be run from here"));
+        }
     }
     if setting.cache != own.cache {
-        return Some("The dataset has no cache that can be enabled");
+        return Some(say!("The dataset has no cache that can be enabled"));
     }
     if setting.faster != own.faster {
-        return Some("Stage speed cannot be changed here: optimize the dataset, then run again");
+        return Some(say!(
+            "Stage speed cannot be changed here: optimize the dataset, then run again"
+        ));
     }
     if setting.cores != own.cores || setting.trainer_cpu != own.trainer_cpu {
-        return Some("The number of CPU cores cannot be changed");
+        return Some(say!("The number of CPU cores cannot be changed"));
     }
     None
 }

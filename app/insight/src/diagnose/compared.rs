@@ -1,6 +1,7 @@
 //! This run beside another one.
 
 use loadscope_trace::{Nanos, Run};
+use loadscope_words::say;
 
 use crate::Datasets;
 use crate::loaders::trainer;
@@ -74,8 +75,8 @@ impl Compared {
         let longest = a.total().max(b.total());
         let epochs = (other.0.epochs().len(), this.0.epochs().len());
         Self {
-            sentence: match sentence.strip_prefix("B is ") {
-                Some(rest) => format!("This run is {rest}"),
+            sentence: match sentence.strip_prefix(say!("B is ")) {
+                Some(rest) => say!("This run is {rest}"),
                 None => sentence,
             },
             outcome: comparison.outcome(),

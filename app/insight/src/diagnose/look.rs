@@ -4,6 +4,7 @@ use loadscope_trace::{
     Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Run, RunId, Stage, Survey,
     WorkerId,
 };
+use loadscope_words::say;
 
 use crate::Datasets;
 use crate::background::{Progress, Unwanted};
@@ -124,7 +125,7 @@ impl Look {
             id: run.batches()[s.row].id,
             name: match s.index {
                 Some(index) => crate::format::count(index),
-                None => format!("place {}", s.position),
+                None => say!("place {}", s.position),
             },
             waited: survey.say(s.waited),
             took: survey.say(s.wall),

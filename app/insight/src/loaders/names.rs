@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use loadscope_trace::{Run, RunId, RunInfo};
+use loadscope_words::say;
 
 /// What a loader is called: its rank, and its dataset.
 pub fn name(info: &RunInfo) -> String {
     match info.world_size {
         0 | 1 => dataset(info).to_owned(),
-        _ => format!("rank {} · {}", info.rank, dataset(info)),
+        _ => say!("rank {} · {}", info.rank, dataset(info)),
     }
 }
 
@@ -16,7 +17,7 @@ pub fn name(info: &RunInfo) -> String {
 pub fn dataset(info: &RunInfo) -> &str {
     match (&info.made_at, info.dataset.as_str()) {
         (Some(line), _) => &line.name,
-        (None, "") => "loader",
+        (None, "") => say!("loader"),
         (None, dataset) => dataset,
     }
 }
@@ -29,7 +30,7 @@ const OPTIONS: [Way; 3] = [
     |_, info| match (info.options.sampler.as_str(), info.options.shuffle) {
         ("", true) => "shuffle=True".to_owned(),
         ("", false) => "shuffle=False".to_owned(),
-        (sampler, _) => format!("{sampler} sampler"),
+        (sampler, _) => say!("{sampler} sampler"),
     },
     |_, info| match info.options.batch_size {
         Some(size) => format!("batch_size={size}"),
@@ -49,7 +50,7 @@ pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
         sampler,
         batch_size,
         num_workers,
-        |id, _| format!("loader {}", id.0),
+        |id, _| say!("loader {}", id.0),
     ];
     let tell = |way: &Way, at: usize| way(all[at].0, &all[at].1.info);
     disambiguate(names, &ways, tell)
@@ -65,7 +66,7 @@ pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
     let ways = OPTIONS.map(Some).into_iter().chain([None]);
     let tell = |way: &Option<Way>, at: usize| match way {
         Some(way) => way(first(&crews[at]).0, &first(&crews[at]).1.info),
-        None => format!("from loader {} on", first(&crews[at]).0.0),
+        None => say!("from loader {} on", first(&crews[at]).0.0),
     };
     disambiguate(names.collect(), &ways.collect::<Vec<_>>(), tell)
 }
@@ -120,7 +121,7 @@ pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, NoSuchLoader> {
 
 /// No loader fits what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no loader {asked:?} in this recording. There are {}{}", .there.join(", "), more(*.others))]
+#[error("{}", say!("there is no loader {asked:?} in this recording. There are {}{}", .there.join(", "), more(*.others), asked = .asked))]
 pub struct NoSuchLoader {
     asked: String,
     /// The first loaders of the recording, number and name.
@@ -134,7 +135,7 @@ impl NoSuchLoader {
         Self {
             asked: asked.to_owned(),
             there: there
-                .map(|((id, _), name)| format!("{} ({name})", id.0))
+                .map(|((id, _), name)| say!("{} ({name})", id.0))
                 .collect(),
             others: all.len().saturating_sub(MOST_LISTED),
         }
@@ -144,7 +145,7 @@ impl NoSuchLoader {
 fn more(others: usize) -> String {
     match others {
         0 => String::new(),
-        n => format!(" and {n} more"),
+        n => say!(" and {n} more"),
     }
 }
 

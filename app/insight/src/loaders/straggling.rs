@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use loadscope_trace::fleet::Straggler;
 use loadscope_trace::{Glance, Nanos, Run, RunId, percent};
+use loadscope_words::say;
 
 /// Whether a rank is a straggler, in a sentence about the loaders `called` so; without a name where that stands above it.
 pub fn said(
@@ -14,10 +15,10 @@ pub fn said(
     if runs.len() < 2 {
         return None;
     }
-    let of = |word: &str| called.map_or(String::new(), |name| format!(" {word} {name}"));
+    let of = |word: &str| called.map_or(String::new(), |name| say!(" {word} {name}"));
     let Some(slow) = slow else {
-        let of = of("of");
-        return Some(format!(
+        let of = of(say!("of"));
+        return Some(say!(
             "No rank{of} waits for its loader longer than the others"
         ));
     };
@@ -25,13 +26,13 @@ pub fn said(
     let whole = slowest.map_or(Nanos::ZERO, |(_, run)| Glance::of(run).total);
     let often = match slow.of_epochs {
         0 | 1 => String::new(),
-        of => format!("; it was the slowest in {} of {of} epochs", slow.epochs),
+        of => say!("; it was the slowest in {} of {of} epochs", slow.epochs),
     };
-    Some(format!(
+    Some(say!(
         "Rank {} is the straggler: its trainer waited {}{}, the median of the other ranks is {} ({} of the time){often}",
         slow.rank,
         slow.waited.beside(whole),
-        of("for"),
+        of(say!("for")),
         slow.usual.beside(whole),
         percent(slow.share)
     ))
@@ -45,11 +46,11 @@ pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
             continue;
         };
         let whose = match (run.info.host.as_str(), run.info.recording.as_str()) {
-            ("", "") => "Another host",
+            ("", "") => say!("Another host"),
             ("", recording) => recording,
             (host, _) => host,
         };
-        said.insert(format!("{whose}: clock aligned {}", clock.label()));
+        said.insert(say!("{whose}: clock aligned {}", clock.label()));
     }
     said.into_iter().collect()
 }

@@ -2,6 +2,7 @@
 
 use loadscope_plan::plan::{check_options, settled};
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 use super::Field;
 use crate::format::capital;
@@ -104,13 +105,13 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     let name = field.map_or("", Field::name);
     if let Some(should) = rest
         .strip_prefix(name)
-        .and_then(|rest| rest.strip_prefix(" should be "))
-        && let Some((what, _)) = should.split_once(", but got")
+        .and_then(|rest| rest.strip_prefix(say!(" should be ")))
+        && let Some((what, _)) = should.split_once(say!(", but got"))
     {
         return capital(what);
     }
     // The keys there are stand below the field.
-    let rest = rest.split(". Possible are").next().unwrap_or(rest);
+    let rest = rest.split(say!(". Possible are")).next().unwrap_or(rest);
     let first = rest.split(' ').next().unwrap_or_default();
     let is_name = first.contains('_') || NAMES.contains(&first);
     match is_name {
@@ -133,17 +134,17 @@ fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
     match field {
         Field::Sampler if nothing_behind(&options.sampler) => {
             Some(match options.sampler.as_str() {
-                "subset:" => "Name a file of indices",
-                "weighted:" => "Name a file of weights",
-                "group:" => "Name a column",
-                _ => "Name a file of labels",
+                "subset:" => say!("Name a file of indices"),
+                "weighted:" => say!("Name a file of weights"),
+                "group:" => say!("Name a column"),
+                _ => say!("Name a file of labels"),
             })
         }
         Field::Dataset if nothing_behind(&options.dataset) => {
             Some(match options.dataset.as_str() {
-                "folder:" | "voc:" | "audio:" | "lmdb:" | "arrow:" => "Choose a folder",
-                "sql:" => "Name a database and a query",
-                _ => "Choose a file",
+                "folder:" | "voc:" | "audio:" | "lmdb:" | "arrow:" => say!("Choose a folder"),
+                "sql:" => say!("Name a database and a query"),
+                _ => say!("Choose a file"),
             })
         }
         _ => None,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Cause, FindingId, Nanos, Run, Severity};
+use loadscope_words::{left, say};
 use oorandom::Rand64;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -113,12 +114,12 @@ impl<'a> Comparison<'a> {
     pub fn sentence(&self) -> String {
         let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
         match (self.outcome(), self.measures.first()) {
-            (Outcome::Improved, Some(m)) => format!("B is faster: {}", of(m)),
-            (Outcome::Worse, Some(m)) => format!("B is slower: {}", of(m)),
+            (Outcome::Improved, Some(m)) => say!("B is faster: {}", of(m)),
+            (Outcome::Worse, Some(m)) => say!("B is slower: {}", of(m)),
             (Outcome::Unclear, Some(m)) if m.low.is_some() => {
-                format!("No statistically significant change: {}", of(m))
+                say!("No statistically significant change: {}", of(m))
             }
-            _ => "Too few batches to compare".to_owned(),
+            _ => say!("Too few batches to compare").to_owned(),
         }
     }
 
@@ -188,18 +189,18 @@ impl<'a> Comparison<'a> {
             }
         }
         writeln!(out)?;
-        writeln!(out, "{:<24}{:>12}{:>12}  change", "", "A", "B")?;
+        writeln!(out, "{:<24}{:>12}{:>12}  {}", "", "A", "B", say!("change"))?;
         for m in &self.measures {
             let (name, a, b) = shown(m);
-            writeln!(out, "{name:<24}{a:>12}{b:>12}  {}", change(m))?;
+            writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, 24), change(m))?;
         }
         for q in &self.distributions {
             let time = |s: f64| Nanos::from_secs_f64(s).to_string();
             let share = (q.quantile * 100.0).round();
             writeln!(
                 out,
-                "{:<24}{:>12}{:>12}  {}",
-                format!("{}, {share}\u{2009}%", q.name()),
+                "{}{:>12}{:>12}  {}",
+                left(&say!("{}, {share}\u{2009}%", q.name()), 24),
                 time(q.a),
                 time(q.b),
                 q.change()
@@ -209,32 +210,42 @@ impl<'a> Comparison<'a> {
         let longest = a.total().max(b.total());
         writeln!(
             out,
-            "\nShare of the time waited, from left to right on one scale"
+            "{}",
+            say!("\nShare of the time waited, from left to right on one scale")
         )?;
         for (name, survey) in [("A", a), ("B", b)] {
             writeln!(out, "{name}  {}", strip(survey, longest))?;
         }
-        writeln!(out, "\nWhat the trainer waited for")?;
+        writeln!(out, "{}", say!("\nWhat the trainer waited for"))?;
         for cause in Cause::ALL {
             let (x, y) = (a.blame.of(cause), b.blame.of(cause));
             if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
                 continue;
             }
             let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
-            writeln!(out, "{:<24}{:>12}{:>12}", cause.label(), say(x), say(y))?;
+            writeln!(
+                out,
+                "{}{:>12}{:>12}",
+                left(cause.label(), 24),
+                say(x),
+                say(y)
+            )?;
         }
         let (gone, new) = self.findings();
-        for (word, ids) in [("Gone", gone), ("New", new)] {
+        for (word, ids) in [(say!("Gone"), gone), (say!("New"), new)] {
             if !ids.is_empty() {
                 let titles: Vec<&str> = ids.into_iter().map(title).collect();
-                writeln!(out, "\n{word}: {}", titles.join(", "))?;
+                writeln!(out, "{}", say!("\n{word}: {}", titles.join(say!(", "))))?;
             }
         }
         if self.a.survey.run.epochs().len() != self.b.survey.run.epochs().len() {
             writeln!(
                 out,
-                "\nCompared: the first {} epochs, which both have",
-                self.epochs
+                "{}",
+                say!(
+                    "\nCompared: the first {} epochs, which both have",
+                    self.epochs
+                )
             )?;
         }
         Ok(())
@@ -245,7 +256,7 @@ impl<'a> Comparison<'a> {
 pub fn change(m: &Measure) -> String {
     match (m.change, m.low, m.high) {
         (Some(change), Some(low), Some(high)) => {
-            format!("{} ({} to {})", signed(change), signed(low), signed(high))
+            say!("{} ({} to {})", signed(change), signed(low), signed(high))
         }
         (Some(change), ..) => signed(change),
         _ => "—".to_owned(),
@@ -256,10 +267,10 @@ pub fn change(m: &Measure) -> String {
 pub fn shown(m: &Measure) -> (&'static str, String, String) {
     let time = |s: f64| Nanos::from_secs_f64(s).to_string();
     match m.id {
-        "samples_per_second" => ("samples/s", rate(m.a), rate(m.b)),
-        "wait_share" => ("share waited", percent(m.a), percent(m.b)),
-        "wait_seconds_per_batch" => ("waited per batch", time(m.a), time(m.b)),
-        _ => ("work per batch", time(m.a), time(m.b)),
+        "samples_per_second" => (say!("samples/s"), rate(m.a), rate(m.b)),
+        "wait_share" => (say!("share waited"), percent(m.a), percent(m.b)),
+        "wait_seconds_per_batch" => (say!("waited per batch"), time(m.a), time(m.b)),
+        _ => (say!("work per batch"), time(m.a), time(m.b)),
     }
 }
 

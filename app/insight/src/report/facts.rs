@@ -1,6 +1,7 @@
 //! What all formats of the report say with the same words.
 
 use loadscope_trace::{Cause, Nanos, Summary, count, plural};
+use loadscope_words::say;
 
 use super::Report;
 
@@ -9,10 +10,10 @@ const LITTLE: f64 = 0.005;
 
 /// `64 batches, 256 samples, 303.2 samples/s`
 pub fn facts(s: &Summary) -> String {
-    format!(
+    say!(
         "{}, {}, {} samples/s",
-        plural(s.batches, "batch", "batches"),
-        plural(s.samples, "sample", "samples"),
+        plural(s.batches, say!(n: "batch"), say!(n: "batches")),
+        plural(s.samples, say!(n: "sample"), say!(n: "samples")),
         rate(s.samples_per_second)
     )
 }

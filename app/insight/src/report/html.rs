@@ -3,6 +3,7 @@
 //! Every text is put on the page by [`html!`], which escapes it: none can become a tag.
 
 use loadscope_trace::{Activity, Lane, Nanos, count};
+use loadscope_words::say;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Report;
@@ -33,7 +34,7 @@ fn page(report: &Report) -> Markup {
     let verdict = &report.diagnosis.verdict;
     html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(loadscope_words::language().code()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
@@ -88,18 +89,18 @@ fn blame(report: &Report) -> Markup {
     });
     let rest = (rest.0 > 0).then_some(Part {
         class: "weakest",
-        label: "Everything else",
-        explanation: "Less than 0.5\u{2009}% each",
+        label: say!("Everything else"),
+        explanation: say!("Less than 0.5\u{2009}% each"),
         time: rest,
     });
     let parts: Vec<Part> = causes.chain(rest).collect();
     let not_measured: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
     html! {
-        h2 { "What the trainer waited for" }
+        h2 { (say!("What the trainer waited for")) }
         (bar(&parts, share))
         div.wide {
             table {
-                tr { th { "Cause" } th.n { "Time" } th.n { "Share" } th {} }
+                tr { th { (say!("Cause")) } th.n { (say!("Time")) } th.n { (say!("Share")) } th {} }
                 @for part in &parts {
                     tr {
                         td.name { (dot(part.class)) (part.label) }
@@ -111,7 +112,7 @@ fn blame(report: &Report) -> Markup {
             }
         }
         @if !not_measured.is_empty() {
-            p.weak { "Not measured: " (not_measured.join(", ")) }
+            p.weak { (say!("Not measured: ")) (not_measured.join(say!(", "))) }
         }
     }
 }
@@ -135,8 +136,8 @@ fn program_bar(program: &Program) -> Markup {
         .iter()
         .filter(|part| program.share(part) >= 0.005);
     html! {
-        h2 { "How the time of the program passed" }
-        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label="Shares of the time of the program" {
+        h2 { (say!("How the time of the program passed")) }
+        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label=(say!("Shares of the time of the program")) {
             @for (part, x, width) in placed {
                 rect class=(class(part.what)) x=(px(x)) width=(px(width)) height=(BAR) {
                     title { (prose(&part.label())) ": " (percent(program.share(part))) }
@@ -145,7 +146,7 @@ fn program_bar(program: &Program) -> Markup {
         }
         div.wide {
             table {
-                tr { th { "Part" } th.n { "Time" } th.n { "Share" } }
+                tr { th { (say!("Part")) } th.n { (say!("Time")) } th.n { (say!("Share")) } }
                 @for part in weighty {
                     tr {
                         td.name { (dot(class(part.what))) (prose(&crate::format::capital(&part.label()))) }
@@ -167,7 +168,7 @@ fn bar(parts: &[Part], share: impl Fn(Nanos) -> f64) -> Markup {
         (part, x, width)
     });
     html! {
-        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label="Shares of the waited time" {
+        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label=(say!("Shares of the waited time")) {
             @for (part, x, width) in placed {
                 rect class=(part.class) x=(px(x)) width=(px(width)) height=(BAR) {
                     title { (part.label) ": " (percent(share(part.time))) }
@@ -209,21 +210,21 @@ fn strip(report: &Report) -> Markup {
     });
     let seen = columns.filter(|(.., height)| *height > 0.0);
     html! {
-        h2 { "The trainer" }
-        svg viewBox=(view_box(WIDTH, STRIP)) role="img" aria-label="When the trainer worked and when it waited" {
+        h2 { (say!("The trainer")) }
+        svg viewBox=(view_box(WIDTH, STRIP)) role="img" aria-label=(say!("When the trainer worked and when it waited")) {
             rect.ground width=(WIDTH) height=(STRIP) {}
             @for (x, class, below, height) in seen {
                 rect class=(class) x=(px(x)) y=(px(STRIP - below - height)) width=(px(width)) height=(px(height)) {}
             }
         }
         p.axis { span { "0" } span { (survey.say(survey.total())) } }
-        p.weak { (dot("step")) "Training \u{2003}" (dot("stall")) "Waiting" }
+        p.weak { (dot("step")) (say!("Training \u{2003}")) (dot("stall")) (say!("Waiting")) }
     }
 }
 
 /// What other settings would bring: a bar each, as long as it would take, and the waiting in it.
 fn outlook(report: &Report) -> Markup {
-    let title = html! { h2 { "What other settings would bring" } };
+    let title = html! { h2 { (say!("What other settings would bring")) } };
     if let Some(reason) = super::outlook::reason(report) {
         // The verdict may have said so already.
         return match report.diagnosis.verdict.outlook.is_some() {
@@ -239,7 +240,7 @@ fn outlook(report: &Report) -> Markup {
         (title)
         div.wide {
             table {
-                tr { th { "Setting" } th.n { "Time" } th.n { "Change" } th.n { "Waited" } th.bar {} }
+                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!("Change")) } th.n { (say!("Waited")) } th.bar {} }
                 @for row in &rows { (setting(report, row, longest)) }
             }
         }
@@ -265,7 +266,7 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
             td.n { (row.change.map(crate::format::signed).unwrap_or_default()) }
             td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.say(row.waited)) } }
             td.bar {
-                svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="Time, and the waiting in it" {
+                svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=(say!("Time, and the waiting in it")) {
                     rect.step width=(trains) height="10" {}
                     rect.stall x=(trains) width=(px(share(row.waited))) height="10" {}
                 }
@@ -277,7 +278,7 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
 fn findings(report: &Report) -> Markup {
     html! {
         @if !report.diagnosis.findings.is_empty() {
-            h2 { "Why, and what to do" }
+            h2 { (say!("Why, and what to do")) }
             ol {
                 @for finding in &report.diagnosis.findings {
                     li {
@@ -296,10 +297,10 @@ fn samples(report: &Report) -> Markup {
     let run = report.survey.run;
     html! {
         @if !samples.is_empty() {
-            h2 { "Samples that were waited for longest" }
+            h2 { (say!("Samples that were waited for longest")) }
             div.wide {
                 table {
-                    tr { th { "Sample" } th { "Batch" } th.n { "Waited" } th.n { "Took" } }
+                    tr { th { (say!("Sample")) } th { (say!("Batch")) } th.n { (say!("Waited")) } th.n { (say!("Took")) } }
                     @for sample in samples {
                         tr {
                             td.m { (sample.index.map_or("—".to_owned(), count)) }
@@ -318,17 +319,17 @@ fn facts(report: &Report) -> Markup {
     let info = &report.survey.run.info;
     let s = &report.summary;
     html! {
-        h2 { "The run" }
+        h2 { (say!("The run")) }
         p { (prose(&info.dataset)) " · " (prose(&info.origin.label())) }
         @if let Some(line) = info.python_line() {
             pre { (prose(&line)) }
         }
         p { (super::facts::facts(s)) }
         @if s.dropped > 0 {
-            p.critical { (count(s.dropped)) " events were lost" }
+            p.critical { (count(s.dropped)) (say!(" events were lost")) }
         }
         @if report.cut {
-            p { "The file is cut off in the middle; everything before the cut was read" }
+            p { (say!("The file is cut off in the middle; everything before the cut was read")) }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which loader of several a report is about.
 
 use loadscope_trace::{Glance, Nanos, Run, RunId, fleet};
+use loadscope_words::say;
 use serde_json::{Value, json};
 
 use super::program::Program;
@@ -67,32 +68,32 @@ impl AboutLoader {
     pub fn sentence(&self) -> String {
         let why = match (self.was_asked_for, self.others.first()) {
             (false, Some(other)) if other.waited < self.this.waited => {
-                ", the one that was waited for longest"
+                say!(", the one that was waited for longest")
             }
             _ => "",
         };
         let others = self.others.iter().take(NAMED);
         let mut others: Vec<String> = others
-            .map(|one| format!("{} for {}", time(one.waited), one.label()))
+            .map(|one| say!("{} for {}", time(one.waited), one.label()))
             .collect();
         let more = self.others.len() - others.len();
         if more > 0 {
-            others.push(format!(
+            others.push(say!(
                 "less for {}",
-                plural(more as u64, "other", "others")
+                plural(more as u64, say!(n: "other"), say!(n: "others"))
             ));
         }
-        let mut text = format!(
+        let mut text = say!(
             "This is about {}{why}: {}. Trainers also waited {}",
             self.label(),
             time(self.this.waited),
-            others.join(", ")
+            others.join(say!(", "))
         );
         if let Some(straggler) = &self.straggler {
-            text = format!("{straggler}. {text}");
+            text = say!("{straggler}. {text}");
         }
         if let Some(program) = &self.program {
-            text = format!("{}. {text}", program.sentence());
+            text = say!("{}. {text}", program.sentence());
         }
         text
     }
@@ -101,8 +102,8 @@ impl AboutLoader {
     pub fn json(&self) -> (Value, Value) {
         let mut this = self.this.json();
         this["chosen"] = match self.was_asked_for {
-            true => "asked for",
-            false => "waited for longest",
+            true => say!("asked for"),
+            false => say!("waited for longest"),
         }
         .into();
         this["straggler"] = json!(self.straggler);
@@ -112,7 +113,7 @@ impl AboutLoader {
 
 impl Named {
     fn label(&self) -> String {
-        format!("loader {} ({})", self.id.0, self.name)
+        say!("loader {} ({})", self.id.0, self.name)
     }
 
     /// One JSON object.
@@ -166,7 +167,7 @@ pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
 
 fn time(time: Nanos) -> String {
     match time.0 {
-        0 => "not at all".to_owned(),
+        0 => say!("not at all").to_owned(),
         _ => time.to_string(),
     }
 }

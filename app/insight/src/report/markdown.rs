@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Nanos, Severity};
+use loadscope_words::say;
 
 use super::Report;
 use super::facts::{causes, facts, ready};
@@ -28,7 +29,10 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     blame(out, report)?;
     let (weighty, notes): (Vec<_>, Vec<_>) =
         (report.diagnosis.findings.iter()).partition(|f| f.severity > Severity::Note);
-    for (heading, findings) in [("Why, and what to do", weighty), ("Also", notes)] {
+    for (heading, findings) in [
+        (say!("Why, and what to do"), weighty),
+        (say!("Also"), notes),
+    ] {
         if findings.is_empty() {
             continue;
         }
@@ -51,7 +55,8 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     if report.cut {
         writeln!(
             out,
-            "\nThe file is cut off in the middle; everything before the cut was read"
+            "{}",
+            say!("\nThe file is cut off in the middle; everything before the cut was read")
         )?;
     }
     Ok(())
@@ -63,7 +68,11 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if waited.0 <= 0 {
         return Ok(());
     }
-    writeln!(out, "| What the trainer waited for | time | share |")?;
+    writeln!(
+        out,
+        "{}",
+        say!("| What the trainer waited for | time | share |")
+    )?;
     writeln!(out, "|---|--:|--:|")?;
     let mut row = |name: &str, time: Nanos| {
         let share = percent(time.0 as f64 / waited.0 as f64);
@@ -79,14 +88,15 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         row(cause.label(), time)?;
     }
     if rest.0 > 0 {
-        row("Everything else", rest)?;
+        row(say!("Everything else"), rest)?;
     }
     writeln!(out)?;
     if let Some(ready) = ready(report) {
         let ready = plain(&survey.say(ready));
         writeln!(
             out,
-            "Finished batches were held back for {ready} in total\n"
+            "{}",
+            say!("Finished batches were held back for {ready} in total\n")
         )?;
     }
     Ok(())
@@ -101,13 +111,14 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     let say = |time: Nanos| plain(&report.survey.say(time));
     writeln!(
         out,
-        "| What other settings would bring | time | | waited | 90 % interval |"
+        "{}",
+        say!("| What other settings would bring | time | | waited | 90 % interval |")
     )?;
     writeln!(out, "|---|--:|--:|--:|---|")?;
     for row in rows {
         let change = row.change.map(signed).unwrap_or_default();
         let between = row.between.filter(|(low, high)| low < high);
-        let between = between.map(|(low, high)| format!("{} and {}", say(low), say(high)));
+        let between = between.map(|(low, high)| say!("{} and {}", say(low), say(high)));
         writeln!(
             out,
             "| {} | {} | {} | {} | {} |",

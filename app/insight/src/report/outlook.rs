@@ -1,6 +1,7 @@
 //! What other settings would bring, as the rows of a table.
 
 use loadscope_trace::{Change, Forecast, Nanos, Prospects};
+use loadscope_words::say;
 
 use super::Report;
 
@@ -37,7 +38,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
         prospects.workers_refused.is_none() && f.is_some_and(|f| f.change == own)
     };
     let recorded = Row {
-        name: format!(
+        name: say!(
             "as recorded{}",
             mark(is_own(&prospects.best), is_own(&prospects.cheapest))
         ),
@@ -49,7 +50,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
     let mut rows = vec![recorded];
     if prospects.error().abs() >= OFF {
         rows.push(Row {
-            name: "the same, forecast".to_owned(),
+            name: say!("the same, forecast").to_owned(),
             took: prospects.refit,
             waited: prospects.refit_waited,
             change: Some(prospects.error()),
@@ -65,7 +66,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
         between: Some((f.low, f.high)),
     }));
     rows.push(Row {
-        name: "an ideal loader".to_owned(),
+        name: say!("an ideal loader").to_owned(),
         took: prospects.headroom,
         waited: Nanos::ZERO,
         change: Some(change(prospects, prospects.headroom)),
@@ -97,9 +98,9 @@ fn settings(prospects: &Prospects) -> impl Iterator<Item = (Forecast, &'static s
 
 fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
     match (is_best, is_cheapest) {
-        (true, true) => " (best and cheapest)",
-        (true, false) => " (best)",
-        (false, true) => " (cheapest within 2\u{2009}%)",
+        (true, true) => say!(" (best and cheapest)"),
+        (true, false) => say!(" (best)"),
+        (false, true) => say!(" (cheapest within 2\u{2009}%)"),
         (false, false) => "",
     }
 }
@@ -116,7 +117,7 @@ pub fn left_out(report: &Report) -> Option<String> {
 /// Why there is no table; `None` if there is one, or it was not asked for.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
-        Err(reason) => Some(format!("There is no forecast: {reason}")),
+        Err(reason) => Some(say!("There is no forecast: {reason}")),
         Ok(prospects) if !prospects.fits() => {
             let survey = &report.survey;
             Some(prospects.sentence(0, |time| survey.say(time)))

@@ -1,6 +1,7 @@
 //! How the time of a program with several loaders passed: all of them in one sentence and one bar.
 
 use loadscope_trace::{Cause, Nanos, Run, RunId};
+use loadscope_words::say;
 use serde_json::{Value, json};
 
 use crate::format::percent;
@@ -117,9 +118,13 @@ impl Program {
         let parts: Vec<String> = parts
             .map(|part| format!("{} {}", part.label(), percent(self.share(part))))
             .collect();
-        let text = format!("Of {} of the program: {}", self.total, parts.join(", "));
+        let text = say!(
+            "Of {} of the program: {}",
+            self.total,
+            parts.join(say!(", "))
+        );
         match &self.begin_with {
-            Some(loader) => format!("{text}. Begin with {loader}"),
+            Some(loader) => say!("{text}. Begin with {loader}"),
             None => text,
         }
     }
@@ -148,10 +153,10 @@ impl Part {
     pub fn label(&self) -> String {
         let name = self.loader.as_ref().map_or("", |(_, name)| name);
         match self.what {
-            What::Steps => format!("steps of {name}"),
-            What::Waiting => format!("waiting for {name}"),
-            What::Starting => format!("starting workers of {name}"),
-            What::Elsewhere => "outside of the loops".to_owned(),
+            What::Steps => say!("steps of {name}"),
+            What::Waiting => say!("waiting for {name}"),
+            What::Starting => say!("starting workers of {name}"),
+            What::Elsewhere => say!("outside of the loops").to_owned(),
         }
     }
 }

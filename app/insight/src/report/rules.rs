@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
 use loadscope_trace::{Cause, GaugeKind, Nanos, Run, Severity, bytes};
+use loadscope_words::say;
 
 use super::Report;
 use crate::format::percent;
@@ -56,10 +57,8 @@ enum Unit {
 
 /// Why a rule is not understood.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "'{0}' is no rule: {1}. A rule is a name, one of > >= < <=, and a number: wait>10%, wait>2s, fetching>500ms, \
-     throughput<100, dropped>0, findings>0, memory>8GB"
-)]
+#[error("{}", say!("'{0}' is no rule: {1}. A rule is a name, one of > >= < <=, and a number: wait>10%, wait>2s, fetching>500ms, \
+     throughput<100, dropped>0, findings>0, memory>8GB", .0, .1))]
 pub struct NoRule(String, String);
 
 /// What rules can be about.
@@ -99,7 +98,7 @@ impl FromStr for Rule {
         let no = |why: &str| NoRule(text.to_owned(), why.to_owned());
         let at = text
             .find(['<', '>'])
-            .ok_or_else(|| no("there is no < or > in it"))?;
+            .ok_or_else(|| no(say!("there is no < or > in it")))?;
         let (name, rest) = text.split_at(at);
         let is_greater = rest.starts_with('>');
         let rest = &rest[1..];
@@ -127,13 +126,15 @@ impl FromStr for Rule {
         let is_memory = matches!(what, What::Memory | What::Shm);
         match (is_time, is_memory, unit) {
             (true, _, Unit::Plain | Unit::Bytes) => {
-                return Err(no("its limit needs a unit: %, s or ms"));
+                return Err(no(say!("its limit needs a unit: %, s or ms")));
             }
             (_, true, Unit::Plain | Unit::Percent | Unit::Seconds) => {
-                return Err(no("its limit needs a unit: kB, MB, GB, KiB, MiB or GiB"));
+                return Err(no(say!(
+                    "its limit needs a unit: kB, MB, GB, KiB, MiB or GiB"
+                )));
             }
             (false, false, Unit::Percent | Unit::Seconds | Unit::Bytes) => {
-                return Err(no("its limit has no unit"));
+                return Err(no(say!("its limit has no unit")));
             }
             _ => {}
         }
@@ -161,7 +162,7 @@ impl Rule {
     pub fn broken_by(&self, report: &Report) -> Option<String> {
         let value = self.value(report);
         let Some(value) = value else {
-            return Some(format!(
+            return Some(say!(
                 "{self} cannot be checked: the recording does not measure it"
             ));
         };
@@ -178,7 +179,7 @@ impl Rule {
             Unit::Plain if value.fract() == 0.0 => format!("{value:.0}"),
             Unit::Plain => format!("{value:.1}"),
         };
-        is_broken.then(|| format!("{self}: it is {value}"))
+        is_broken.then(|| say!("{self}: it is {value}"))
     }
 
     fn value(&self, report: &Report) -> Option<f64> {

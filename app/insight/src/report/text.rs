@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Nanos, Severity};
+use loadscope_words::{left, places, right, say};
 
 use super::Report;
 use super::facts::{causes, facts, ready};
@@ -31,7 +32,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let (weighty, notes): (Vec<_>, Vec<_>) =
         (report.diagnosis.findings.iter()).partition(|f| f.severity > Severity::Note);
     if !weighty.is_empty() {
-        writeln!(out, "Why, and what to do")?;
+        writeln!(out, "{}", say!("Why, and what to do"))?;
         for (k, finding) in weighty.iter().enumerate() {
             writeln!(out, "{}. {}", k + 1, finding.text)?;
             writeln!(out, "   → {}", finding.remedy)?;
@@ -39,7 +40,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out)?;
     }
     if !notes.is_empty() {
-        writeln!(out, "Also")?;
+        writeln!(out, "{}", say!("Also"))?;
         for finding in notes {
             writeln!(out, "·  {}", finding.text)?;
             writeln!(out, "   → {}", finding.remedy)?;
@@ -60,14 +61,19 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         }
         // The source does not tell.
         0 if run.info.python_line().is_none() => {
-            writeln!(out, "{}", plural(s.batches, "batch", "batches"))?;
+            writeln!(
+                out,
+                "{}",
+                plural(s.batches, say!(n: "batch"), say!(n: "batches"))
+            )?;
         }
         _ => writeln!(out, "{}", facts(s))?,
     }
     if report.cut {
         writeln!(
             out,
-            "The file is cut off in the middle; everything before the cut was read"
+            "{}",
+            say!("The file is cut off in the middle; everything before the cut was read")
         )?;
     }
     Ok(())
@@ -79,13 +85,14 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if blame.waited.0 <= 0 {
         return Ok(());
     }
-    writeln!(out, "What the trainer waited for")?;
+    writeln!(out, "{}", say!("What the trainer waited for"))?;
     let is_much = |time: Nanos| time.0 as f64 >= 0.005 * blame.waited.0 as f64;
     let mut row = |name: &str, time: Nanos| {
         let share = time.0 as f64 / blame.waited.0 as f64;
         let bar = "█".repeat((share * BAR).round() as usize);
         let line = format!(
-            "{name:<26}{:>10}{:>8}  {bar}",
+            "{}{:>10}{:>8}  {bar}",
+            left(name, 26),
             survey.say(time),
             percent(share)
         );
@@ -102,18 +109,25 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         }
     }
     if rest.0 > 0 {
-        row("Everything else", rest)?;
+        row(say!("Everything else"), rest)?;
     }
     if let Some(ready) = ready(report) {
         writeln!(
             out,
-            "  Finished batches were held back for {} in total",
-            survey.say(ready)
+            "{}",
+            say!(
+                "  Finished batches were held back for {} in total",
+                survey.say(ready)
+            )
         )?;
     }
     if !blame.not_measured.is_empty() {
         let names: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
-        writeln!(out, "  Not measured: {}", names.join(", "))?;
+        writeln!(
+            out,
+            "{}",
+            say!("  Not measured: {}", names.join(say!(", ")))
+        )?;
     }
     writeln!(out)
 }
@@ -136,24 +150,24 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         0 => "0".to_owned(),
         _ => report.survey.say(time),
     };
-    let longest = rows.iter().map(|r| r.name.chars().count()).max();
+    let longest = rows.iter().map(|r| places(&r.name)).max();
     let width = longest.unwrap_or_default() + 2;
     writeln!(
         out,
-        "{:<width$}{:>12}{:>10}{:>12}  90 % interval",
-        "What other settings would bring",
-        "time",
+        "{}{}{:>10}{}  {}",
+        left(say!("What other settings would bring"), width + 2),
+        right(say!(column: "time"), 12),
         "",
-        "waited",
-        width = width + 2
+        right(say!(column: "waited"), 12),
+        say!("90 % interval")
     )?;
     for row in rows {
         let change = row.change.map(signed).unwrap_or_default();
         let between = row.between.filter(|(low, high)| low < high);
-        let between = between.map(|(low, high)| format!("{} and {}", say(low), say(high)));
+        let between = between.map(|(low, high)| say!("{} and {}", say(low), say(high)));
         let line = format!(
-            "  {:<width$}{:>12}{change:>10}{:>12}  {}",
-            row.name,
+            "  {}{:>12}{change:>10}{:>12}  {}",
+            left(&row.name, width),
             say(row.took),
             say(row.waited),
             between.unwrap_or_default()

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 pub use super::answers::Answers;
 use super::balance::{Asked, Balance, Labels};
@@ -71,8 +72,10 @@ pub fn answer(
         len: question.len,
     };
     if question.came.is_none() && !question.is_known {
-        let refusal = "The recording does not tell how many samples its dataset has, or it is iterable-style: what \
-                       such a dataset will yield only the program knows";
+        let refusal = say!(
+            "The recording does not tell how many samples its dataset has, or it is iterable-style: what \
+                       such a dataset will yield only the program knows"
+        );
         return Ok(Err(refusal.to_owned()));
     }
     let mut agrees = None;

@@ -10,6 +10,7 @@ use super::ranks::Ranks;
 use super::shuffle::Shuffle;
 use super::streams::Sharing;
 use crate::format::count;
+use loadscope_words::say;
 
 /// Everything that can be said about an order.
 #[derive(Clone, Debug)]
@@ -46,27 +47,27 @@ impl Answers {
     pub fn headline(&self) -> String {
         let c = &self.coverage;
         if self.positions == 0 {
-            return "Samples without indices".to_owned();
+            return say!("Samples without indices").to_owned();
         }
         if c.missed() == 0 && c.more_than_once() == 0 {
             return match c.bound {
-                1 => "The only index comes once".to_owned(),
-                n => format!("Every one of the {} indices comes exactly once", count(n)),
+                1 => say!("The only index comes once").to_owned(),
+                n => say!("Every one of the {} indices comes exactly once", count(n)),
             };
         }
         let bound = count(c.bound);
         let rank = match &self.ranks {
-            Some(ranks) => format!("Rank {} of {}: ", self.rank, ranks.shares.len()),
+            Some(ranks) => say!("Rank {} of {}: ", self.rank, ranks.shares.len()),
             None => String::new(),
         };
-        let came = format!("{rank}{} of {bound} indices come", count(c.distinct));
+        let came = say!("{rank}{} of {bound} indices come", count(c.distinct));
         let never = match c.missed() {
-            0 => format!("All {bound} indices come"),
+            0 => say!("All {bound} indices come"),
             _ => came,
         };
         match c.more_than_once() {
-            0 => format!("{never}, each once"),
-            n => format!("{never}, {} more than once", count(n)),
+            0 => say!("{never}, each once"),
+            n => say!("{never}, {} more than once", count(n)),
         }
     }
 }

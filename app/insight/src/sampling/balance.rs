@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::chi2::{ChiSquare, test};
 use super::order::Order;
 use crate::background::{Progress, Unwanted};
+use loadscope_words::say;
 
 /// The class of a sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,7 +222,7 @@ fn groups_of_weight(weights: &[f64]) -> Option<(Labels, Vec<String>)> {
     different.sort_by(f64::total_cmp);
     let group = |w: &f64| different.iter().position(|d| d == w).unwrap_or(0) as u32;
     let labels = Labels::All(weights.iter().map(group).collect());
-    let names = different.iter().map(|w| format!("weight {w}")).collect();
+    let names = different.iter().map(|w| say!("weight {w}")).collect();
     Some((labels, names))
 }
 

@@ -1,6 +1,7 @@
 //! What a finding says of an order.
 
 use loadscope_trace::FindingId;
+use loadscope_words::say;
 
 /// A sentence with a number, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +62,9 @@ pub(super) fn list(numbers: &[u32]) -> String {
     const MOST: usize = 4;
     let words: Vec<String> = numbers.iter().take(MOST).map(u32::to_string).collect();
     match (numbers.len(), words.split_last()) {
-        (n, _) if n > MOST => format!("{} and {} more", words.join(", "), n - MOST),
+        (n, _) if n > MOST => say!("{} and {} more", words.join(say!(", ")), n - MOST),
         (_, Some((last, before))) if !before.is_empty() => {
-            format!("{} and {last}", before.join(", "))
+            say!("{} and {last}", before.join(say!(", ")))
         }
         _ => words.join(""),
     }

@@ -8,6 +8,7 @@ use super::finding::{Found, list, note, problem};
 use super::order::Digest;
 use crate::format::{count, percent, plural};
 use loadscope_trace::FindingId;
+use loadscope_words::say;
 
 mod sharing;
 
@@ -49,15 +50,17 @@ fn same_order(about: &Circumstances) -> Option<Found> {
             .collect();
         (twins.len() > 1).then_some((first, twins))
     })?;
-    let says = format!(
+    let says = say!(
         "Epochs {} have the same order of {}",
         list(&twins),
-        plural(first.len, "index", "indices")
+        plural(first.len, say!(n: "index"), say!(n: "indices"))
     );
     let remedy = if about.is_distributed() {
-        "The sampler does not know the epoch: call sampler.set_epoch(epoch) before each one"
+        say!("The sampler does not know the epoch: call sampler.set_epoch(epoch) before each one")
     } else {
-        "Its generator starts anew in every epoch: seed it once, before the first one, or leave generator out"
+        say!(
+            "Its generator starts anew in every epoch: seed it once, before the first one, or leave generator out"
+        )
     };
     Some(problem(says, remedy))
 }
@@ -74,22 +77,24 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
     if o.replacement && matches!(about.sampler(), "random" | "weighted") {
         // Of several ranks this one gets a part of what was drawn.
         let whose = match o.world_size {
-            0 | 1 => "in this epoch".to_owned(),
-            several => format!("to rank {} of {several} in this epoch", o.rank),
+            0 | 1 => say!("in this epoch").to_owned(),
+            several => say!("to rank {} of {several} in this epoch", o.rank),
         };
         let why = match o.world_size {
-            0 | 1 => "because the sampler draws with replacement",
+            0 | 1 => say!("because the sampler draws with replacement"),
             _ => {
-                "because the sampler draws with replacement and shares what it drew among the ranks"
+                say!(
+                    "because the sampler draws with replacement and shares what it drew among the ranks"
+                )
             }
         };
-        let says = format!(
+        let says = say!(
             "{missed} of {bound} indices ({}) do not come {whose}, {why}",
             percent(share)
         );
         return Some(note(
             says,
-            "replacement=False visits every index once before any comes again",
+            say!("replacement=False visits every index once before any comes again"),
         ));
     }
     if !about.is_complete_pass() {
@@ -97,15 +102,19 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
     }
     let size = o.batch_size.unwrap_or(1).max(1) as u64;
     if o.drop_last && c.missed() < size && c.missed() == c.bound % size {
-        let says = format!(
+        let says = say!(
             "drop_last=True leaves {missed} of {bound} samples ({}) out of this epoch",
             percent(share)
         );
         let remedy = if about.is_shuffled() {
-            "With shuffle=True others are left out in the next epoch; drop_last=False gives a last, incomplete batch"
+            say!(
+                "With shuffle=True others are left out in the next epoch; drop_last=False gives a last, incomplete batch"
+            )
         } else {
-            "Without shuffle=True these are the same in every epoch and never come; drop_last=False gives a last, \
+            say!(
+                "Without shuffle=True these are the same in every epoch and never come; drop_last=False gives a last, \
              incomplete batch"
+            )
         };
         return Some(match about.is_shuffled() {
             true => note(says, remedy),
@@ -113,11 +122,13 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
         });
     }
     Some(problem(
-        format!(
+        say!(
             "{missed} of {bound} indices ({}) never come",
             percent(share)
         ),
-        "The epoch was stopped early, or the sampler leaves them out: check its __iter__ and its num_samples",
+        say!(
+            "The epoch was stopped early, or the sampler leaves them out: check its __iter__ and its num_samples"
+        ),
     ))
 }
 
@@ -133,28 +144,32 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
     }
     if let Some(passes) = passes(answers) {
         return Some(note(
-            format!(
+            say!(
                 "This epoch goes through all {} samples {passes} times, one pass after the other",
                 count(c.bound)
             ),
-            "A loader that keeps its workers by repeating its sampler does so; an epoch of the program is a part of this one",
+            say!(
+                "A loader that keeps its workers by repeating its sampler does so; an epoch of the program is a part of this one"
+            ),
         ));
     }
     let (index, times) = *c.repeated.first()?;
     Some(Found {
         position: answers.first_repeat,
         ..problem(
-            format!(
+            say!(
                 "{} more than once, index {} {} times",
                 match c.more_than_once() {
-                    1 => "1 index comes".to_owned(),
-                    n => format!("{} indices come", count(n)),
+                    1 => say!("1 index comes").to_owned(),
+                    n => say!("{} indices come", count(n)),
                 },
                 count(index),
                 count(times)
             ),
-            "The sampler draws with replacement or its list holds indices twice: pass replacement=False, or remove the \
-             duplicates",
+            say!(
+                "The sampler draws with replacement or its list holds indices twice: pass replacement=False, or remove the \
+             duplicates"
+            ),
         )
     })
 }
@@ -185,12 +200,12 @@ fn outside(answers: &Answers) -> Option<Found> {
     let c = &answers.coverage;
     (c.outside > 0).then(|| {
         problem(
-            format!(
+            say!(
                 "{} beyond the {} samples of the dataset",
-                plural(c.outside, "index lies", "indices lie"),
+                plural(c.outside, say!(n: "index lies"), say!(n: "indices lie")),
                 count(c.bound)
             ),
-            "The sampler was made for another dataset: make it from len(dataset)",
+            say!("The sampler was made for another dataset: make it from len(dataset)"),
         )
     })
 }
@@ -203,7 +218,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     if answers.positions < FEW || s.quality() >= POOR || !about.is_random() {
         return None;
     }
-    let says = format!(
+    let says = say!(
         "Neighbours are {:.0} indices apart on average, where a uniformly random order has {:.0}: shuffle quality {}",
         s.mean_gap,
         s.random_gap,
@@ -211,7 +226,9 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     );
     Some(problem(
         says,
-        "A small shuffle buffer or shuffled blocks mix only neighbours: shuffle=True, or a larger buffer, mixes all of them",
+        say!(
+            "A small shuffle buffer or shuffled blocks mix only neighbours: shuffle=True, or a larger buffer, mixes all of them"
+        ),
     ))
 }
 
@@ -221,13 +238,14 @@ fn mixture(answers: &Answers, about: &Circumstances) -> Option<Found> {
     if seen > 0.7 * expected || answers.positions < 50 {
         return None;
     }
-    let says = format!(
-        "A batch holds {seen:.1} classes on average, where a random order has {expected:.1}"
-    );
+    let says =
+        say!("A batch holds {seen:.1} classes on average, where a random order has {expected:.1}");
     let remedy = if about.is_shuffled() {
-        "The order follows the classes: check the sampler"
+        say!("The order follows the classes: check the sampler")
     } else {
-        "The dataset is sorted by class and the loader keeps its order: shuffle=True mixes the classes"
+        say!(
+            "The dataset is sorted by class and the loader keeps its order: shuffle=True mixes the classes"
+        )
     };
     Some(problem(says, remedy))
 }
@@ -238,16 +256,16 @@ fn balance(answers: &Answers) -> Option<Found> {
     let test = balance.test.filter(|t| t.p < UNLIKELY)?;
     let class = balance.farthest()?;
     let asked = match balance.against {
-        Against::Weights => "the weights ask for",
-        _ => "its share of the dataset is",
+        Against::Weights => say!("the weights ask for"),
+        _ => say!("its share of the dataset is"),
     };
     let name = if balance.is_by_weight {
-        format!("Samples of {}", class.name)
+        say!("Samples of {}", class.name)
     } else {
-        format!("Class {}", class.name)
+        say!("Class {}", class.name)
     };
     Some(problem(
-        format!(
+        say!(
             "{name} came {} times where {asked} {:.0} (χ² = {:.1}, p {})",
             count(class.came),
             class.expected.unwrap_or_default(),
@@ -256,10 +274,14 @@ fn balance(answers: &Answers) -> Option<Found> {
         ),
         match balance.against {
             Against::Weights => {
-                "Weights are one a sample, in the order of the dataset: check that they belong to this dataset"
+                say!(
+                    "Weights are one a sample, in the order of the dataset: check that they belong to this dataset"
+                )
             }
             _ => {
-                "The sampler prefers some classes: check its indices, or the part of the epoch that was seen"
+                say!(
+                    "The sampler prefers some classes: check its indices, or the part of the epoch that was seen"
+                )
             }
         },
     ))

@@ -2,6 +2,7 @@
 
 use super::coverage::Counts;
 use crate::background::{Progress, Unwanted};
+use loadscope_words::{Text, text};
 
 /// How well an order is shuffled.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +23,10 @@ pub struct Shuffle {
 
 impl Shuffle {
     /// What [`Shuffle::quality`] is, in one sentence.
-    pub const DEFINITION: &'static str = "Mean gap between neighbours: 0\u{2009}% is the mean gap of the sorted order, \
-         100\u{2009}% that of a uniformly random order of the same indices";
+    pub const DEFINITION: Text = text!(
+        "Mean gap between neighbours: 0\u{2009}% is the mean gap of the sorted order, \
+         100\u{2009}% that of a uniformly random order of the same indices"
+    );
     /// Bins of the histogram; odd, so that the smallest gaps have one.
     const BINS: usize = 61;
 

@@ -1,6 +1,7 @@
 //! Something that was found, and what to say about it.
 
 use loadscope_trace::{Lane, Level, Nanos, Run};
+use loadscope_words::say;
 
 use super::fetched::worker_time;
 use crate::format;
@@ -39,7 +40,7 @@ impl Hit {
     pub fn describe(self, run: &Run) -> (String, String) {
         let batch = |row: u32| {
             let batch = run.batches().get(row as usize);
-            batch.map_or_else(|| "a batch".to_owned(), |b| b.id.to_string())
+            batch.map_or_else(|| say!("a batch").to_owned(), |b| b.id.to_string())
         };
         let capital = |text: String| {
             let mut letters = text.chars();
@@ -50,28 +51,29 @@ impl Hit {
             Self::Batch(row) => {
                 let worker = run.batches().get(row as usize).and_then(|b| b.worker);
                 let time = worker_time(run, row as usize);
-                let place = worker.map_or("the main thread".to_owned(), |w| format!("worker {w}"));
-                (capital(batch(row)), format!("{time} in {place}"))
+                let place =
+                    worker.map_or(say!("the main thread").to_owned(), |w| say!("worker {w}"));
+                (capital(batch(row)), say!("{time} in {place}"))
             }
             Self::Sample(row, position) => {
                 let sample = run.samples(row as usize).nth(position as usize);
                 let index = run.indices(row as usize).get(position as usize);
-                let name = index.map_or(format!("Sample at {position}"), |i| format!("Sample {i}"));
-                let took = sample.map_or("not measured".to_owned(), |s| s.wall.to_string());
-                (name, format!("{took}, in {}", batch(row)))
+                let name = index.map_or(say!("Sample at {position}"), |i| say!("Sample {i}"));
+                let took = sample.map_or(say!("not measured").to_owned(), |s| s.wall.to_string());
+                (name, say!("{took}, in {}", batch(row)))
             }
             Self::Lane(lane) => (capital(lane.to_string()), lane_story(run, lane)),
             Self::Message(k) => match run.messages().get(k as usize) {
-                Some((at, m)) => (format!("At {at}"), m.text.clone()),
+                Some((at, m)) => (say!("At {at}"), m.text.clone()),
                 None => (String::new(), String::new()),
             },
             Self::Wait(k) => match run.waits().get(k as usize) {
                 Some(wait) => {
                     let length = wait.end.min(run.end()) - wait.start;
-                    let what = wait.batch.map_or("no batch came".to_owned(), |row| {
-                        format!("for {}", batch(row))
+                    let what = wait.batch.map_or(say!("no batch came").to_owned(), |row| {
+                        say!("for {}", batch(row))
                     });
-                    (format!("Trainer waits {length}"), what)
+                    (say!("Trainer waits {length}"), what)
                 }
                 None => (String::new(), String::new()),
             },
@@ -80,12 +82,12 @@ impl Hit {
                 match found {
                     Some(t) => (
                         capital(batch(t.batch)),
-                        format!("arrives too early, at {}", t.at),
+                        say!("arrives too early, at {}", t.at),
                     ),
                     None => (String::new(), String::new()),
                 }
             }
-            Self::Moment(at) => (format!("At {at}"), what_happened(run, at)),
+            Self::Moment(at) => (say!("At {at}"), what_happened(run, at)),
         }
     }
 }
@@ -97,7 +99,7 @@ fn lane_story(run: &Run, lane: Lane) -> String {
     let mine = |b: &&loadscope_trace::Batch| b.worker == Some(worker);
     // Enough to tell; ten million would have to be counted in every frame.
     let count = run.batches().iter().take(100_000).filter(mine).count();
-    format::plural(count as u64, "batch", "batches")
+    format::plural(count as u64, say!(n: "batch"), say!(n: "batches"))
 }
 
 /// What went wrong at an instant.
@@ -109,14 +111,18 @@ fn what_happened(run: &Run, at: Nanos) -> String {
         return message.text.clone();
     }
     match run.losses().iter().find(|(t, _)| *t == at) {
-        Some((_, count)) => format::plural(*count, "event was lost", "events were lost"),
+        Some((_, count)) => format::plural(
+            *count,
+            say!(n: "event was lost"),
+            say!(n: "events were lost"),
+        ),
         None => {
             let pipeline = run.pipeline_at(at);
             let flying = pipeline.batches().filter(|b| !b.stage.is_final()).count();
             format::plural(
                 flying as u64,
-                "batch in the pipeline",
-                "batches in the pipeline",
+                say!(n: "batch in the pipeline"),
+                say!(n: "batches in the pipeline"),
             )
         }
     }

@@ -2,6 +2,7 @@
 
 use loadscope_plan::forecast::{Forecast, Recorded, Setting, explore, grid};
 use loadscope_trace::{Nanos, Overrides, Run};
+use loadscope_words::say;
 
 /// Workers that are tried at most where nothing can be forecast.
 const MOST_WORKERS: usize = 16;
@@ -52,7 +53,7 @@ pub fn choose(
     let settings = match &recorded {
         Ok(recorded) => ranked(recorded, is_stream(run), wanted),
         Err(refusal) => {
-            let text = format!("Nothing is forecast: {refusal}");
+            let text = say!("Nothing is forecast: {refusal}");
             choice.notes.push(text);
             None
         }

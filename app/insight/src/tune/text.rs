@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Nanos, Overrides, plural};
+use loadscope_words::{left, places, right, say};
 use serde_json::{Value, json};
 
 use super::{Expected, Kind, Outcome, Row, Table};
@@ -18,28 +19,37 @@ impl Table {
     }
 
     fn write(&self, out: &mut String, folder: &str) -> std::fmt::Result {
-        let batches = plural(self.batches as u64, "batch", "batches");
+        let batches = plural(self.batches as u64, say!(n: "batch"), say!(n: "batches"));
         writeln!(
             out,
-            "{}, the first {batches}: time per batch, the first one apart\n",
-            self.loader
+            "{}",
+            say!(
+                "{}, the first {batches}: time per batch, the first one apart\n",
+                self.loader
+            )
         )?;
         self.write_rows(out)?;
         writeln!(out)?;
         match self.noise {
             Some(noise) => writeln!(
                 out,
-                "Runs of the program as it is differ by {}. Beyond noise is a difference of more than twice as much, and of 2 % \
+                "{}",
+                say!(
+                    "Runs of the program as it is differ by {}. Beyond noise is a difference of more than twice as much, and of 2 % \
                  at least, that the batches confirm with 95 % confidence",
-                percent(noise)
+                    percent(noise)
+                )
             )?,
             None => writeln!(
                 out,
-                "There is only one run of the program as it is, so it is not known what runs of one setting differ"
+                "{}",
+                say!(
+                    "There is only one run of the program as it is, so it is not known what runs of one setting differ"
+                )
             )?,
         }
         let misses = self.misses().map(|share| {
-            format!(
+            say!(
                 "The forecast of the program as it is misses what was measured by {}: rely on what was measured",
                 percent(share)
             )
@@ -51,7 +61,7 @@ impl Table {
         for sentence in self.consequences() {
             writeln!(out, "{sentence}")?;
         }
-        writeln!(out, "\nA recording of each run is in {folder}")?;
+        writeln!(out, "{}", say!("\nA recording of each run is in {folder}"))?;
         Ok(())
     }
 
@@ -67,23 +77,31 @@ impl Table {
     }
 
     fn write_rows(&self, out: &mut String) -> std::fmt::Result {
-        let longest = self.rows.iter().map(|row| name(row).chars().count()).max();
-        let width = longest.unwrap_or_default().max("setting".len());
+        let longest = self.rows.iter().map(|row| places(&name(row))).max();
+        let width = longest
+            .unwrap_or_default()
+            .max(places(say!(column: "setting")));
         let line = |cells: [&str; 7]| {
             let [setting, forecast, interval, measured, waited, first, change] = cells;
             let line = format!(
-                "{setting:<width$}  {forecast:>9}  {interval:>20}  {measured:>9}  {waited:>9}  {first:>11}  {change}"
+                "{}  {}  {}  {}  {}  {}  {change}",
+                left(setting, width),
+                right(forecast, 9),
+                right(interval, 20),
+                right(measured, 9),
+                right(waited, 9),
+                right(first, 11),
             );
             line.trim_end().to_owned()
         };
         let head = [
-            "setting",
-            "forecast",
-            "90 % interval",
-            "measured",
-            "waited",
-            "first batch",
-            "difference",
+            say!(column: "setting"),
+            say!(column: "forecast"),
+            say!(column: "90 % interval"),
+            say!(column: "measured"),
+            say!(column: "waited"),
+            say!(column: "first batch"),
+            say!(column: "difference"),
         ];
         writeln!(out, "{}", line(head))?;
         for row in &self.rows {
@@ -93,7 +111,7 @@ impl Table {
                 .filter(|_| row.tried.kind != Kind::Repeat);
             let forecast = expected.map_or("—".to_owned(), |e| time(e.per_batch));
             let interval = expected.map_or("—".to_owned(), |e| {
-                format!("{} to {}", time(e.low), time(e.high))
+                say!("{} to {}", time(e.low), time(e.high))
             });
             let cells = match &row.tried.measured {
                 Ok(m) => [
@@ -115,7 +133,7 @@ impl Table {
     /// What to do, in a sentence or two.
     pub fn verdict(&self) -> String {
         let place = match &self.made_at {
-            Some(made_at) => format!("{} ({}, line {})", made_at.name, made_at.file, made_at.line),
+            Some(made_at) => say!("{} ({}, line {})", made_at.name, made_at.file, made_at.line),
             None => self.loader.clone(),
         };
         let best = self.recommended();
@@ -124,16 +142,16 @@ impl Table {
         else {
             return match self.rows.iter().any(|row| row.outcome.is_some()) {
                 true => {
-                    format!("Nothing that was tried is faster beyond noise: leave {place} as it is")
+                    say!("Nothing that was tried is faster beyond noise: leave {place} as it is")
                 }
-                false => "Nothing could be compared".to_owned(),
+                false => say!("Nothing could be compared").to_owned(),
             };
         };
         let own = self.own().map_or("—".to_owned(), time);
         let share = row
             .change
             .map_or(String::new(), |c| format!(" ({})", signed(c)));
-        format!(
+        say!(
             "Best: {}, with {} a batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
             row.tried.overrides,
             time(measured.per_batch),
@@ -158,7 +176,7 @@ impl Table {
         let gone: Vec<&str> = gone.into_iter().filter(|g| g.1).map(|g| g.0).collect();
         match gone.is_empty() {
             true => String::new(),
-            false => format!(", without {}", gone.join(", ")),
+            false => say!(", without {}", gone.join(say!(", "))),
         }
     }
 
@@ -173,29 +191,29 @@ impl Table {
         let mut out = Vec::new();
         if let Some(workers) = o.num_workers.filter(|n| *n != before) {
             out.push(
-                "Random numbers: with another number of workers samples are drawn by other workers, each of which has a seed of its \
-                 own. Random augmentations come out differently; which samples are in which batch stays",
+                say!("Random numbers: with another number of workers samples are drawn by other workers, each of which has a seed of its \
+                 own. Random augmentations come out differently; which samples are in which batch stays"),
             );
             if workers == 0 || before == 0 {
                 out.push(
-                    "Without workers what a dataset draws at random comes from the main process, and changes what that draws \
-                     later, also the order of the samples from the second epoch on unless the loader has a generator",
+                    say!("Without workers what a dataset draws at random comes from the main process, and changes what that draws \
+                     later, also the order of the samples from the second epoch on unless the loader has a generator"),
                 );
             }
         }
         if o.persistent_workers.is_some() {
             out.push(
-                "Random numbers: persistent workers are seeded once, not in every epoch, and the main process draws one number less an \
-                 epoch. From the second epoch on augmentations and, with shuffle=True, the order of the samples are others",
+                say!("Random numbers: persistent workers are seeded once, not in every epoch, and the main process draws one number less an \
+                 epoch. From the second epoch on augmentations and, with shuffle=True, the order of the samples are others"),
             );
         }
         if o.in_order == Some(false) {
             out.push(
-                "With in_order=False batches come as they are ready: their order differs from run to run",
+                say!("With in_order=False batches come as they are ready: their order differs from run to run"),
             );
         }
         if o.multiprocessing_context.is_some() {
-            out.push("With another start method datasets and functions must be picklable, and the program needs `if __name__ == \"__main__\":`");
+            out.push(say!("With another start method datasets and functions must be picklable, and the program needs `if __name__ == \"__main__\":`"));
         }
         out
     }
@@ -272,15 +290,15 @@ fn name(row: &Row) -> String {
         })
     };
     match row.tried.kind {
-        Kind::First => format!("as it is{}", own()),
-        Kind::Repeat => "as it is, again".to_owned(),
+        Kind::First => say!("as it is{}", own()),
+        Kind::Repeat => say!("as it is, again").to_owned(),
         Kind::Try => described(&row.tried.overrides),
     }
 }
 
 fn described(overrides: &Overrides) -> String {
     match overrides.is_empty() {
-        true => "as it is".to_owned(),
+        true => say!("as it is").to_owned(),
         false => overrides.to_string(),
     }
 }
@@ -291,12 +309,12 @@ fn change(row: &Row) -> String {
         return String::new();
     };
     let interval = row.interval.map_or(String::new(), |(low, high)| {
-        format!(" ({} to {})", signed(low), signed(high))
+        say!(" ({} to {})", signed(low), signed(high))
     });
     let words = match row.outcome {
-        Some(Outcome::Faster) => ", faster beyond noise",
-        Some(Outcome::Slower) => ", slower beyond noise",
-        Some(Outcome::WithinNoise) => ", within noise",
+        Some(Outcome::Faster) => say!(", faster beyond noise"),
+        Some(Outcome::Slower) => say!(", slower beyond noise"),
+        Some(Outcome::WithinNoise) => say!(", within noise"),
         None => "",
     };
     format!("{}{interval}{words}", signed(change))

@@ -76,7 +76,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             state.overlay.typed = None;
             state.session.exporting = None;
             let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-            state.overlay.hint = Some(say!("Exported to {}", names.join(", ")));
+            state.overlay.hint = Some(say!("Exported to {}", names.join(say!(", "))));
         }
         Arrival::NotExported(why) => {
             state.session.exporting = None;

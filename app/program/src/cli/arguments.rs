@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use loadscope_trace::{RunOptions, count};
+use loadscope_words::say;
 
 use loadscope_plan::limits;
 
@@ -75,10 +76,10 @@ impl FromStr for BatchSize {
             return Ok(Self(None));
         }
         if !is_whole(text) {
-            return Err("expected a positive number of samples, or none".to_owned());
+            return Err(say!("expected a positive number of samples, or none").to_owned());
         }
         let most = limits::BATCH_SIZE as u64;
-        let size = whole(text, "batch_size", most, "choose a smaller one")?;
+        let size = whole(text, "batch_size", most, say!("choose a smaller one"))?;
         Ok(Self(usize::try_from(size).ok()))
     }
 }
@@ -93,36 +94,47 @@ fn num_workers(text: &str) -> Result<usize, String> {
         "num_workers option should be non-negative; use num_workers=0 to load in the main thread";
     non_negative(text, negative)?;
     let most = limits::WORKERS as u64;
-    whole(text, "num_workers", most, "use fewer workers").map(|n| n as usize)
+    whole(text, "num_workers", most, say!("use fewer workers")).map(|n| n as usize)
 }
 
 fn prefetch_factor(text: &str) -> Result<usize, String> {
     non_negative(text, "prefetch_factor option should be non-negative")?;
     let most = limits::PREFETCH as u64;
-    whole(text, "prefetch_factor", most, "choose a smaller one").map(|n| n as usize)
+    whole(text, "prefetch_factor", most, say!("choose a smaller one")).map(|n| n as usize)
 }
 
 fn num_samples(text: &str) -> Result<u64, String> {
-    whole(text, "num_samples", limits::SAMPLES, "draw fewer")
+    whole(text, "num_samples", limits::SAMPLES, say!("draw fewer"))
 }
 
 /// The number of samples of a dataset.
 pub(super) fn len(text: &str) -> Result<u64, String> {
-    whole(text, "len", limits::SAMPLES, "choose a smaller dataset")
+    whole(
+        text,
+        "len",
+        limits::SAMPLES,
+        say!("choose a smaller dataset"),
+    )
 }
 
 fn ranks(text: &str) -> Result<u32, String> {
     let most = limits::RANKS.into();
-    whole(text, "world", most, "choose fewer ranks").map(|n| n as u32)
+    whole(text, "world", most, say!("choose fewer ranks")).map(|n| n as u32)
 }
 
 fn rank(text: &str) -> Result<u32, String> {
     let most = u64::from(limits::RANKS) - 1;
-    whole(text, "rank", most, "it counts from 0 and is below world").map(|n| n as u32)
+    whole(
+        text,
+        "rank",
+        most,
+        say!("it counts from 0 and is below world"),
+    )
+    .map(|n| n as u32)
 }
 
 fn epochs(text: &str) -> Result<u32, String> {
-    whole(text, "epochs", limits::EPOCHS.into(), "choose fewer").map(|n| n as u32)
+    whole(text, "epochs", limits::EPOCHS.into(), say!("choose fewer")).map(|n| n as u32)
 }
 
 fn non_negative(text: &str, words: &str) -> Result<(), String> {
@@ -136,7 +148,7 @@ fn non_negative(text: &str, words: &str) -> Result<(), String> {
 pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u64, String> {
     let text = text.strip_prefix('+').unwrap_or(text);
     if !is_whole(text) {
-        return Err("expected a whole number of at least 0".to_owned());
+        return Err(say!("expected a whole number of at least 0").to_owned());
     }
     match text.parse() {
         Ok(number) if number <= most => Ok(number),

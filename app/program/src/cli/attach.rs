@@ -15,6 +15,7 @@ use super::terminal::{complain, say_json};
 use loadscope_session::{
     Attach, Record, Session, Update, Watched, new_recording, new_recording_in, take_signals,
 };
+use loadscope_words::say;
 
 /// Which process is recorded, and how.
 #[derive(Debug, Args)]
@@ -35,14 +36,14 @@ pub struct AttachArgs {
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     take_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
-        .map_err(|e| anyhow!("cannot record process {}: {e}", args.pid))?;
+        .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
     let file = match &args.output {
         Some(path) => new_recording(path, args.force.existing()),
         None => new_recording_in(default_names()),
     }?;
     let path = file.path().to_owned();
     let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
-    complain(format_args!(
+    complain(say!(
         "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
         args.pid
     ));
@@ -50,7 +51,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     watched.wait();
     Ok(match complaint {
         Some(text) => {
-            complain(format_args!("{text}. Nothing was written"));
+            complain(say!("{text}. Nothing was written"));
             ExitCode::from(1)
         }
         None => {
@@ -64,7 +65,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 /// another.
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
-        .map_err(|e| anyhow!("cannot record process {}: {e}", args.pid))?;
+        .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
     let file = match &args.output {
         Some(path) => new_recording(path, args.force.existing()),
         None => new_recording_in(default_names()),
@@ -110,6 +111,6 @@ fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(wait)
-        .context("the system gives no thread")?;
+        .context(say!("the system gives no thread"))?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use loadscope_files::{NewFile, refuse_input};
+use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
@@ -67,7 +68,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     });
     let checked: Vec<Checked> = checked.collect();
     if let Some(tests) = tests {
-        let name = format!("{} beside {}", args.b.display(), args.a.display());
+        let name = say!("{} beside {}", args.b.display(), args.a.display());
         let seconds = comparison.b.survey.total().as_secs_f64();
         write(tests, &junit(&name, seconds, &checked, &comparison.text()))?;
     }

@@ -11,6 +11,7 @@ use super::force::ForceArg;
 use super::pick::{open, which};
 use super::terminal::{complain, say};
 use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};
+use loadscope_words::say;
 
 /// What to write where.
 #[derive(Debug, Args)]
@@ -70,11 +71,13 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         },
     );
     bar.finish_and_clear();
-    for file in files.map_err(|e| anyhow!("cannot export: {e}"))? {
+    for file in files.map_err(|e| anyhow!(say!("cannot export: {e}")))? {
         say(&file.display().to_string())?;
     }
     if opened.cut {
-        complain("the recording is cut off in the middle; everything before the cut was exported");
+        complain(say!(
+            "the recording is cut off in the middle; everything before the cut was exported"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

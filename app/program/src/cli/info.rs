@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use loadscope_trace::{Glance, Nanos, Run, RunId, Summary};
+use loadscope_words::{left, say};
 use serde_json::Value;
 
 use super::terminal::say;
@@ -34,7 +35,9 @@ pub fn run(file: &Path, loader: &LoaderArg, json: bool) -> anyhow::Result<ExitCo
     };
     match (one, json) {
         (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
-        (Some(_), false) if all.is_empty() => say("There is no DataLoader in this recording")?,
+        (Some(_), false) if all.is_empty() => {
+            say(say!("There is no DataLoader in this recording"))?
+        }
         (Some((_, run)), false) => print_text(run, opened.cut)?,
         (None, true) => say(&several::object(&all, &opened)?.to_string())?,
         (None, false) => say(several::text(&all, opened.cut)?.trim_end())?,
@@ -76,28 +79,31 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
         writeln!(out, "{line}")?;
     }
     writeln!(out)?;
-    let mut row = |name: &str, value: String| writeln!(out, "{name:<16}{value:>16}");
+    let mut row = |name: &str, value: String| writeln!(out, "{}{value:>16}", left(name, 16));
     if run.tells_only_parts() {
-        row("time", run.end().to_string())?;
+        row(say!(column: "time"), run.end().to_string())?;
     } else {
         // What the source does not tell is missing, not zero.
         let counts = s.samples > 0 || s.batches == 0;
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
-        row("epochs", format::count(s.epochs))?;
-        row("batches", format::count(s.batches))?;
-        row("samples", of_samples(format::count(s.samples)))?;
-        row("time", seconds(s.seconds))?;
+        row(say!(column: "epochs"), format::count(s.epochs))?;
+        row(say!(column: "batches"), format::count(s.batches))?;
         row(
-            "samples/s",
+            say!(column: "samples"),
+            of_samples(format::count(s.samples)),
+        )?;
+        row(say!(column: "time"), seconds(s.seconds))?;
+        row(
+            say!(column: "samples/s"),
             of_samples(format!("{:.1}", s.samples_per_second)),
         )?;
-        row("waited", seconds(s.waited_seconds))?;
-        row("held", format::count(s.held))?;
-        row("failed", format::count(s.failed))?;
-        row("discarded", format::count(s.discarded))?;
+        row(say!(column: "waited"), seconds(s.waited_seconds))?;
+        row(say!(column: "held"), format::count(s.held))?;
+        row(say!(column: "failed"), format::count(s.failed))?;
+        row(say!(column: "discarded"), format::count(s.discarded))?;
     }
-    row("events", format::count(s.events))?;
-    row("events lost", format::count(s.dropped))?;
+    row(say!(column: "events"), format::count(s.events))?;
+    row(say!(column: "events lost"), format::count(s.dropped))?;
     writeln!(out)?;
     parts(out, run)?;
     // The error of a run that failed follows among its messages.
@@ -112,7 +118,8 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     if cut {
         writeln!(
             out,
-            "The file is cut off in the middle; everything before the cut was read"
+            "{}",
+            say!("The file is cut off in the middle; everything before the cut was read")
         )?;
     }
     Ok(())
@@ -126,7 +133,12 @@ fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
     for chart in charts {
         let (name, of) = chart.label(run);
         let value = chart.mean(run).map_or("—".to_owned(), |v| chart.text(v));
-        writeln!(out, "{:<28}{name:<20}{value:>12}", of.unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}{}{value:>12}",
+            left(of.as_deref().unwrap_or_default(), 28),
+            left(&name, 20)
+        )?;
         any = true;
     }
     if any {

@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
+use loadscope_words::say;
 
 /// Which Python.
 #[derive(Debug, Args)]
@@ -24,14 +25,20 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
     let asked = Command::new(&python)
         .args(["-c", has_package])
         .status()
-        .map_err(|e| anyhow!("cannot start {name}: {e}. Say which Python it is with --python"))?;
+        .map_err(|e| {
+            anyhow!(say!(
+                "cannot start {name}: {e}. Say which Python it is with --python"
+            ))
+        })?;
     if !asked.success() {
-        bail!("{name} has no package loadscope: call `{name} -m pip install loadscope` first");
+        bail!(say!(
+            "{name} has no package loadscope: call `{name} -m pip install loadscope` first"
+        ));
     }
     let status = Command::new(&python)
         .args(["-m", "loadscope", what])
         .status()
-        .map_err(|e| anyhow!("cannot start {name}: {e}"))?;
+        .map_err(|e| anyhow!(say!("cannot start {name}: {e}")))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use loadscope_lessons::LESSONS;
+use loadscope_words::say;
 
 use super::window::{self, WindowArgs};
 use crate::window::preview::{Learn, read_lesson};
@@ -29,7 +30,9 @@ fn what(text: Option<&str>) -> anyhow::Result<Learn> {
     if let Ok(number) = text.parse::<u32>() {
         let last = u32::try_from(LESSONS).unwrap_or(u32::MAX);
         if !(1..=last).contains(&number) {
-            bail!("there is no lesson {number}: lessons have the numbers 1 to {last}");
+            bail!(say!(
+                "there is no lesson {number}: lessons have the numbers 1 to {last}"
+            ));
         }
         return Ok(Learn::Lesson(number));
     }

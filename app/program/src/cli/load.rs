@@ -10,6 +10,7 @@ use crossbeam_channel::RecvTimeoutError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loadscope_files::{read_text, refuse_input};
 use loadscope_trace::{Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, plural};
+use loadscope_words::say;
 
 use super::arguments::{LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
@@ -140,20 +141,20 @@ fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
     /// Bytes of an error with the line that it is about.
     const MOST_QUOTED: usize = 1000;
     let text = read_text(path, "options", limits::CONFIG_BYTES)
-        .map_err(|e| anyhow::anyhow!("cannot read the options: {e}"))?;
+        .map_err(|e| anyhow::anyhow!(say!("cannot read the options: {e}")))?;
     toml::from_str(&text).map_err(|e| {
         let place = path.display();
         let whole = e.to_string();
         if whole.len() <= MOST_QUOTED {
-            return anyhow::anyhow!("the options in {place} are not understood: {whole}");
+            return anyhow::anyhow!(say!("the options in {place} are not understood: {whole}"));
         }
         // It quotes the line, which may be any length.
         let before = e.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
-        anyhow::anyhow!(
+        anyhow::anyhow!(say!(
             "line {line} of the options in {place} is not understood: {}",
             e.message()
-        )
+        ))
     })
 }
 
@@ -178,7 +179,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         .iter()
         .filter(|(_, m)| m.level == loadscope_trace::Level::Warning)
     {
-        complain(format_args!("warning: {}", m.text));
+        complain(say!("warning: {}", m.text));
     }
     if let Some(error) = error.as_ref().filter(|_| run.events() == 0) {
         anyhow::bail!("{error}");
@@ -190,13 +191,17 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     }
     let interrupted = interrupt::came();
     if interrupted.is_some() {
-        let batches = plural(Summary::of(&run).batches, "batch", "batches");
+        let batches = plural(
+            Summary::of(&run).batches,
+            say!(n: "batch"),
+            say!(n: "batches"),
+        );
         complain(match &args.record {
-            Some(path) => format!(
+            Some(path) => say!(
                 "Interrupted after {batches}; everything up to there is in {}",
                 path.display()
             ),
-            None => format!("Interrupted after {batches}"),
+            None => say!("Interrupted after {batches}"),
         });
     }
     match (error, interrupted) {
@@ -236,7 +241,7 @@ fn watch(session: &Session) -> (Run, Option<String>) {
                 bar.set_length(per_epoch.saturating_mul(run.info.options.epochs.into()));
                 bar.set_position(yielded);
                 let waited = run.waited().as_secs_f64() / run.end().as_secs_f64().max(1e-9);
-                bar.set_message(format!("waited {}", format::percent(waited)));
+                bar.set_message(say!("waited {}", format::percent(waited)));
             }
             Update::Notice(text) => complain(text),
             Update::Failed(text) => error = Some(text),

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 use loadscope_files::{Existing, NewFile};
+use loadscope_words::say;
 
 use super::Cli;
 use super::terminal::print;
@@ -54,5 +55,5 @@ fn page(folder: &Path, name: &str, command: &Command) -> anyhow::Result<()> {
         .title(name)
         .render(&mut text)?;
     NewFile::write_all_to(&path, Existing::Replace, &text)
-        .with_context(|| format!("cannot write {}", path.display()))
+        .with_context(|| say!("cannot write {}", path.display()))
 }

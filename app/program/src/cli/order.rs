@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 use super::arguments::{LoaderArgs, len};
 use super::terminal::{complain, say_as_made};
@@ -69,7 +70,7 @@ pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
     let samples = samples_of_dataset(&options)?;
     let mut orders = Orders::of(&options, &samples)?;
     if let Some(seed) = fresh {
-        complain(format_args!(
+        complain(say!(
             "no seed given: using --global-seed {seed}; pass it to reproduce this order"
         ));
     }
@@ -97,19 +98,18 @@ fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()
     orders.each(|epoch| {
         write!(
             out,
-            "epoch {}: {} batches",
-            epoch.epoch(),
-            epoch.len_of_epoch()
+            "{}",
+            say!("epoch {}: {} batches", epoch.epoch(), epoch.len_of_epoch())
         )?;
         if let (Some(first), Some(last)) = (epoch.seeds().next(), epoch.seeds().last()) {
-            write!(out, ", worker seeds {first} to {last}")?;
+            write!(out, "{}", say!(", worker seeds {first} to {last}"))?;
         }
         writeln!(out)?;
         for (idx, batch) in epoch.enumerate() {
             let (indices, worker) = batch?;
-            write!(out, "  batch {idx}")?;
+            write!(out, "{}", say!("  batch {idx}"))?;
             if worker >= 0 {
-                write!(out, " (worker {worker})")?;
+                write!(out, "{}", say!(" (worker {worker})"))?;
             }
             out.write_all(b":")?;
             for index in indices {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Stage, plural};
+use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::terminal::{complain, print};
@@ -63,7 +64,8 @@ pub struct ProgramArgs {
 impl ProgramArgs {
     /// What the probe is asked for.
     fn request(&self) -> anyhow::Result<Request> {
-        let overrides = overrides_of_all(&self.set).map_err(|text| anyhow!("--set: {text}"))?;
+        let overrides =
+            overrides_of_all(&self.set).map_err(|text| anyhow!(say!("--set: {text}")))?;
         Ok(Request {
             previews: self.previews,
             set: self.loader.clone(),
@@ -111,13 +113,13 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Some(path) => new_recording(path, args.force.existing()),
         None => new_recording_in(default_names()),
     };
-    let file = created.context("The program was not started: it cannot be recorded")?;
+    let file = created.context(say!("The program was not started: it cannot be recorded"))?;
     let path = file.path().to_owned();
     let mut shown = match Shown::begin(&args.program.web, name_of(&path)) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
-            return Err(e.context("The program was not started"));
+            return Err(e.context(say!("The program was not started")));
         }
     };
     take_signals();
@@ -132,7 +134,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Ok(session) => session,
         // The program runs already and goes on.
         Err(e) => {
-            complain(format_args!("{e}. The program is not recorded"));
+            complain(say!("{e}. The program is not recorded"));
             return end_as(watched.wait());
         }
     };
@@ -143,15 +145,15 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     }
     if seen.loaders > 0 && !seen.was_set && !request.overrides.is_empty() {
         complain(match &request.set {
-            Some(line) => format!(
+            Some(line) => say!(
                 "--set changed nothing: no loader is made in {line}. `loadscope info {}` names the lines",
                 path.display()
             ),
-            None => "--set changed nothing: the loaders have these arguments already, or cannot have them".to_owned(),
+            None => say!("--set changed nothing: the loaders have these arguments already, or cannot have them").to_owned(),
         });
     }
     match complaint {
-        Some(text) => complain(format_args!("{text}. Nothing was written")),
+        Some(text) => complain(say!("{text}. Nothing was written")),
         None => complain(seen.sentence(&path)),
     }
     end_as(end)
@@ -160,7 +162,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
 /// Runs a program with the window open. Ends as the program ends.
 pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
     let request = args.request()?;
-    let shown = Shown::begin(&args.web, None).context("The program was not started")?;
+    let shown = Shown::begin(&args.web, None).context(say!("The program was not started"))?;
     take_signals();
     let watched = match args.start(&request) {
         Ok(watched) => watched,
@@ -182,7 +184,7 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
             record_in_journal(&watched, None);
         }
     } else if !watched.has_ended() {
-        complain("the window is closed; the program goes on");
+        complain(say!("the window is closed; the program goes on"));
     }
     end_as(watched.wait())
 }
@@ -220,7 +222,7 @@ fn window_is_gone() {
     };
     watched.look_away();
     if !watched.has_ended() {
-        complain("the display is gone; the program goes on");
+        complain(say!("the display is gone; the program goes on"));
     }
     match watched.wait() {
         End::Signal(number) => end_by(number),
@@ -284,12 +286,12 @@ impl Seen {
 
     /// `2 loaders, 100 batches in run.jsonl.zst`
     pub(super) fn sentence(&self, path: &Path) -> String {
-        let loaders = plural(self.loaders, "loader", "loaders");
-        let batches = plural(self.batches, "batch", "batches");
+        let loaders = plural(self.loaders, say!(n: "loader"), say!(n: "loaders"));
+        let batches = plural(self.batches, say!(n: "batch"), say!(n: "batches"));
         match self.is_partial {
             // Why, and where the rest is, was the message before.
-            true => format!("{loaders}, {batches}, not all of them recorded"),
-            false => format!("{loaders}, {batches} in {}", path.display()),
+            true => say!("{loaders}, {batches}, not all of them recorded"),
+            false => say!("{loaders}, {batches} in {}", path.display()),
         }
     }
 }

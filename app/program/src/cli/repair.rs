@@ -12,6 +12,7 @@ use loadscope_files::{NewFile, is_being_written, open_regular, refuse_input};
 use loadscope_trace::{
     Compression, Damage, Gap, LogError, LogWriter, Nanos, count, plural, repair,
 };
+use loadscope_words::say;
 use serde_json::{Value, json};
 
 use super::force::ForceArg;
@@ -37,18 +38,18 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     let path = &args.file;
     let input = open_regular(path)?;
     if is_being_written(path) {
-        bail!(
+        bail!(say!(
             "{} is being recorded. Wait until the recording has ended",
             path.display()
-        );
+        ));
     }
     // A sound recording is not written again, so this looks first.
     let damage = read(path, &input, |_| Ok(()))?;
     if damage.is_none() {
-        let text = format!(
+        let text = say!(
             "{} is sound: {} and nothing lost. Nothing was written",
             path.display(),
-            plural(damage.kept, "event", "events")
+            plural(damage.kept, say!(n: "event"), say!(n: "events"))
         );
         report(args, None, &damage, &text)?;
         return Ok(ExitCode::SUCCESS);
@@ -56,7 +57,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     let output = args.output.clone().unwrap_or_else(|| default_name(path));
     refuse_input(&output, path)?;
     let file = NewFile::create(&output, args.force.existing())?;
-    let cannot = || format!("cannot write {}", output.display());
+    let cannot = || say!("cannot write {}", output.display());
     let mut log = LogWriter::for_copies(file, Compression::for_path(&output))?;
     let damage = read(path, &input, |line| log.copy_line(line))?;
     let file = log.finish().with_context(cannot)?;
@@ -75,10 +76,10 @@ fn read(
         Ok(damage) => Ok(damage),
         // What it is instead is known better elsewhere.
         Err(e @ LogError::NotALog { .. }) => match look(path) {
-            Err(instead) => bail!("cannot repair {}: {instead}", path.display()),
-            Ok(()) => bail!("cannot repair {}: {e}", path.display()),
+            Err(instead) => bail!(say!("cannot repair {}: {instead}", path.display())),
+            Ok(()) => bail!(say!("cannot repair {}: {e}", path.display())),
         },
-        Err(e) => Err(anyhow!("cannot repair {}: {e}", path.display())),
+        Err(e) => Err(anyhow!(say!("cannot repair {}: {e}", path.display()))),
     }
 }
 
@@ -151,32 +152,32 @@ fn object(output: Option<&Path>, damage: &Damage) -> Value {
 
 /// The same for people.
 fn said(path: &Path, output: &Path, damage: &Damage) -> String {
-    let mut text = format!("{} is damaged. {}", path.display(), lost(damage));
+    let mut text = say!("{} is damaged. {}", path.display(), lost(damage));
     let mut add = |line: String| _ = write!(text, "\n{line}");
     damage.gaps.iter().for_each(|gap| add(place(gap)));
     if damage.more_gaps > 0 {
-        add(format!(
+        add(say!(
             "  and {} more",
-            plural(damage.more_gaps, "place", "places")
+            plural(damage.more_gaps, say!(n: "place"), say!(n: "places"))
         ));
     }
     if damage.header_replaced {
-        add("Its header is lost; a new one takes its place".to_owned());
+        add(say!("Its header is lost; a new one takes its place").to_owned());
     }
     if damage.cut {
-        add("It is cut off at its end".to_owned());
+        add(say!("It is cut off at its end").to_owned());
     }
     if damage.unconfirmed > 0 {
-        add(format!(
+        add(say!(
             "{} of those kept come from damaged data that no checksum confirms: they may differ from what was recorded",
-            plural(damage.unconfirmed, "event", "events")
+            plural(damage.unconfirmed, say!(n: "event"), say!(n: "events"))
         ));
     }
-    add(format!(
+    add(say!(
         "{} kept in {}",
         match damage.kept {
-            1 => "1 event is".to_owned(),
-            more => format!("{} events are", count(more)),
+            1 => say!("1 event is").to_owned(),
+            more => say!("{} events are", count(more)),
         },
         output.display()
     ));
@@ -186,21 +187,21 @@ fn said(path: &Path, output: &Path, damage: &Damage) -> String {
 /// `2 lines are lost, in 95 bytes of the file:`
 fn lost(damage: &Damage) -> String {
     let lines = match (damage.lost, damage.lost_is_at_least) {
-        (0, true) => "An unknown number of lines is lost".to_owned(),
-        (0, false) => "No line is lost".to_owned(),
-        (1, true) => "At least 1 line is lost".to_owned(),
-        (1, false) => "1 line is lost".to_owned(),
-        (more, true) => format!("At least {} lines are lost", count(more)),
-        (more, false) => format!("{} lines are lost", count(more)),
+        (0, true) => say!("An unknown number of lines is lost").to_owned(),
+        (0, false) => say!("No line is lost").to_owned(),
+        (1, true) => say!("At least 1 line is lost").to_owned(),
+        (1, false) => say!("1 line is lost").to_owned(),
+        (more, true) => say!("At least {} lines are lost", count(more)),
+        (more, false) => say!("{} lines are lost", count(more)),
     };
     match damage.bytes {
         0 => lines,
-        bytes => format!(
+        bytes => say!(
             "{lines}; {} of {}{}",
-            plural(bytes, "byte", "bytes"),
+            plural(bytes, say!(n: "byte"), say!(n: "bytes")),
             match damage.packed {
-                true => "compressed data are damaged",
-                false => "the file are damaged",
+                true => say!("compressed data are damaged"),
+                false => say!("the file are damaged"),
             },
             if damage.gaps.is_empty() { "" } else { ":" }
         ),
@@ -222,9 +223,9 @@ fn place(gap: &Gap) -> String {
         parts.push(range("byte", "bytes", gap.bytes.start, gap.bytes.end - 1));
     }
     parts.extend(match (gap.after, gap.before) {
-        (Some(after), Some(before)) => Some(format!("between {after} and {before}")),
-        (Some(after), None) => Some(format!("after {after}")),
-        (None, Some(before)) => Some(format!("before {before}")),
+        (Some(after), Some(before)) => Some(say!("between {after} and {before}")),
+        (Some(after), None) => Some(say!("after {after}")),
+        (None, Some(before)) => Some(say!("before {before}")),
         (None, None) => None,
     });
     format!("  {}", parts.join(" · "))

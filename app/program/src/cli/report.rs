@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 use loadscope_files::{NewFile, refuse_input};
+use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
@@ -82,7 +83,7 @@ fn created(path: Option<&Path>, args: &ReportArgs) -> anyhow::Result<Option<NewF
 pub(super) fn write(mut file: NewFile, text: &str) -> anyhow::Result<()> {
     let path = file.path().display().to_string();
     file.write_all(text.as_bytes())
-        .with_context(|| format!("cannot write the report to {path}"))?;
+        .with_context(|| say!("cannot write the report to {path}"))?;
     Ok(file.commit()?)
 }
 
@@ -91,7 +92,7 @@ pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;
     for why in broken {
-        complain(format_args!("broken: {why}"));
+        complain(say!("broken: {why}"));
         code = ExitCode::from(1);
     }
     code

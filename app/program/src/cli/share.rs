@@ -9,6 +9,7 @@ use clap::Args;
 use loadscope_files::{NewFile, refuse_input};
 use loadscope_session::{Packed, packed, refusal};
 use loadscope_trace::bytes;
+use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::terminal::{complain, say};
@@ -44,15 +45,15 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     refuse_input(&output, &args.file)?;
     let recording = recording(&args.file, !args.no_contents)?;
     if recording.bytes.len() > MOST {
-        bail!(
+        bail!(say!(
             "{} has {} compressed, too much for one page. `loadscope view` shows it in a browser{}",
             args.file.display(),
             bytes(recording.bytes.len() as f64),
             match args.no_contents {
                 true => "",
-                false => ", and --no-contents leaves the contents of batches out",
+                false => say!(", and --no-contents leaves the contents of batches out"),
             }
-        );
+        ));
     }
     let about = About {
         name: Some(&name),
@@ -60,7 +61,7 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     };
     let page = page(&about, &recording.bytes)?;
     NewFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
-    say(&format!(
+    say(&say!(
         "{}: {}, opens in any browser",
         output.display(),
         bytes(page.len() as f64)
@@ -71,16 +72,16 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
 /// Reads what is to be shown in a page.
 pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     if file.is_dir() {
-        bail!(
+        bail!(say!(
             "{} is a folder. A page shows one recording: name one of those in it",
             file.display()
-        );
+        ));
     }
     let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
     if packed.cut {
-        complain(
-            "the recording is cut off in the middle; the page shows everything before the cut",
-        );
+        complain(say!(
+            "the recording is cut off in the middle; the page shows everything before the cut"
+        ));
     }
     Ok(packed)
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, bounded};
 
 use loadscope_insight::format::printable;
+use loadscope_words::say;
 
 /// So long a message may take to be written. After the first that takes longer, no other is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -70,7 +71,9 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
 pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!("standard output: {e}")),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::anyhow!(say!("standard output: {e}")))
+        }
         _ => Ok(()),
     }
 }
@@ -90,7 +93,7 @@ pub(super) fn say_as_made(
     match written.map_err(|e| e.downcast::<io::Error>()) {
         Ok(()) => Ok(()),
         Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(Ok(e)) => Err(anyhow::anyhow!("standard output: {e}")),
+        Err(Ok(e)) => Err(anyhow::anyhow!(say!("standard output: {e}"))),
         Err(Err(other)) => Err(other),
     }
 }

@@ -11,6 +11,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_files::{new_folder, new_folder_in};
 use loadscope_trace::Overrides;
+use loadscope_words::say;
 
 use super::interrupt::Signals;
 use super::program::{NOT_STARTED, end_as};
@@ -73,7 +74,7 @@ impl FromStr for StopAfter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "expected a number of batches, or a time such as 30s or 5m".to_owned();
+        let wrong = || say!("expected a number of batches, or a time such as 30s or 5m").to_owned();
         let (number, unit) = match text.strip_suffix('m') {
             Some(number) => (number, 60.0),
             None => (text.strip_suffix('s').unwrap_or(text), 1.0),
@@ -92,7 +93,7 @@ impl FromStr for StopAfter {
 }
 
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let folder = folder(args).context("The program was not started")?;
+    let folder = folder(args).context(say!("The program was not started"))?;
     let job = Job {
         command: args.command.clone(),
         stop: args.stop_after.0,
@@ -124,7 +125,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if tuned.interrupted {
-        complain("interrupted: the program has ended, and what was recorded stays");
+        complain(say!(
+            "interrupted: the program has ended, and what was recorded stays"
+        ));
         return Ok(ExitCode::from(signals.code().unwrap_or(INTERRUPTED)));
     }
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
+use loadscope_words::say;
 
 use super::share::{name_of, recording};
 use super::terminal::{complain, say};
@@ -63,7 +64,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     };
     let server = start(site, args.port.port)?;
     say(&server.link())?;
-    complain("Ctrl+C ends it");
+    complain(say!("Ctrl+C ends it"));
     loop {
         sleep(Duration::from_secs(3600));
     }
@@ -71,8 +72,8 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
 
 fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
     Server::start(site, port).with_context(|| match port {
-        Some(port) => format!("cannot listen on port {port}: choose another one with --port"),
-        None => "cannot listen on any port of this host".to_owned(),
+        Some(port) => say!("cannot listen on port {port}: choose another one with --port"),
+        None => say!("cannot listen on any port of this host").to_owned(),
     })
 }
 
@@ -97,7 +98,8 @@ impl Shown {
             ..About::default()
         };
         let page = page(&about, &[])?.into_bytes();
-        let (spool, writer) = Spool::new().context("there is no place for what is shown live")?;
+        let (spool, writer) =
+            Spool::new().context(say!("there is no place for what is shown live"))?;
         let data = Data::Growing(spool);
         let server = start(Site { page, data }, args.port)?;
         // Standard output is the program's own.
@@ -115,7 +117,7 @@ impl Shown {
     pub fn end(mut self, why: Option<&str>, waits_for_one: bool) {
         self.writer.end(why.unwrap_or_default());
         if waits_for_one && self.server.viewers_ever() == 0 {
-            complain(format_args!(
+            complain(say!(
                 "the program has ended. {} shows it until it was opened once, or until Ctrl+C",
                 self.server.link()
             ));

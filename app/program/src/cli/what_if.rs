@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 use loadscope_trace::{Nanos, Prospects, bytes};
+use loadscope_words::{right, say};
 use serde_json::{Value, json};
 
 use super::pick::{LoaderArg, pick};
@@ -73,14 +74,14 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     };
     let count = workers.len().saturating_mul(prefetch.len());
     if count > MOST_SETTINGS {
-        bail!(
+        bail!(say!(
             "{} numbers of workers and {} prefetch factors are {} settings, but at most {} are forecast; choose \
              smaller ranges",
             format::count(workers.len() as u64),
             format::count(prefetch.len() as u64),
             format::count(count as u64),
             format::count(MOST_SETTINGS as u64)
-        );
+        ));
     }
     let mut settings = grid(&base, workers, &prefetch);
     if args.workers.is_none() {
@@ -89,10 +90,10 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         settings.retain(|s| recorded.headroom(s).is_ok());
     }
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
-        bail!("the forecast was given up");
+        bail!(say!("the forecast was given up"));
     };
     let Some(prospects) = recorded.prospects(&|_| true)? else {
-        bail!("the forecast was given up");
+        bail!(say!("the forecast was given up"));
     };
     let answer = Answer {
         recorded: &recorded,
@@ -171,16 +172,19 @@ impl Answer<'_> {
         self.forecasts(&mut out)?;
         writeln!(
             out,
-            "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
-            self.recorded.time(),
-            self.recorded.waited(),
-            self.outlook.recorded.time
+            "{}",
+            say!(
+                "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
+                self.recorded.time(),
+                self.recorded.waited(),
+                self.outlook.recorded.time
+            )
         )?;
         for doubt in self.doubts() {
-            writeln!(out, "Wide intervals: {doubt}")?;
+            writeln!(out, "{}", say!("Wide intervals: {doubt}"))?;
         }
         for note in self.recorded.notes() {
-            writeln!(out, "Assumed: {note}")?;
+            writeln!(out, "{}", say!("Assumed: {note}"))?;
         }
         Ok(out)
     }
@@ -194,10 +198,10 @@ impl Answer<'_> {
     /// What is expected of all settings.
     fn forecasts(&self, out: &mut String) -> std::fmt::Result {
         let ideal = self.outlook.headroom;
-        writeln!(out, "With an ideal loader it would be {ideal}")?;
+        writeln!(out, "{}", say!("With an ideal loader it would be {ideal}"))?;
         let changes = self.base.differences(&self.recorded.setting());
         if !changes.is_empty() {
-            writeln!(out, "All of these with {}", changes.join(", "))?;
+            writeln!(out, "{}", say!("All of these with {}", changes.join(", ")))?;
         }
         writeln!(out)?;
         self.table(out)
@@ -211,12 +215,12 @@ impl Answer<'_> {
         let took = self.recorded.time();
         let saved = 1.0 - chosen.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
         if saved < 0.02 {
-            return format!(
+            return say!(
                 "None of these settings is faster than what was recorded ({took}) by 2\u{2009}% or more"
             );
         }
         let what = self.words(&chosen.setting);
-        let mut text = format!(
+        let mut text = say!(
             "{what} would take {} instead of {took}, {} less",
             chosen.time,
             format::percent(saved)
@@ -224,9 +228,12 @@ impl Answer<'_> {
         if best.time < chosen.time {
             let _ = write!(
                 text,
-                "; nothing here is faster by more than 2\u{2009}% ({} with {})",
-                best.time,
-                self.words(&best.setting)
+                "{}",
+                say!(
+                    "; nothing here is faster by more than 2\u{2009}% ({} with {})",
+                    best.time,
+                    self.words(&best.setting)
+                )
             );
         }
         text
@@ -253,11 +260,19 @@ impl Answer<'_> {
             .configurations
             .iter()
             .any(|f| f.memory.is_some());
-        let memory = if tells_memory { "    memory" } else { "" };
+        let memory = match tells_memory {
+            true => right(say!(column: "memory"), 10),
+            false => String::new(),
+        };
         writeln!(
             out,
-            "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}{}",
-            "workers", "prefetch", "time", "90 % interval", "waited", "share", memory
+            "{}  {}  {}  {}  {}  {}{memory}",
+            right(say!(column: "workers"), 7),
+            right(say!(column: "prefetch"), 8),
+            right(say!(column: "time"), 10),
+            right(say!(column: "90 % interval"), 23),
+            right(say!(column: "waited"), 10),
+            right(say!(column: "share"), 6)
         )?;
         let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {
@@ -265,16 +280,16 @@ impl Answer<'_> {
                 // Of a stream only one number of workers could be tried.
                 _ if !is_open => "",
                 at if at == self.outlook.cheapest && at == self.outlook.best => {
-                    "  best and cheapest"
+                    say!("  best and cheapest")
                 }
-                at if at == self.outlook.best => "  best",
-                at if at == self.outlook.cheapest => "  cheapest within 2\u{2009}%",
+                at if at == self.outlook.best => say!("  best"),
+                at if at == self.outlook.cheapest => say!("  cheapest within 2\u{2009}%"),
                 _ => "",
             };
             row(out, f, tells_memory, mark)?;
         }
         if !self.outlook.kept.is_empty() {
-            writeln!(out, "With persistent_workers=True:")?;
+            writeln!(out, "{}", say!("With persistent_workers=True:"))?;
         }
         for f in &self.outlook.kept {
             let is_it = f.setting == self.outlook.recommended.setting;
@@ -282,7 +297,7 @@ impl Answer<'_> {
                 out,
                 f,
                 tells_memory,
-                if is_it { "  recommended" } else { "" },
+                if is_it { say!("  recommended") } else { "" },
             )?;
         }
         Ok(())
@@ -304,10 +319,10 @@ fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::f
     };
     writeln!(
         out,
-        "{:>7}  {prefetch:>8}  {:>10}  {:>23}  {:>10}  {:>6}{memory}{mark}",
+        "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>6}{memory}{mark}",
         f.setting.num_workers,
         f.time.to_string(),
-        format!("{} and {}", f.low, f.high),
+        right(&say!("{} and {}", f.low, f.high), 23),
         f.waited.to_string(),
         format::percent(f.waited_share()),
     )

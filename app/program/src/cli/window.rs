@@ -13,7 +13,7 @@ use crate::window::preview::Learn;
 use crate::window::{App, Start};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_session::{Journal, Watched, look, refusal};
-use loadscope_words::Language;
+use loadscope_words::{Language, say};
 
 mod display;
 
@@ -80,9 +80,9 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "wgpu")]
         Renderer::Wgpu => eframe::Renderer::Wgpu,
         #[cfg(not(feature = "wgpu"))]
-        Renderer::Wgpu => bail!(
+        Renderer::Wgpu => bail!(say!(
             "this build draws with OpenGL only. Build with `--features wgpu` to use --renderer wgpu"
-        ),
+        )),
     };
     let mut start = start;
     let kept = start.store.as_mut().and_then(Store::load);
@@ -112,14 +112,14 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         )
     });
     let Some(made) = made else {
-        bail!("the display is gone");
+        bail!(say!("the display is gone"));
     };
     if let Err(error) = made {
-        bail!(
+        bail!(say!(
             "cannot open a window: {}. Is there a display, and an OpenGL driver? \
              Without one, `loadscope record` records a program, `loadscope run` runs a loader, and `loadscope report` shows what was recorded",
             without_place(&error.to_string())
-        );
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -132,7 +132,7 @@ fn without_place(error: &str) -> &str {
     let reason = match error.split_once("os error at ") {
         Some((_, rest)) => rest
             .split_once(": ")
-            .map_or("the system refused", |(_, reason)| reason),
+            .map_or(say!("the system refused"), |(_, reason)| reason),
         None => error,
     };
     reason.trim_end_matches('.')

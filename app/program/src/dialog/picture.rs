@@ -6,6 +6,7 @@ use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _, ImageError};
 use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
 use loadscope_model::picture::Picture;
+use loadscope_words::say;
 
 /// Writes it as PNG, whatever the name ends with. `input` is the recording that it is from.
 ///
@@ -35,9 +36,7 @@ pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), 
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
     /// The recorded pixels do not match the recorded size.
-    #[error(
-        "the recording holds {2} bytes for a picture of {0}×{1} pixels, which is another number"
-    )]
+    #[error("{}", say!("the recording holds {2} bytes for a picture of {0}×{1} pixels, which is another number", .2, .0, .1))]
     Size(u32, u32, usize),
     /// It cannot be written as PNG.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use loadscope_files::TemporaryFolder;
 use loadscope_trace::{Event, LogError, LogWriter};
+use loadscope_words::say;
 
 /// What is read at a time, bytes.
 const PIECE: u64 = 256 << 10;
@@ -101,7 +102,7 @@ impl Writer {
         let mut written = events.iter().try_for_each(|event| log.write(event));
         written = written.and_then(|()| log.flush());
         if let Err(e) = written.and_then(|()| self.tell().map_err(failed)) {
-            self.end(&format!("What is shown live has stopped: {e}"));
+            self.end(&say!("What is shown live has stopped: {e}"));
         }
     }
 

@@ -15,6 +15,7 @@ use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_session::{Pace, open, refusal};
 use loadscope_window::among;
+use loadscope_words::say;
 
 impl App {
     fn next_other(&mut self) -> u64 {
@@ -71,7 +72,7 @@ impl App {
                 self.comparing = Some(Reading { path, job });
                 self.tell(ctx, Message::Comparing);
             }
-            Err(e) => self.complain(format!(
+            Err(e) => self.complain(say!(
                 "cannot start a thread: {e}. Close other programs and try again"
             )),
         }
@@ -85,7 +86,7 @@ impl App {
         let read = match reading.job.take() {
             Outcome::NotYet => return,
             Outcome::Ready(read) => read,
-            Outcome::Broken => Err(format!(
+            Outcome::Broken => Err(say!(
                 "Reading {} failed unexpectedly; this is a bug in Loadscope",
                 reading.path.display()
             )),

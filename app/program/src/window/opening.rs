@@ -10,6 +10,7 @@ use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_plan::dataset::word_of;
 use loadscope_session as session;
+use loadscope_words::say;
 
 use super::App;
 use super::pending::Looking;
@@ -44,7 +45,7 @@ impl App {
                 });
                 self.tell(ctx, Message::Looking(Some(path)));
             }
-            Err(e) => self.complain(format!(
+            Err(e) => self.complain(say!(
                 "cannot start a thread: {e}. Close other programs and try again"
             )),
         }
@@ -58,7 +59,7 @@ impl App {
         let looked = match looking.job.take() {
             Outcome::NotYet => return,
             Outcome::Ready(looked) => looked,
-            Outcome::Broken => Err(format!(
+            Outcome::Broken => Err(say!(
                 "Reading {} failed unexpectedly; this is a bug in Loadscope",
                 looking.path.display()
             )),

@@ -10,6 +10,7 @@ use loadscope_files::read_text;
 use loadscope_lessons::Lesson;
 use loadscope_model::command::{Action, LearnCommand};
 use loadscope_session::Waker;
+use loadscope_words::say;
 
 use super::App;
 
@@ -98,7 +99,7 @@ impl App {
             Some(Learn::File(path)) => {
                 match Preview::of(&path, std::sync::Arc::clone(&self.wake)) {
                     Ok(preview) => self.preview = Some(preview),
-                    Err(error) => self.complain(format!("{}: {error}", path.display())),
+                    Err(error) => self.complain(say!("{}: {error}", path.display())),
                 }
             }
             None => {}

@@ -11,6 +11,7 @@ use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
 use loadscope_session::{Pace, Record, Session, SessionError, Watched};
 use loadscope_trace::{Run, RunId};
+use loadscope_words::say;
 
 use super::App;
 
@@ -151,7 +152,7 @@ impl App {
         match journal.begin() {
             Ok(new) => Record::Journal(new),
             Err(e) => {
-                let text = format!(
+                let text = say!(
                     "{e}. This run is kept in memory only, and lost if Loadscope is killed before it is saved"
                 );
                 self.complain(text);
@@ -193,7 +194,7 @@ impl App {
     /// Removes a run from the journal.
     pub(super) fn remove_left_over(&mut self, path: &Path) {
         if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
-            self.complain(format!("{}: cannot remove it: {e}", path.display()));
+            self.complain(say!("{}: cannot remove it: {e}", path.display()));
         }
     }
 

@@ -10,6 +10,7 @@ use loadscope_model::message::Message;
 use loadscope_model::trying::News;
 use loadscope_session::Stop;
 use loadscope_session::tune::Job;
+use loadscope_words::say;
 
 use super::App;
 use super::tries::Tries;
@@ -49,9 +50,8 @@ impl App {
             folder: folder.clone(),
         };
         let tries = Tries::start(job, Arc::clone(&self.wake));
-        let tries = tries.map_err(|e| {
-            format!("cannot start a thread: {e}. Close other programs and try again")
-        })?;
+        let tries = tries
+            .map_err(|e| say!("cannot start a thread: {e}. Close other programs and try again"))?;
         Ok((folder, tries))
     }
 

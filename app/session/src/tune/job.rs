@@ -8,6 +8,7 @@ use loadscope_files::WriteError;
 use loadscope_insight::tune::{Kind, Tried};
 use loadscope_live::{End, ProgramError, Stop};
 use loadscope_trace::{Nanos, Overrides, plural};
+use loadscope_words::say;
 
 use crate::SessionError;
 
@@ -60,20 +61,20 @@ impl fmt::Display for Progress<'_> {
                 kind,
                 overrides,
             } => {
-                let of = of.map_or(String::new(), |of| format!(" of {of}"));
+                let of = of.map_or(String::new(), |of| say!(" of {of}"));
                 let what = match kind {
-                    Kind::First => "the program as it is".to_owned(),
-                    Kind::Repeat => "the program as it is, again".to_owned(),
+                    Kind::First => say!("the program as it is").to_owned(),
+                    Kind::Repeat => say!("the program as it is, again").to_owned(),
                     Kind::Try => overrides.to_string(),
                 };
-                format!("run {number}{of}: {what}")
+                say!("run {number}{of}: {what}")
             }
             Self::Ended(tried) => match &tried.measured {
-                Ok(m) => format!(
+                Ok(m) => say!(
                     "  {} a batch, of which {} waited ({})",
                     Nanos::from_secs_f64(m.per_batch),
                     Nanos::from_secs_f64(m.waited),
-                    plural(m.batches as u64, "batch", "batches")
+                    plural(m.batches as u64, say!(n: "batch"), say!(n: "batches"))
                 ),
                 Err(why) => format!("  {why}"),
             },
@@ -90,7 +91,7 @@ pub enum TuneError {
     #[error(transparent)]
     Start(#[from] ProgramError),
     /// It failed by itself, as it is.
-    #[error("the program failed by itself, before anything was changed. What it wrote is in {log}")]
+    #[error("{}", say!("the program failed by itself, before anything was changed. What it wrote is in {log}", log = .log.display()))]
     Failed {
         /// How it ended.
         end: End,

@@ -112,7 +112,7 @@ fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
         let label = ui.label(text.color(Palette::of(ui).text));
         label.on_hover_text(say!(
             "Other than in the run that is shown: {}",
-            names.join(", ")
+            names.join(say!(", "))
         ));
         let link = ui.link(RichText::new(say!("Revert")).font(words(size::SMALL)));
         if link

@@ -331,8 +331,8 @@ impl<'a> Pen<'a> {
 
 /// How wide `text` is.
 pub fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
-    if font.family == FontFamily::Monospace {
-        // Every character is equally wide.
+    if font.family == FontFamily::Monospace && text.chars().all(|c| c < '\u{2e80}') {
+        // Every character is equally wide, but for Chinese ones, which the font does not have.
         return text.chars().count() as f32 * font.size * 0.6;
     }
     let galley = ui

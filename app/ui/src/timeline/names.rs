@@ -28,7 +28,7 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
     }
     let (name, font, colour) = match lane.lane {
         Lane::IndexQueue(_) => (
-            "index queue".to_owned(),
+            say!("index queue").to_owned(),
             theme::words(size::SMALL),
             palette.weak,
         ),

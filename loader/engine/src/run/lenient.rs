@@ -1,7 +1,7 @@
 //! Samples that fail are left out of their batches, and counted.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, OnError, RunOptions, WorkerId, plural};
 
@@ -86,8 +86,14 @@ impl LeftOut {
             self.probe.say(Level::Warning, || {
                 let verb = if count == 1 { "was" } else { "were" };
                 let count = plural(count, "sample", "samples");
-                let first = self.first.get().map(|first| format!("; the first was {first}"));
-                format!("{count} failed and {verb} left out{}", first.unwrap_or_default())
+                let first = self
+                    .first
+                    .get()
+                    .map(|first| format!("; the first was {first}"));
+                format!(
+                    "{count} failed and {verb} left out{}",
+                    first.unwrap_or_default()
+                )
             });
         }
     }

@@ -6,6 +6,7 @@ use super::line::{Line, SIGN};
 use super::process::Process;
 use super::worker::{Batch, Call};
 use crate::{ImportError, Kind};
+use loadscope_words::say;
 
 /// Epochs at most; each costs some thousand bytes, and a line is enough for one.
 const MOST_EPOCHS: usize = 1 << 15;
@@ -57,8 +58,10 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
     let Some(shown) = shown else {
         return Err(ImportError::Nothing {
             kind: Kind::Lotus,
-            why: "tells of workers only: the file of the main process (…_main_pid_…) is missing"
-                .to_owned(),
+            why: say!(
+                "tells of workers only: the file of the main process (…_main_pid_…) is missing"
+            )
+            .to_owned(),
         });
     };
     let mut run = Run {
@@ -105,7 +108,7 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, Impor
                     kind: Kind::Lotus,
                     most: MOST_EPOCHS,
                     what: "epochs",
-                    remedy: "Trace fewer of them",
+                    remedy: say!("Trace fewer of them"),
                 });
             }
             epochs.push(BTreeMap::new());

@@ -1,5 +1,7 @@
 //! A line of a log.
 
+use loadscope_words::say;
+
 /// What a line says. Times are ns since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
@@ -20,22 +22,22 @@ pub(super) enum Line {
 impl Line {
     /// Reads `NAME,START,DURATION`; a blank may follow a comma.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
-        let text = std::str::from_utf8(text).map_err(|_| "it is not UTF-8".to_owned())?;
+        let text = std::str::from_utf8(text).map_err(|_| say!("it is not UTF-8").to_owned())?;
         let mut parts = text.splitn(3, ',').map(str::trim);
         let (Some(name), Some(start), Some(duration)) = (parts.next(), parts.next(), parts.next())
         else {
-            return Err("it is not NAME,START,DURATION".to_owned());
+            return Err(say!("it is not NAME,START,DURATION").to_owned());
         };
         let name = name
             .strip_prefix('S')
             .filter(|n| !n.is_empty() && n.chars().all(|c| c.is_alphanumeric() || c == '_'))
-            .ok_or("it does not begin with S and a name")?;
+            .ok_or(say!("it does not begin with S and a name"))?;
         let number = |text: &str| {
             let number: Option<i64> = text.parse().ok();
             number.filter(|n| *n >= 0)
         };
-        let start = number(start).ok_or("its start is no time in ns since 1970")?;
-        let duration = number(duration).ok_or("its duration is not a number of ns")?;
+        let start = number(start).ok_or(say!("its start is no time in ns since 1970"))?;
+        let duration = number(duration).ok_or(say!("its duration is not a number of ns"))?;
         let end = start.saturating_add(duration);
         let numbered = |prefix: &str| {
             let idx = name.strip_prefix(prefix)?.strip_prefix('_')?;

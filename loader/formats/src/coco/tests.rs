@@ -81,10 +81,19 @@ fn categories_that_are_not_listed_and_inverted_boxes_are_doubted() {
         panic!("{:?}", coco.notes());
     };
     assert!(unknown.starts_with("1 of 2 annotations in"), "{unknown}");
-    assert!(unknown.ends_with("do not list (42, for example)."), "{unknown}");
-    assert!(inverted.contains("a bbox of negative width or height"), "{inverted}");
+    assert!(
+        unknown.ends_with("do not list (42, for example)."),
+        "{unknown}"
+    );
+    assert!(
+        inverted.contains("a bbox of negative width or height"),
+        "{inverted}"
+    );
     // It is loaded as pycocotools loads it.
-    assert_eq!(target(&coco, 1).unwrap()[2].1, Array::of(&[42i64, 1]).into());
+    assert_eq!(
+        target(&coco, 1).unwrap()[2].1,
+        Array::of(&[42i64, 1]).into()
+    );
 }
 
 #[test]

@@ -70,7 +70,10 @@ fn classes_are_those_of_voc_or_those_that_are_found() {
     let [doubt, _] = voc.notes() else {
         panic!("{:?}", voc.notes());
     };
-    assert!(doubt.contains("b.xml has the class 'dgo', which VOC does not have"), "{doubt}");
+    assert!(
+        doubt.contains("b.xml has the class 'dgo', which VOC does not have"),
+        "{doubt}"
+    );
     let voc = open(own.path(), |o| o.classes = vec!["zebra".into()]).unwrap();
     assert_eq!(labels(&voc, 0), [1]);
     let error = voc.row(1, &mut Untimed).unwrap_err();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use loadscope_trace::without_password;
+use loadscope_words::say;
 
 use super::DatasetSpec;
 use crate::error::EngineError;
@@ -75,7 +76,7 @@ impl Catalog for MadeUp {
                 ..of_len(DIGITS)
             }),
             DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) | DatasetSpec::Data(_) => {
-                Err(EngineError::Dataset(format!(
+                Err(EngineError::Dataset(say!(
                     "This build has no embedded loader, so {} cannot be opened. Choose digits, synthetic or stream",
                     without_password(&spec.to_string())
                 )))

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, pair, real, whole};
@@ -141,7 +142,7 @@ impl CostModel {
                     let (index, cost) = pair(entry)?;
                     let index = whole(index, 0..=usize::MAX)?;
                     if self.slow.insert(index, millis(cost)?).is_some() {
-                        return Err(Wrong::Other(format!("sample {index} has two costs")));
+                        return Err(Wrong::Other(say!("sample {index} has two costs")));
                     }
                 }
             }
@@ -162,7 +163,7 @@ impl CostModel {
             "cpu" => self.cpu = flag(value)?,
             "seed" => self.seed = whole(value, 0..=u64::MAX)?,
             "shape" => self.shape = shape(value)?,
-            other => return Err(Wrong::Other(format!("{other} is no part of a cost"))),
+            other => return Err(Wrong::Other(say!("{other} is no part of a cost"))),
         }
         Ok(())
     }
@@ -176,7 +177,7 @@ impl CostModel {
         ];
         for (key, last) in named {
             if let Some(&index) = last.filter(|&&index| index >= self.len) {
-                return Err(Mistake::Together(format!(
+                return Err(Mistake::Together(say!(
                     "{key} names sample {index}, but with len={} the last sample is {}. Raise len or name another",
                     self.len,
                     self.len.saturating_sub(1)
@@ -197,7 +198,7 @@ impl FromStr for CostModel {
             .and_then(|all| Self::default().with(&all));
         model.map_err(|mistake| {
             let sentence = language.sentence(&mistake);
-            EngineError::Spec(format!("synthetic:{text}: {sentence}"))
+            EngineError::Spec(say!("synthetic:{text}: {sentence}"))
         })
     }
 }
@@ -298,7 +299,7 @@ fn shape(text: &str) -> Result<Vec<i64>, Wrong> {
         Some(sizes) if sizes.len() <= 8 && bytes(&sizes).is_some_and(|b| b <= MAX_BYTES) => {
             Ok(sizes)
         }
-        _ => Err(Wrong::Other(format!(
+        _ => Err(Wrong::Other(say!(
             "'{text}' is no shape: up to 8 sizes with x between them, {MAX_BYTES} elements at most"
         ))),
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::{CostModel, cost};
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag};
+use loadscope_words::say;
 
 /// The names of its text, besides those of what a sample costs.
 const KEYS: [Key; 2] = [
@@ -99,7 +100,7 @@ impl FromStr for StreamModel {
         let model = language.read(text).and_then(|all| Self::of(&all));
         model.map_err(|mistake| {
             let sentence = language.sentence(&mistake);
-            EngineError::Spec(format!("stream:{text}: {sentence}"))
+            EngineError::Spec(say!("stream:{text}: {sentence}"))
         })
     }
 }
@@ -122,14 +123,14 @@ impl StreamModel {
             };
             let read = read.map_err(|wrong| given.mistake(wrong))?;
             if sharing.replace(read).is_some() {
-                return together("how workers share the stream is given twice");
+                return together(say!("how workers share the stream is given twice"));
             }
         }
         let sharing = sharing.unwrap_or_default();
         let mut base = CostModel::default();
         if let Sharing::Shards(sizes) = &sharing {
             if costs.iter().any(|given| given.key == "len") {
-                return together("len follows from shards. Leave len out");
+                return together(say!("len follows from shards. Leave len out"));
             }
             let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
             base.len = ends.map(|(id, size)| 100 * id + size).max().unwrap_or(0);
@@ -148,7 +149,7 @@ fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
         Ok(sizes) if sizes.len() <= MOST && sizes.iter().all(|&size| size <= cost::MAX_LEN / 2) => {
             Ok(sizes)
         }
-        _ => Err(Wrong::Other(format!(
+        _ => Err(Wrong::Other(say!(
             "these are not up to {MOST} whole numbers with / between them"
         ))),
     }

@@ -1,6 +1,7 @@
 //! Whether a recording tells enough for a setting.
 
 use loadscope_trace::Origin;
+use loadscope_words::say;
 
 use super::{Recorded, Refusal, Setting};
 use crate::limits;
@@ -44,7 +45,7 @@ impl Recorded {
                 "num_workers",
                 limits::grouped(limits::WORKERS as u64),
                 setting.num_workers,
-                "ask for fewer workers",
+                say!("ask for fewer workers"),
             )));
         }
         if setting.num_workers > 0 && setting.prefetch_factor == 0 {
@@ -56,30 +57,30 @@ impl Recorded {
             return refuse("batch_size should be a positive integer value, but got batch_size=0");
         }
         if setting.cores == Some(0) {
-            return refuse("there is at least one core");
+            return refuse(say!("there is at least one core"));
         }
         if setting.num_workers == 0 {
             // PyTorch refuses it together with no workers; here it merely has no effect.
             setting.persistent_workers = false;
         }
         if setting.pin_memory && !self.pinned {
-            return refuse(
+            return refuse(say!(
                 "the recording does not tell what pinning takes, because it was made without. Record a run with \
-                 pin_memory=True",
-            );
+                 pin_memory=True"
+            ));
         }
         if self.streams && !self.may_divide() && self.changes_workers(&setting) {
-            return refuse(
+            return refuse(say!(
                 "the dataset is iterable-style, and how another number of workers would share it is not recorded. \
-                 Record a run with that many workers",
-            );
+                 Record a run with that many workers"
+            ));
         }
         if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
             let known = match self.stages.is_empty() {
-                true => "The dataset names no stages".to_owned(),
-                false => format!("Its stages are {}", self.stage_names().join(", ")),
+                true => say!("The dataset names no stages").to_owned(),
+                false => say!("Its stages are {}", self.stage_names().join(", ")),
             };
-            return Err(Refusal(format!(
+            return Err(Refusal(say!(
                 "the recording knows no stage {stage}. {known}"
             )));
         }

@@ -5,6 +5,7 @@
 //! are all busy, batches that take less than their way.
 
 use loadscope_trace::{Nanos, Origin};
+use loadscope_words::say;
 
 use super::number::float;
 use super::{Recorded, Setting};
@@ -76,28 +77,36 @@ impl Recorded {
             begun,
             (
                 BUSY * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
-                Some("all cores are busy, and what runs first is up to the system"),
+                Some(say!(
+                    "all cores are busy, and what runs first is up to the system"
+                )),
             ),
             (if more > 0.0 { OTHER } else { 0.0 }, None),
             self.of_stream(setting),
             (
                 self.refit_error.abs(),
-                Some("the model does not quite reproduce the recorded run"),
+                Some(say!("the model does not quite reproduce the recorded run")),
             ),
             match changes_side {
                 true => (
                     ASSUMED * way,
-                    Some("what sending batches between processes costs is assumed, not recorded"),
+                    Some(say!(
+                        "what sending batches between processes costs is assumed, not recorded"
+                    )),
                 ),
                 false if setting.num_workers > 0 => (
                     TRANSPORT * way,
-                    Some("sending batches between processes takes much of the time"),
+                    Some(say!(
+                        "sending batches between processes takes much of the time"
+                    )),
                 ),
                 false => (0.0, None),
             },
             (
                 PROCESSES * processes,
-                Some("what starting and ending other numbers of processes takes was not recorded"),
+                Some(say!(
+                    "what starting and ending other numbers of processes takes was not recorded"
+                )),
             ),
         ];
         let share = parts
@@ -123,9 +132,9 @@ impl Recorded {
             (true, false) => [
                 (
                     own / time,
-                    Some(
-                        "what workers set up before their first batch the main process may have to set up as well",
-                    ),
+                    Some(say!(
+                        "what workers set up before their first batch the main process may have to set up as well"
+                    )),
                 ),
                 (0.0, None),
             ],
@@ -134,7 +143,9 @@ impl Recorded {
                 (0.0, None),
                 (
                     BEGINNING * shared / time,
-                    Some("more workers share the cores while each prepares for its first batch"),
+                    Some(say!(
+                        "more workers share the cores while each prepares for its first batch"
+                    )),
                 ),
             ],
         }
@@ -145,7 +156,9 @@ impl Recorded {
         match self.streams && self.changes_workers(setting) {
             true => (
                 DIVIDED,
-                Some("how other workers would divide the stream among themselves is not recorded"),
+                Some(say!(
+                    "how other workers would divide the stream among themselves is not recorded"
+                )),
             ),
             false => (0.0, None),
         }

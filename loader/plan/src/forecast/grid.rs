@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use loadscope_trace::{Nanos, is_likely_less};
+use loadscope_words::say;
 
 use super::load::Load;
 use super::uncertain::{Again, resampled};
@@ -67,7 +68,7 @@ pub fn explore(
     tell: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Option<Outlook>, Refusal> {
     let Some(first) = settings.first() else {
-        return Err(Refusal("no settings were asked for".to_owned()));
+        return Err(Refusal(say!("no settings were asked for").to_owned()));
     };
     let headroom = recorded.headroom(first)?;
     let own = recorded.forecast(&recorded.setting())?;

@@ -14,6 +14,7 @@ mod startup;
 mod task;
 
 use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage};
+use loadscope_words::say;
 
 use super::cores::side_by_side;
 use super::number::{self, sane};
@@ -173,7 +174,7 @@ impl Recorded {
         let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
             return Err(Refusal(
-                "the recording does not tell how long any batch took to be fetched, so nothing can be forecast from it"
+                say!("the recording does not tell how long any batch took to be fetched, so nothing can be forecast from it")
                     .to_owned(),
             ));
         }

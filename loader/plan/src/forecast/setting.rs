@@ -1,6 +1,7 @@
 //! What is to be different.
 
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use super::Refusal;
 use crate::keyvalue::{Given, Key, Language, Wrong, flag, real, whole};
@@ -96,7 +97,7 @@ impl Setting {
             "cache" => self.cache = share(value)?,
             "trainer_cpu" => self.trainer_cpu = Some(share(value)?),
             "faster" => self.faster.push(faster(value)?),
-            other => return Err(Wrong::Other(format!("{other} is no part of a setting"))),
+            other => return Err(Wrong::Other(say!("{other} is no part of a setting"))),
         }
         Ok(())
     }
@@ -141,20 +142,20 @@ impl Setting {
             format!("pin_memory={}", truth(self.pin_memory)),
         );
         if let Some(step) = self.step.filter(|_| self.step != other.step) {
-            say(true, format!("a step of {step}"));
+            say(true, say!("a step of {step}"));
         }
         if let Some(cores) = self.cores.filter(|_| self.cores != other.cores) {
-            say(true, format!("{cores} cores"));
+            say(true, say!("{cores} cores"));
         }
         say(
             self.cache != other.cache,
-            format!(
+            say!(
                 "{:.0}\u{2009}% of the samples from a cache",
                 self.cache * 100.0
             ),
         );
         for (stage, factor) in &self.faster {
-            say(true, format!("{stage} {factor}× as fast"));
+            say(true, say!("{stage} {factor}× as fast"));
         }
         out
     }
@@ -174,6 +175,6 @@ fn faster(text: &str) -> Result<(String, f64), Wrong> {
         let factor = real(factor.trim_end_matches(['x', '×']), ..).ok()?;
         (factor > 0.0).then(|| (stage.to_owned(), factor))
     });
-    let wanted = "a named stage and a factor are expected, as in faster=decode:2";
+    let wanted = say!("a named stage and a factor are expected, as in faster=decode:2");
     parsed.ok_or_else(|| Wrong::other(wanted))
 }

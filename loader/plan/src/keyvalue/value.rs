@@ -6,12 +6,13 @@ use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
 use crate::limits;
+use loadscope_words::say;
 
 /// What is wrong with a value, or with a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     /// No number of that kind, or one out of range.
-    #[error("'{text}' is not a {kind}{range}")]
+    #[error("{}", say!("'{text}' is not a {kind}{range}", text = .text, kind = .kind, range = .range))]
     Number {
         /// What was given.
         text: String,
@@ -21,10 +22,10 @@ pub enum Wrong {
         range: String,
     },
     /// No truth.
-    #[error("'{0}' is neither true nor false")]
+    #[error("{}", say!("'{0}' is neither true nor false", .0))]
     Flag(String),
     /// One number, or more than two.
-    #[error("'{0}' needs two numbers with a colon between them")]
+    #[error("{}", say!("'{0}' needs two numbers with a colon between them", .0))]
     Pair(String),
     /// Something that only one name has. The sentence says what.
     #[error("{0}")]
@@ -47,7 +48,7 @@ pub fn whole<T: FromStr + PartialOrd + Display>(
     range: impl RangeBounds<T>,
 ) -> Result<T, Wrong> {
     let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| not_a("whole number", text, &range))
+    number.ok_or_else(|| not_a(say!("whole number"), text, &range))
 }
 
 /// A finite number in a range.
@@ -68,9 +69,9 @@ fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>
         Bound::Unbounded => None,
     };
     let range = match (end(range.start_bound()), end(range.end_bound())) {
-        (Some(low), Some(high)) => format!(" from {low} to {high}"),
-        (Some(low), None) => format!(" of at least {low}"),
-        (None, Some(high)) => format!(" of at most {high}"),
+        (Some(low), Some(high)) => say!(" from {low} to {high}"),
+        (Some(low), None) => say!(" of at least {low}"),
+        (None, Some(high)) => say!(" of at most {high}"),
         (None, None) => String::new(),
     };
     let text = text.to_owned();
@@ -108,13 +109,13 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong>
     let number = |text: &str| {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Wrong::other(
-                "a number, a range as in 0..8, or a list as in 1,2,4 is expected",
-            ));
+            return Err(Wrong::other(say!(
+                "a number, a range as in 0..8, or a list as in 1,2,4 is expected"
+            )));
         }
         let too_much = || {
             let most = limits::grouped(most as u64);
-            Wrong::Other(limits::too_much(name, most, text, "ask for less"))
+            Wrong::Other(limits::too_much(name, most, text, say!("ask for less")))
         };
         let number = text.parse::<usize>().ok().filter(|number| *number <= most);
         number.ok_or_else(too_much)
@@ -127,7 +128,7 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong>
             Some((first, last)) => {
                 let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
                 if last < first {
-                    return Err(Wrong::Other(format!(
+                    return Err(Wrong::Other(say!(
                         "a range goes from the smaller to the larger number, as in {last}..{first}"
                     )));
                 }

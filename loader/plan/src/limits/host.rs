@@ -4,6 +4,7 @@ use std::{fmt, io};
 
 use crate::error::EngineError;
 use loadscope_trace::count as grouped;
+use loadscope_words::say;
 
 #[cfg(unix)]
 /// Address space of a thread: its stack, its guard page, the stack for signals and what the allocator reserves for it.
@@ -28,7 +29,7 @@ pub fn fits(
     remedy: impl fmt::Display,
 ) -> Result<(), EngineError> {
     match memory() {
-        Some(has) if bytes > has => Err(EngineError::Spec(format!(
+        Some(has) if bytes > has => Err(EngineError::Spec(say!(
             "{what} {} of memory, but this program may use {}; {remedy}",
             size(bytes),
             size(has)
@@ -44,7 +45,7 @@ pub fn fits(
 pub fn check_threads(num_workers: usize) -> Result<(), EngineError> {
     let wanted = num_workers as u64;
     match tightest() {
-        Some(room) if wanted > room.threads => Err(EngineError::Spec(format!(
+        Some(room) if wanted > room.threads => Err(EngineError::Spec(say!(
             "num_workers={num_workers} is more than can be started here: {} allows {} more threads of a loader; \
              use fewer workers",
             room.by,
@@ -111,6 +112,8 @@ mod linux {
     use std::fs::read_to_string;
     use std::path::{Path, PathBuf};
 
+    use loadscope_words::say;
+
     use super::{OWN_THREADS, Room, THREAD_MAPS, THREAD_SPACE};
 
     /// What allows the fewest.
@@ -145,7 +148,7 @@ mod linux {
         Some(room(
             most.min(ids),
             threads.parse().ok()?,
-            "the system (kernel.threads-max, kernel.pid_max)",
+            say!("the system (kernel.threads-max, kernel.pid_max)"),
         ))
     }
 
@@ -155,14 +158,14 @@ mod linux {
         // SAFETY: geteuid takes nothing and always succeeds. The superuser is not limited.
         let is_root = unsafe { libc::geteuid() } == 0;
         let most = limit(libc::RLIMIT_NPROC).filter(|_| !is_root)?;
-        Some(room(most, 0, "the limit for this user (ulimit -u)"))
+        Some(room(most, 0, say!("the limit for this user (ulimit -u)")))
     }
 
     fn threads_of_group() -> Option<Room> {
         let rooms = groups("pids").filter_map(|folder| {
             let most = number(&folder.join("pids.max"))?;
             let now = number(&folder.join("pids.current")).unwrap_or_default();
-            Some(room(most, now, "the control group (pids.max)"))
+            Some(room(most, now, say!("the control group (pids.max)")))
         });
         rooms.min_by_key(|room| room.threads)
     }
@@ -171,14 +174,18 @@ mod linux {
         let most = number(Path::new("/proc/sys/vm/max_map_count"))?;
         let now = read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
         let left = most.saturating_sub(now) / THREAD_MAPS;
-        Some(room(left, 0, "the system (vm.max_map_count)"))
+        Some(room(left, 0, say!("the system (vm.max_map_count)")))
     }
 
     fn address_space() -> Option<Room> {
         let most = limit(libc::RLIMIT_AS)?;
         let now = field("/proc/self/status", "VmSize:")?.saturating_mul(1024);
         let left = most.saturating_sub(now) / THREAD_SPACE;
-        Some(room(left, 0, "the limit of the address space (ulimit -v)"))
+        Some(room(
+            left,
+            0,
+            say!("the limit of the address space (ulimit -v)"),
+        ))
     }
 
     fn room(most: u64, now: u64, by: &'static str) -> Room {

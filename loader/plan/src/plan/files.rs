@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use loadscope_words::say;
 use serde::de::DeserializeOwned;
 
 use crate::error::EngineError;
@@ -21,7 +22,7 @@ use words::Words;
 pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError> {
     let numbers: Vec<usize> = list(path, "indices")?;
     if let Some(bad) = numbers.iter().find(|&&i| i >= len) {
-        return Err(EngineError::Spec(format!(
+        return Err(EngineError::Spec(say!(
             "{path} lists index {bad}, but the dataset has {len} samples"
         )));
     }
@@ -32,7 +33,7 @@ pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError>
 pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, EngineError> {
     let numbers: Vec<f64> = list(path, "weights")?;
     if numbers.len() > len {
-        return Err(EngineError::Spec(format!(
+        return Err(EngineError::Spec(say!(
             "{path} has {} weights, but the dataset has only {len} samples",
             numbers.len()
         )));
@@ -77,7 +78,7 @@ where
     let (mut numbers, mut words) = (Vec::new(), Words::of(file));
     while let Some((line, word)) = words.next()? {
         let number = word.parse().map_err(|_| {
-            EngineError::Spec(format!(
+            EngineError::Spec(say!(
                 "{path}, line {}: {} is not one of the {what} that are expected here: numbers between \
                  blanks, commas or line ends, or a JSON list",
                 line + 1,

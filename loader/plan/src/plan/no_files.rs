@@ -1,9 +1,10 @@
 //! Stands in the place of the files of indices, weights and labels where there are none: in a browser.
 
 use crate::error::EngineError;
+use loadscope_words::say;
 
 fn refused(path: &str, what: &str) -> EngineError {
-    EngineError::Spec(format!(
+    EngineError::Spec(say!(
         "{path}: a page in a browser reads no files, so the {what} cannot be had. Choose another sampler, or the program on the desktop"
     ))
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::error::EngineError;
+use loadscope_words::say;
 
 /// The text of [`RunOptions::sampler`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,23 +49,23 @@ impl FromStr for SamplerSpec {
             ("group", Some(column)) if !column.is_empty() => Self::Group(column),
             ("weighted", Some(path)) if !path.is_empty() => Self::Weighted(path),
             ("equi", Some(path)) if !path.is_empty() => Self::Equi(path),
-            ("subset", _) => return Err(needs("subset", "a file: subset:PATH")),
+            ("subset", _) => return Err(needs("subset", say!("a file: subset:PATH"))),
             ("weighted", _) => {
                 return Err(needs(
                     "weighted",
-                    "a file, or the classes: weighted:PATH or weighted:balanced",
+                    say!("a file, or the classes: weighted:PATH or weighted:balanced"),
                 ));
             }
             ("equi", _) => {
                 return Err(needs(
                     "equi",
-                    "a file, or the classes: equi:PATH or equi:labels",
+                    say!("a file, or the classes: equi:PATH or equi:labels"),
                 ));
             }
-            ("group", _) => return Err(needs("group", "a column: group:COLUMN")),
-            ("bucket", _) => return Err(needs("bucket", "the lengths: bucket:len")),
+            ("group", _) => return Err(needs("group", say!("a column: group:COLUMN"))),
+            ("bucket", _) => return Err(needs("bucket", say!("the lengths: bucket:len"))),
             _ => {
-                return Err(EngineError::Spec(format!(
+                return Err(EngineError::Spec(say!(
                     "there is no sampler {text:?}. Possible are sequential, random, subset:FILE, weighted:FILE, \
                      weighted:balanced, distributed, equi:FILE, equi:labels, group:COLUMN and bucket:len"
                 )));
@@ -74,7 +75,7 @@ impl FromStr for SamplerSpec {
 }
 
 fn needs(kind: &str, what: &str) -> EngineError {
-    EngineError::Spec(format!("the sampler {kind} needs {what}"))
+    EngineError::Spec(say!("the sampler {kind} needs {what}"))
 }
 
 impl SamplerSpec {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use loadscope_trace::RunOptions;
+use loadscope_words::say;
 
 use super::spec::SamplerSpec;
 use crate::error::EngineError;
@@ -44,15 +45,15 @@ impl Needed {
     /// That it is not known.
     pub fn missing(&self) -> EngineError {
         let what = match self {
-            Self::Classes => "the classes of the samples are not known without loading them, so that this sampler cannot \
-                              balance them; name a column of classes (label=COLUMN), or a file of labels"
+            Self::Classes => say!("the classes of the samples are not known without loading them, so that this sampler cannot \
+                              balance them; name a column of classes (label=COLUMN), or a file of labels")
                 .to_owned(),
-            Self::Groups(column) => format!(
+            Self::Groups(column) => say!(
                 "the values of {column} are not known without loading the samples, so that group:{column} cannot keep them \
                  apart; choose a column of a table, or group:label for the classes"
             ),
-            Self::Lengths => "the lengths of the samples are not known without loading them, so that bucket:len cannot compare \
-                              them; choose a dataset of texts or sounds"
+            Self::Lengths => say!("the lengths of the samples are not known without loading them, so that bucket:len cannot compare \
+                              them; choose a dataset of texts or sounds")
                 .to_owned(),
         };
         EngineError::Dataset(what)

@@ -5,6 +5,7 @@ use loadscope_trace::{
     BatchId, EndReason, Event, EventKind, Level, Message, Nanos, Origin, PinMemory, RunId, RunInfo,
     RunOptions, WorkerId, WorkerInfo,
 };
+use loadscope_words::say;
 
 use super::{Simulation, Work};
 use crate::dataset::{Catalog, CostModel, DatasetSpec, Entry, check_extra_cost, extra_cost};
@@ -74,7 +75,7 @@ fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineErro
     if all <= MOST_SAMPLES {
         return Ok(());
     }
-    Err(EngineError::Spec(format!(
+    Err(EngineError::Spec(say!(
         "{epochs} epochs of {} samples, {} workers and {} more tasks are {} in all, too many to be simulated: at most {}; \
          choose fewer epochs, a smaller len or fewer workers",
         grouped(orders.indices()),
@@ -104,7 +105,7 @@ fn work(options: &RunOptions, samples: &Samples, order: &Order, epoch: usize) ->
 }
 
 fn info(options: &RunOptions, spec: &DatasetSpec, dataset: &Entry, order: &Order) -> RunInfo {
-    let pinning = (options.pin_memory != PinMemory::Off).then(|| "in no time".to_owned());
+    let pinning = (options.pin_memory != PinMemory::Off).then(|| say!("in no time").to_owned());
     let facts = Facts {
         options,
         spec,
@@ -156,13 +157,13 @@ impl Costs {
 
     /// What is not simulated.
     fn note(&self) -> String {
-        let free = "Simulated: collating, pinning and the queues take no time";
+        let free = say!("Simulated: collating, pinning and the queues take no time");
         match (&self.own, &self.extra) {
-            (None, None) => format!(
+            (None, None) => say!(
                 "{free}, and neither does reading: what these samples cost is not known. \
                  Give an extra cost in the options, or run it"
             ),
-            (None, Some(_)) => format!("{free}, and samples take the extra cost alone"),
+            (None, Some(_)) => say!("{free}, and samples take the extra cost alone"),
             _ => free.to_owned(),
         }
     }

@@ -35,7 +35,7 @@ pub fn say(input: TokenStream) -> TokenStream {
         let languages = std::iter::once("En").chain(OTHERS.map(|(name, _)| name));
         for (language, text) in languages.zip(&entry.texts) {
             arms.extend(code(&format!("::loadscope_words::Language::{language} =>")));
-            arms.extend(entry.shown(text));
+            arms.extend(entry.shown(text, language != "En"));
             arms.extend(code(","));
         }
         let mut out = code("match ::loadscope_words::language()");
@@ -113,7 +113,7 @@ pub fn table(input: TokenStream) -> TokenStream {
 
 impl Entry {
     /// What one language says.
-    fn shown(&self, text: &str) -> TokenStream {
+    fn shown(&self, text: &str, has_joints: bool) -> TokenStream {
         // With the place of the English one, so that names in it are those of the function around it.
         let literal = |text: &str| {
             let mut literal = Literal::string(text);
@@ -123,10 +123,18 @@ impl Entry {
         if !self.has_placeholders {
             return literal(&template::plain(text));
         }
-        let mut arguments = literal(text);
+        let mut arguments = match has_joints {
+            true => literal(&template::with_joints(text)),
+            false => literal(text),
+        };
         arguments.extend(self.arguments.clone());
-        let mut out = code("::std::format!");
-        out.extend([group(Delimiter::Parenthesis, arguments)]);
+        let mut made = code("::std::format!");
+        made.extend([group(Delimiter::Parenthesis, arguments)]);
+        if !has_joints {
+            return made;
+        }
+        let mut out = code("::loadscope_words::spaced");
+        out.extend([group(Delimiter::Parenthesis, made)]);
         out
     }
 }
@@ -186,11 +194,16 @@ fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
         }
         texts.push(text);
     }
+    // A comma at the end is no argument.
+    let arguments: TokenStream = match tokens.clone().nth(1) {
+        Some(_) => tokens.collect(),
+        None => TokenStream::new(),
+    };
     Ok(Entry {
         texts,
         has_placeholders: !wanted.is_empty(),
         span,
-        arguments: tokens.collect(),
+        arguments,
     })
 }
 

@@ -32,6 +32,26 @@ pub fn placeholders(text: &str) -> Result<BTreeSet<(String, String)>, String> {
     Ok(found)
 }
 
+/// The text with a [`JOINT`] at both ends of each placeholder.
+pub fn with_joints(text: &str) -> String {
+    let (mut out, mut chars) = (
+        String::with_capacity(text.len() + 8),
+        text.chars().peekable(),
+    );
+    while let Some(c) = chars.next() {
+        match c {
+            '{' | '}' if chars.next_if_eq(&c).is_some() => out.extend([c, c]),
+            '{' => out.extend([JOINT, c]),
+            '}' => out.extend([c, JOINT]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Where a text and what is put into it meet: `loadscope_words::spaced` puts a space there or nothing.
+const JOINT: char = '\u{1}';
+
 /// The text without placeholders as it is shown: `{{` is one brace.
 pub fn plain(text: &str) -> String {
     text.replace("{{", "{").replace("}}", "}")
@@ -90,6 +110,7 @@ mod tests {
         );
         assert_eq!(placeholders("{name}：{1:.1} 中的 {0}"), Ok(expected));
         assert_eq!(placeholders("no braces"), Ok(set(&[])));
+        assert_eq!(with_joints("a{0:.1}b {{x}}"), "a\u{1}{0:.1}\u{1}b {{x}}");
         assert!(placeholders("a { b").is_err() && placeholders("a } b").is_err());
     }
 

@@ -1,6 +1,7 @@
 //! How the times of single batches are spread in both runs: what half of them, nine in ten and 99 in 100 keep below.
 
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 use oorandom::Rand64;
 use serde::Serialize;
 
@@ -38,8 +39,8 @@ impl Quantile {
     /// What is spread, in words.
     pub fn name(&self) -> &'static str {
         match self.id {
-            "wait_seconds" => "wait for a batch",
-            _ => "work on a batch",
+            "wait_seconds" => say!("wait for a batch"),
+            _ => say!("work on a batch"),
         }
     }
 
@@ -52,7 +53,7 @@ impl Quantile {
         };
         let change = signed(self.difference);
         match (self.low, self.high) {
-            (Some(low), Some(high)) => format!("{change} ({} to {})", signed(low), signed(high)),
+            (Some(low), Some(high)) => say!("{change} ({} to {})", signed(low), signed(high)),
             _ => change,
         }
     }

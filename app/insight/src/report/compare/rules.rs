@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
+use loadscope_words::say;
 
 use super::chance::Outcome;
 use super::{Comparison, Measure, change, shown};
@@ -37,10 +38,8 @@ const NAMES: [(&str, What); 4] = [
 
 /// Why a rule is not understood.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "'{0}' is no rule: {1}. A rule is a name, > or <, and a change with its sign: wait>+5% (of the time, 5 points more is waited), \
-     throughput<-10% (a tenth fewer samples a second), wait_per_batch>+20%, work_per_batch>+20%"
-)]
+#[error("{}", say!("'{0}' is no rule: {1}. A rule is a name, > or <, and a change with its sign: wait>+5% (of the time, 5 points more is waited), \
+     throughput<-10% (a tenth fewer samples a second), wait_per_batch>+20%, work_per_batch>+20%", .0, .1))]
 pub struct NoChangeRule(String, String);
 
 impl FromStr for ChangeRule {
@@ -51,7 +50,7 @@ impl FromStr for ChangeRule {
         let (name, limit, is_greater) = match (text.split_once('>'), text.split_once('<')) {
             (Some((name, limit)), None) => (name.trim(), limit.trim(), true),
             (None, Some((name, limit))) => (name.trim(), limit.trim(), false),
-            _ => return Err(no("there has to be one > or < in it")),
+            _ => return Err(no(say!("there has to be one > or < in it"))),
         };
         let known = NAMES.into_iter().find(|(own, _)| *own == name);
         let (_, what) = known.ok_or_else(|| {
@@ -60,9 +59,9 @@ impl FromStr for ChangeRule {
         })?;
         let number = limit
             .strip_suffix('%')
-            .ok_or_else(|| no("its limit is a change in %"))?;
+            .ok_or_else(|| no(say!("its limit is a change in %")))?;
         if !number.starts_with(['+', '-']) {
-            return Err(no("its limit needs a sign, + or -"));
+            return Err(no(say!("its limit needs a sign, + or -")));
         }
         let number = number.strip_prefix('+').unwrap_or(number);
         let limit = real(number, ..).map_err(|wrong| no(&wrong.to_string()))?;
@@ -84,7 +83,7 @@ impl ChangeRule {
             What::Measure(id) => id,
         };
         let Some(measure) = comparison.measures.iter().find(|m| m.id == id) else {
-            return Some(format!(
+            return Some(say!(
                 "{self} cannot be checked: one of the recordings has no batches"
             ));
         };
@@ -107,14 +106,14 @@ impl ChangeRule {
     fn sentence(&self, measure: &Measure, by: f64) -> String {
         let (name, a, b) = shown(measure);
         let by = match self.what {
-            What::Wait => format!(
+            What::Wait => say!(
                 "{}{} of the time",
                 if by < 0.0 { "-" } else { "+" },
                 percent(by.abs())
             ),
             What::Measure(_) => change(measure),
         };
-        format!("{self}: {name} went from {a} to {b}, {by}")
+        say!("{self}: {name} went from {a} to {b}, {by}")
     }
 }
 

@@ -4,10 +4,13 @@ use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
 use crate::sampling::circumstances::{Circumstances, WorkerGenerators};
 use crate::sampling::finding::{Found, list, note, problem};
+use loadscope_words::{Text, say, text};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
-const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
-                          worker, as get_worker_info() tells";
+const EVERYTHING: Text = text!(
+    "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
+                          worker, as get_worker_info() tells"
+);
 
 /// What a generator is called, and the digest of its state in a worker.
 type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
@@ -17,7 +20,7 @@ type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
 pub fn same_generators(about: &Circumstances) -> Vec<Found> {
     let named: [Generator; 2] = [
         ("numpy.random", |worker| worker.of.numpy),
-        ("Python's random", |worker| worker.of.python),
+        (say!("Python's random"), |worker| worker.of.python),
     ];
     let alike = |(name, digest): Generator| {
         let mut all: Vec<(u32, u64, u16)> = (about.generators.iter())
@@ -27,12 +30,15 @@ pub fn same_generators(about: &Circumstances) -> Vec<Found> {
         let mut pairs = all.windows(2);
         let pair = pairs.find(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1) && p[0].2 != p[1].2)?;
         Some(problem(
-            format!(
+            say!(
                 "Workers {} and {} draw the same random numbers from {name}: their random transforms are alike",
-                pair[0].2, pair[1].2
+                pair[0].2,
+                pair[1].2
             ),
-            "PyTorch seeds every worker differently: do not seed again, or in worker_init_fn seed from torch.initial_seed(), \
-             which is another one in every worker",
+            say!(
+                "PyTorch seeds every worker differently: do not seed again, or in worker_init_fn seed from torch.initial_seed(), \
+             which is another one in every worker"
+            ),
         ))
     };
     named.into_iter().filter_map(alike).collect()
@@ -51,11 +57,11 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
     });
     if let Some([a, b]) = side_by_side {
         out.push(problem(
-            format!(
+            say!(
                 "Workers {} and {} start with the same seed {}: their random transforms draw the same numbers",
                 a.worker, b.worker, a.seed
             ),
-            "In worker_init_fn, seed from torch.initial_seed(), which is another one in every worker",
+            say!("In worker_init_fn, seed from torch.initial_seed(), which is another one in every worker"),
         ));
     }
     let again = groups().find_map(|group| {
@@ -65,11 +71,11 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
     });
     if let Some([a, b]) = again {
         out.push(problem(
-            format!(
+            say!(
                 "Worker {} starts with the same seed {} in epochs {} and {}: random transforms repeat themselves",
                 a.worker, a.seed, a.epoch, b.epoch
             ),
-            "The loader's generator is seeded anew in every epoch: seed it once, before the first one",
+            say!("The loader's generator is seeded anew in every epoch: seed it once, before the first one"),
         ));
     }
     out
@@ -83,11 +89,11 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
     let world = ranks.shares.len();
     if !ranks.same_seeds.is_empty() && about.options.num_workers > 0 {
         out.push(problem(
-            format!(
+            say!(
                 "The workers of ranks {} start with the same seeds: their random transforms draw the same numbers",
                 list(&ranks.same_seeds)
             ),
-            "Add the rank to the seed of the loader's generator; the sampler's seed stays the same on all ranks",
+            say!("Add the rank to the seed of the loader's generator; the sampler's seed stays the same on all ranks"),
         ));
     }
     if about.sampler() != "distributed" {
@@ -96,22 +102,22 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
     let each = ranks.shares.first().map_or(0, |s| s.len);
     if ranks.padding > 0 {
         out.push(note(
-            format!(
+            say!(
                 "{} so that {world} ranks get {} each",
-                plural(ranks.padding, "index is repeated", "indices are repeated"),
+                plural(ranks.padding, say!(n: "index is repeated"), say!(n: "indices are repeated")),
                 count(each)
             ),
-            "What is repeated counts twice in validation: drop_last=True of the sampler drops the tail instead",
+            say!("What is repeated counts twice in validation: drop_last=True of the sampler drops the tail instead"),
         ));
     }
     if ranks.left_out > 0 {
         out.push(note(
-            format!(
+            say!(
                 "{} left out so that {world} ranks get {} each",
-                plural(ranks.left_out, "sample is", "samples are"),
+                plural(ranks.left_out, say!(n: "sample is"), say!(n: "samples are")),
                 count(each)
             ),
-            "drop_last=False of the sampler repeats a few samples instead and visits all of them",
+            say!("drop_last=False of the sampler repeats a few samples instead and visits all of them"),
         ));
     }
     out
@@ -123,17 +129,17 @@ pub fn streams(answers: &Answers) -> Option<Found> {
         return None;
     }
     Some(problem(
-        format!(
+        say!(
             "{} workers yield {} samples, of which {} are different: {} yielded by more than one of them",
             s.workers,
             count(s.yielded),
             count(s.different),
             match s.shared {
-                1 => "1 is".to_owned(),
-                n => format!("{} are", count(n)),
+                1 => say!("1 is").to_owned(),
+                n => say!("{} are", count(n)),
             }
         ),
-        EVERYTHING,
+        EVERYTHING.say(),
     ))
 }
 
@@ -145,12 +151,12 @@ pub fn too_many(about: &Circumstances) -> Option<Found> {
         return None;
     }
     Some(problem(
-        format!(
+        say!(
             "{workers} workers yielded {} samples of a dataset of {}: each came {:.1} times on average",
             count(yielded),
             count(len),
             yielded as f64 / len as f64
         ),
-        EVERYTHING,
+        EVERYTHING.say(),
     ))
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use loadscope_trace::{Level, Origin, Run, Summary};
 use loadscope_ui::timeline::chart::Chart;
+use loadscope_words::say;
 use serde_json::Value;
 
 /// The facts about a loader.
@@ -50,8 +51,8 @@ pub(super) fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
         let place = m.place().map(|place| format!(", {place}"));
         let place = place.unwrap_or_default();
         match m.level {
-            Level::Error => writeln!(out, "error at {at}{place}: {}", m.text)?,
-            Level::Warning => writeln!(out, "warning at {at}{place}: {}", m.text)?,
+            Level::Error => writeln!(out, "{}", say!("error at {at}{place}: {}", m.text))?,
+            Level::Warning => writeln!(out, "{}", say!("warning at {at}{place}: {}", m.text))?,
             Level::Info => writeln!(out, "{}", m.text)?,
         }
     }

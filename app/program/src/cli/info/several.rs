@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use loadscope_trace::fleet::straggler;
 use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
+use loadscope_words::{left, places, right, say};
 use serde_json::{Value, json};
 
 use super::facts::{facts, messages};
@@ -66,13 +67,17 @@ pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<V
 pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let sum = Sum::of(all);
-    let mut facts = vec![plural(all.len() as u64, "loader", "loaders")];
+    let mut facts = vec![plural(
+        all.len() as u64,
+        say!(n: "loader"),
+        say!(n: "loaders"),
+    )];
     if sum.ranks > 0 {
-        facts.push(plural(sum.ranks as u64, "rank", "ranks"));
+        facts.push(plural(sum.ranks as u64, say!(n: "rank"), say!(n: "ranks")));
     }
     if sum.hosts.len() > 1 {
         let hosts: Vec<&str> = sum.hosts.iter().map(String::as_str).collect();
-        facts.push(format!("on {}", hosts.join(", ")));
+        facts.push(say!("on {}", hosts.join(", ")));
     }
     writeln!(out, "{}\n", facts.join(" · "))?;
     table(&mut out, all, &sum)?;
@@ -91,12 +96,13 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt:
         let mut said = String::new();
         messages(&mut said, run)?;
         said.lines()
-            .try_for_each(|line| writeln!(out, "{name}: {line}"))?;
+            .try_for_each(|line| writeln!(out, "{}", say!("{name}: {line}")))?;
     }
     if cut {
         writeln!(
             out,
-            "The recording is cut off in the middle; everything before the cut was read"
+            "{}",
+            say!("The recording is cut off in the middle; everything before the cut was read")
         )?;
     }
     Ok(out)
@@ -104,21 +110,21 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt:
 
 fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result {
     let names: Vec<String> = names(all).into_iter().map(|name| short(&name)).collect();
-    let longest = names.iter().map(|name| name.chars().count()).max();
+    let longest = names.iter().map(|name| places(name)).max();
     let width = longest.unwrap_or_default().max(6);
     writeln!(
         out,
-        "{:>6}  {:<width$}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}",
-        "loader",
+        "{}  {:width$}{}{}{}{}{}{}{}{}",
+        right(say!(column: "loader"), 6),
         "",
-        "epochs",
-        "batches",
-        "samples",
-        "time",
-        "samples/s",
-        "waited",
-        "share",
-        "lost"
+        right(say!(column: "epochs"), 8),
+        right(say!(column: "batches"), 10),
+        right(say!(column: "samples"), 12),
+        right(say!(column: "time"), 12),
+        right(say!(column: "samples/s"), 12),
+        right(say!(column: "waited"), 12),
+        right(say!(column: "share"), 8),
+        right(say!(column: "lost"), 10)
     )?;
     let mut row = |number: &str, name: &str, s: &Summary, share: String| {
         let time = |s: f64| Nanos::from_secs_f64(s).to_string();
@@ -127,7 +133,9 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
         writeln!(
             out,
-            "{number:>6}  {name:<width$}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{share:>8} {:>9}",
+            "{}  {}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{share:>8} {:>9}",
+            right(number, 6),
+            left(name, width),
             format::count(s.epochs),
             format::count(s.batches),
             of_samples(format::count(s.samples)),
@@ -145,7 +153,7 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
         };
         row(&id.0.to_string(), name, &s, share)?;
     }
-    row("all", "", &sum.summary, String::new())?;
+    row(say!(column: "all"), "", &sum.summary, String::new())?;
     writeln!(out)
 }
 

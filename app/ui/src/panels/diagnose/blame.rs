@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     }
     if !look.blame.not_measured.is_empty() {
         let names: Vec<&str> = look.blame.not_measured.iter().map(|c| c.label()).collect();
-        remark(ui, &say!("Not measured: {}", names.join(", ")));
+        remark(ui, &say!("Not measured: {}", names.join(say!(", "))));
     }
 }
 
@@ -48,7 +48,7 @@ fn bar(ui: &mut Ui, look: &Look) {
         .iter()
         .map(|p| format!("{} {}", p.cause.label(), p.percent))
         .collect();
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken.join(", ")));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken.join(say!(", "))));
     let mut x = rect.left();
     let pointer = response.hover_pos();
     let mut pointed = None;

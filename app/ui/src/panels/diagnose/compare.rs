@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     );
     for (word, titles) in [(say!("Gone"), &compared.gone), (say!("New"), &compared.new)] {
         if !titles.is_empty() {
-            remark(ui, &say!("{word}: {}", titles.join(", ")));
+            remark(ui, &say!("{word}: {}", titles.join(say!(", "))));
         }
     }
     if let Some(epochs) = compared.only_epochs {

@@ -108,7 +108,7 @@ fn detail(
     let changes = forecast.setting.differences(&what_if.own);
     let title = match changes.is_empty() {
         true => say!("As it was recorded").to_owned(),
-        false => changes.join(", "),
+        false => changes.join(say!(", ")),
     };
     let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
@@ -207,7 +207,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     section(ui, say!("Forecast and outcome"));
     let title = match check.changes.is_empty() {
         true => say!("As it was recorded").to_owned(),
-        false => check.changes.join(", "),
+        false => check.changes.join(say!(", ")),
     };
     let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());

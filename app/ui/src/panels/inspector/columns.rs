@@ -91,7 +91,7 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
         .map(|c| say!("{} in {}", format::count(c.nulls() as u64), c.name))
         .collect();
     if !nulls.is_empty() {
-        remark(ui, &say!("Null: {}", nulls.join(", ")));
+        remark(ui, &say!("Null: {}", nulls.join(say!(", "))));
     }
 }
 

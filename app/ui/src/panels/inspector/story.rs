@@ -79,7 +79,7 @@ fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) 
         [one] => say!("Queued {lasted} for worker {worker}, behind batch {one}"),
         more => say!(
             "Queued {lasted} for worker {worker}, behind batches {}",
-            more.join(", ")
+            more.join(say!(", "))
         ),
     })
 }

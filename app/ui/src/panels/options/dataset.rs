@@ -85,7 +85,7 @@ const KINDS: [Kind; 20] = [
         first: "sql:sqlite:",
         label: text!("database, query"),
         example: "sqlite:/data/a.db,query=\"SELECT a, b FROM t\",index=id",
-        hint: Text::same(
+        hint: text!(
             "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label",
         ),
         dialog: None,

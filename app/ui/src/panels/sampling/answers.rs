@@ -196,7 +196,7 @@ fn shuffle(ui: &mut Ui, s: &Shuffle) {
     title(ui, say!("Shuffle quality"), &percent(s.quality().min(1.0)));
     histogram(ui, s);
     ui.scope(|ui| gaps(ui, s));
-    hint(ui, Shuffle::DEFINITION);
+    hint(ui, Shuffle::DEFINITION.say());
 }
 
 fn gaps(ui: &mut Ui, s: &Shuffle) {

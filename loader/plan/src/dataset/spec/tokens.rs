@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::error::EngineError;
 use crate::keyvalue::{Given, whole};
+use loadscope_words::say;
 
 /// Tokens of a window, unless said otherwise.
 const BLOCK: usize = 1024;
@@ -38,7 +39,7 @@ impl FromStr for TokenSpec {
     type Err = EngineError;
 
     fn from_str(text: &str) -> Result<Self, EngineError> {
-        let fail = |what: &str| EngineError::Spec(format!("tokens:{text}: {what}"));
+        let fail = |what: &str| EngineError::Spec(say!("tokens:{text}: {what}"));
         let count = |key: &'static str, value: &str| {
             let given = Given { key, value };
             let count = whole(value, 1..=usize::MAX);
@@ -54,16 +55,16 @@ impl FromStr for TokenSpec {
                 Some(("dtype", "int64")) if dtype.is_none() => dtype = Some(TokenDtype::Int64),
                 Some(("dtype", "uint16")) if dtype.is_none() => dtype = Some(TokenDtype::UInt16),
                 Some(("dtype", _)) if dtype.is_none() => {
-                    return Err(fail("dtype is int64 or uint16"));
+                    return Err(fail(say!("dtype is int64 or uint16")));
                 }
                 _ => break,
             }
             path = front;
         }
         if path.is_empty() {
-            return Err(fail(
-                "needs the path of a file of 16-bit tokens, for example tokens:/data/train.bin,block=1024",
-            ));
+            return Err(fail(say!(
+                "needs the path of a file of 16-bit tokens, for example tokens:/data/train.bin,block=1024"
+            )));
         }
         let block = block.unwrap_or(BLOCK);
         Ok(Self {

@@ -1,6 +1,7 @@
 //! What a forecast assumes, because the recording does not tell it.
 
 use loadscope_trace::{Origin, PinMemory, ProcessCost, Run, count, percent};
+use loadscope_words::{Text, say, text};
 
 use super::{BatchFacts, Recorded};
 
@@ -24,7 +25,7 @@ impl Recorded {
         let (some, all) = (facts.len() as u64, run.batches().len() as u64);
         note(
             some < all,
-            &format!(
+            &say!(
                 "Forecast from {} of {} batches, taken from all over the recording",
                 count(some),
                 count(all)
@@ -32,82 +33,96 @@ impl Recorded {
         );
         note(
             !by_sample,
-            "The time of single samples was not measured: that of their batch is spread evenly over them",
+            say!(
+                "The time of single samples was not measured: that of their batch is spread evenly over them"
+            ),
         );
         let processor = self.note_on_processor(by_sample).filter(|_| !simulated);
         note(processor.is_some(), &processor.unwrap_or_default());
         note(
             !simulated && run.info.cores == 0,
-            "The number of cores was not recorded: enough are assumed",
+            say!("The number of cores was not recorded: enough are assumed"),
         );
         note(
             !self.fixed_step,
-            "Training steps are taken to need no core, as on a GPU, and to grow with the batch size",
+            say!(
+                "Training steps are taken to need no core, as on a GPU, and to grow with the batch size"
+            ),
         );
         note(
             self.streams && self.may_divide(),
-            "Other numbers of workers are taken to divide the stream among themselves, as an __iter__ does that asks \
-             get_worker_info(); without that each of them would yield all of it",
+            say!(
+                "Other numbers of workers are taken to divide the stream among themselves, as an __iter__ does that asks \
+             get_worker_info(); without that each of them would yield all of it"
+            ),
         );
         let without = self.options.num_workers == 0;
         let process = ProcessCost::assumed(&run.info.origin);
         note(
             without && process.is_none(),
-            "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
-             cost nothing",
+            say!(
+                "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
+             cost nothing"
+            ),
         );
         if let Some(cost) = process.filter(|_| without) {
             note(
                 true,
-                &format!(
+                &say!(
                     "Recorded without workers: starting a process is taken to take {}, until it fetches {} more, and ending \
                      all of them {}, as where they are forked (spawned ones take seconds); the way of a batch from a worker \
                      to the trainer is taken to cost nothing",
-                    cost.start, cost.begin, cost.end
+                    cost.start,
+                    cost.begin,
+                    cost.end
                 ),
             );
         }
         note(
             self.options.pin_memory != PinMemory::Off && !self.pinned,
-            "Pinning was asked for but not recorded, so it is left out",
+            say!("Pinning was asked for but not recorded, so it is left out"),
         );
         let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
         note(
             cut,
-            "The recording is not complete: the forecast is for the batches that were yielded",
+            say!(
+                "The recording is not complete: the forecast is for the batches that were yielded"
+            ),
         );
         note(
             run.failure().is_some(),
-            "The run ended with an error: the forecast is for what was before it",
+            say!("The run ended with an error: the forecast is for what was before it"),
         );
         note(
             run.dropped() > 0,
-            "Events were lost while recording, so batches may be missing",
+            say!("Events were lost while recording, so batches may be missing"),
         );
         self.notes = notes;
     }
     /// Of how many samples it is not known how much they compute, and what is taken to be so.
     fn note_on_processor(&self, by_sample: bool) -> Option<String> {
-        const WAITS: &str = "they are taken to wait (for a disk, say) rather than to compute, so the gain of more workers than \
-                             cores may be overstated";
+        const WAITS: Text = text!(
+            "they are taken to wait (for a disk, say) rather than to compute, so the gain of more workers than \
+                             cores may be overstated"
+        );
         let (known, unknown) = (self.processor.known, self.processor.unknown());
         if by_sample && unknown == 0 {
             return None;
         }
         if known == 0 || !by_sample {
-            return Some(format!(
+            return Some(say!(
                 "The processor time of samples was not measured: {WAITS}"
             ));
         }
         let taken = match self.processor.share() {
-            Some(share) => format!(
+            Some(share) => say!(
                 "they are taken to compute for {} of their time, as the others do",
                 percent(share)
             ),
-            None => WAITS.to_owned(),
+            None => WAITS.say().to_owned(),
         };
         let all = known + unknown;
-        Some(format!(
+        Some(say!(
             "The processor time of {} of {} samples ({}) was not measured: {taken}",
             count(unknown as u64),
             count(all as u64),

@@ -2,30 +2,31 @@
 
 use crate::error::EngineError;
 use crate::limits::{CLASSES, SAMPLER_ENTRIES, grouped};
+use loadscope_words::say;
 
 pub(super) fn check_count(path: &str, what: &str, count: usize) -> Result<(), EngineError> {
     match count > SAMPLER_ENTRIES {
-        true => Err(EngineError::Spec(format!("{path} {}", too_many(what)))),
+        true => Err(EngineError::Spec(say!("{path} {}", too_many(what)))),
         false => Ok(()),
     }
 }
 
 pub(super) fn check_classes(path: &str, count: usize) -> Result<(), EngineError> {
     match count > CLASSES {
-        true => Err(EngineError::Spec(format!("{path} {}", too_many_classes()))),
+        true => Err(EngineError::Spec(say!("{path} {}", too_many_classes()))),
         false => Ok(()),
     }
 }
 
 pub(super) fn too_many(what: &str) -> String {
-    format!(
+    say!(
         "has more than {} {what}, the limit for such a file; use a smaller dataset",
         grouped(SAMPLER_ENTRIES as u64)
     )
 }
 
 pub(super) fn too_many_classes() -> String {
-    format!(
+    say!(
         "has more than {} different labels, the limit for such a file; use fewer classes",
         grouped(CLASSES as u64)
     )

@@ -5,6 +5,7 @@ use std::io::BufRead as _;
 use super::text::Text;
 use crate::error::EngineError;
 use crate::limits::grouped;
+use loadscope_words::say;
 
 /// Bytes of a word.
 const LONGEST: usize = 4096;
@@ -71,7 +72,7 @@ impl<'a> Words<'a> {
             self.text.input.consume(taken + usize::from(end.is_some()));
             self.next_line += usize::from(separator == Some(b'\n'));
             if piece.len() > LONGEST {
-                return Err(self.wrong(format_args!(
+                return Err(self.wrong(say!(
                     "has a word of more than {} bytes, the limit; put blanks, commas or line ends between words",
                     grouped(LONGEST as u64)
                 )));
@@ -87,14 +88,14 @@ impl<'a> Words<'a> {
         self.at = 0;
         match String::from_utf8(piece) {
             Ok(text) => self.piece = text,
-            Err(_) => return Err(self.wrong("is not a text in UTF-8")),
+            Err(_) => return Err(self.wrong(say!("is not a text in UTF-8"))),
         }
         Ok(is_any)
     }
 
     fn wrong(&self, what: impl std::fmt::Display) -> EngineError {
         let (path, line) = (self.text.path, self.line + 1);
-        EngineError::Spec(format!("{path}, line {line}, {what}"))
+        EngineError::Spec(say!("{path}, line {line}, {what}"))
     }
 }
 

@@ -85,7 +85,7 @@ pub fn spoken(sample: &Sample) -> String {
             .collect();
         parts.push(match names.as_slice() {
             [] => count,
-            names => say!("{count} ({})", names.join(", ")),
+            names => say!("{count} ({})", names.join(say!(", "))),
         });
     }
     if !sample.masks.is_empty() {
@@ -114,7 +114,7 @@ pub fn spoken(sample: &Sample) -> String {
     }
     match parts.is_empty() {
         true => String::new(),
-        false => say!(", with {}", parts.join(", ")),
+        false => say!(", with {}", parts.join(say!(", "))),
     }
 }
 
