@@ -75,7 +75,7 @@ texts = [str(output.get("text", "")) for output in shown]
 pages = [output["data"]["text/markdown"] for output in shown if "text/markdown" in output.get("data", {})]
 assert any(text.startswith("16 None") for text in texts), shown
 windows = [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
-assert len(windows) == 2 and all(window.startswith("<div><iframe sandbox=") and "DecompressionStream" in window for window in windows), shown
+assert len(windows) == 2 and all(window.startswith("<div><iframe sandbox=") and "loadscopeUnpack" in window for window in windows), shown
 assert len(pages) == 2 and all("trainer waited" in page for page in pages), shown
 print(pages[0].splitlines()[0])
 """
