@@ -192,7 +192,8 @@ impl<F: Fetch> Worker<F> {
                 Ok(there.then_some(Produced::Skipped))
             }
             Fetching::Ready(fetcher) => {
-                let fetched = fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
+                let fetched =
+                    fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
                 fetched.map(|fetched| {
                     fetched.map(|fetched| {
                         left_out = fetched.left_out;

@@ -327,7 +327,10 @@ fn a_batch_that_lacks_samples_says_which() {
         let control = RunControl::default();
         let mut started = start(&options, ContentPolicy::Share(1.0), control).expect("it starts");
         let mut run = loadscope_trace::Run::default();
-        while let Ok(event) = started.events.recv_timeout(std::time::Duration::from_secs(60)) {
+        while let Ok(event) = started
+            .events
+            .recv_timeout(std::time::Duration::from_secs(60))
+        {
             let ended = matches!(event.kind, EventKind::RunEnded);
             run.apply(&event);
             if ended {
@@ -335,11 +338,17 @@ fn a_batch_that_lacks_samples_says_which() {
             }
         }
         started.join().expect("what fails is left out");
-        let row = run.batches().iter().position(|batch| batch.id.idx == 0).expect("a first batch");
+        let row = run
+            .batches()
+            .iter()
+            .position(|batch| batch.id.idx == 0)
+            .expect("a first batch");
         assert_eq!(run.indices(row), [0, 1, 2, 3]);
         assert_eq!(*run.indices_inside(row), [0, 1, 2], "{workers} workers");
         let mut messages = run.messages().iter();
-        let (_, of_sample) = messages.find(|(_, said)| said.sample == Some(3)).expect("sample 3");
+        let (_, of_sample) = messages
+            .find(|(_, said)| said.sample == Some(3))
+            .expect("sample 3");
         assert_eq!(of_sample.about, Some(run.batches()[row].id));
         assert_eq!(of_sample.worker, (workers > 0).then_some(0));
     }

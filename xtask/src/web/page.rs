@@ -292,6 +292,53 @@ mod tests {
         );
     }
 
+    /// Reads the file that it is given, and writes it unpacked.
+    const UNPACK: &str = "const fs = require('fs'); const packed = new Uint8Array(fs.readFileSync(process.argv[1])); \
+                          fs.writeFileSync(process.argv[2], loadscopeUnpack(packed));";
+
+    /// The browser's script is tried with what has short and long repetitions, far and near, and none.
+    #[test]
+    #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
+    fn the_page_unpacks_what_was_packed() {
+        let Some(version) = output("node", &["--version"]) else {
+            eprintln!("NOT RUN: there is no node to run the script of the page with");
+            return;
+        };
+        let mut noise = 7u32;
+        let mut random = |most: u32| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (noise >> 8) % most
+        };
+        let mut bytes = b"A page that repeats itself, itself, itself.".to_vec();
+        while bytes.len() < 600_000 {
+            match random(4) {
+                0 => bytes.extend((0..random(40)).map(|_| random(256) as u8)),
+                1 => bytes.extend(vec![random(256) as u8; random(700) as usize]),
+                _ => {
+                    let back = random(bytes.len() as u32) as usize + 1;
+                    let from = bytes.len() - back;
+                    let until = (from + random(300) as usize).min(bytes.len());
+                    bytes.extend_from_within(from..until);
+                }
+            }
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = |name: &str| folder.path().join(name);
+        let script = include_str!("../../../app/web/page/unpack.js");
+        for bytes in [&bytes[..], &bytes[..1], b""] {
+            fs::write(file("packed"), packed(bytes).expect("a vector")).expect("a new file");
+            let status = Command::new("node")
+                .args(["-e", &format!("{script}\n{UNPACK}")])
+                .args([file("packed"), file("unpacked")])
+                .status();
+            assert!(
+                status.is_ok_and(|status| status.success()),
+                "node {version}"
+            );
+            assert!(fs::read(file("unpacked")).expect("it was written") == bytes);
+        }
+    }
+
     #[test]
     fn what_runs_stays_when_a_script_is_made_short() {
         let script =

@@ -110,7 +110,10 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
 
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
         let sample = self.inner.get(index, clock);
-        Ok(sample.unwrap_or_else(|error| self.left_out.instead(Some(index), clock.batch(), &error)))
+        Ok(
+            sample
+                .unwrap_or_else(|error| self.left_out.instead(Some(index), clock.batch(), &error)),
+        )
     }
 
     /// What fails together is tried one by one.

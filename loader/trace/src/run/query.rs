@@ -194,7 +194,11 @@ impl Run {
     /// out. The k-th picture of its content is that of the k-th of them.
     pub fn indices_inside(&self, row: usize) -> Cow<'_, [u64]> {
         let all = self.indices(row);
-        let mut left_out = self.content(row).into_iter().flat_map(BatchContent::left_out).peekable();
+        let mut left_out = self
+            .content(row)
+            .into_iter()
+            .flat_map(BatchContent::left_out)
+            .peekable();
         if left_out.peek().is_none() {
             return Cow::Borrowed(all);
         }

@@ -77,7 +77,8 @@ fn make<F: Fetch>(
     id: BatchId,
     request: &Request,
 ) -> Result<Option<(Produced<F::Batch>, Vec<u32>)>, EngineError> {
-    let Some(FetchedBatch { made, left_out }) = fetch_batch(fetcher, probe, id, None, request)? else {
+    let Some(FetchedBatch { made, left_out }) = fetch_batch(fetcher, probe, id, None, request)?
+    else {
         return Ok(None);
     };
     let (made, lease) = match &loader.pinner {
