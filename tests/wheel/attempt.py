@@ -13,6 +13,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "web"))
+
+import browser
+
 # Seconds from `pip install` to the first verdict, at most; PyTorch is there already.
 MOST = 60.0
 # Seconds that any one step may take.
@@ -75,9 +79,36 @@ texts = [str(output.get("text", "")) for output in shown]
 pages = [output["data"]["text/markdown"] for output in shown if "text/markdown" in output.get("data", {})]
 assert any(text.startswith("16 None") for text in texts), shown
 windows = [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
-assert len(windows) == 2 and all(window.startswith("<div><iframe sandbox=") and "DecompressionStream" in window for window in windows), shown
+assert len(windows) == 2 and all(window.startswith("<div><iframe sandbox=") and "loadscopeUnpack" in window for window in windows), shown
 assert len(pages) == 2 and all("trainer waited" in page for page in pages), shown
 print(pages[0].splitlines()[0])
+"""
+
+LIVE_CELLS = (
+    "%load_ext loadscope\nsource = open('train.py').read().replace('range(2)', 'range(30)')",
+    "%%loadscope --live trained\nexec(source)",
+    "print(trained.batches, trained.problem)",
+)
+
+# What a cell displays is printed as it comes, in one line.
+LIVE = """
+import json
+import threading
+import nbformat
+from nbclient import NotebookClient
+book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in %r])
+def html():
+    shown = [output["data"]["text/html"] for output in book.cells[1].outputs if "text/html" in output.get("data", {})]
+    return json.dumps(shown[0]) if shown else ""
+def tell():
+    while not html():
+        time.sleep(0.05)
+    print(html(), flush=True)
+import time
+threading.Thread(target=tell, daemon=True).start()
+NotebookClient(book, timeout=240, kernel_name="python3").execute()
+print(html(), flush=True)
+print(book.cells[2].outputs[0]["text"], flush=True)
 """
 
 
@@ -136,6 +167,7 @@ class Attempt:
         self.step("the window, under Xvfb", self.window)
         self.step("pip install nbclient ipykernel", self.notebook_tools)
         self.step("a notebook: %load_ext, %%loadscope", lambda: self.run(self.python, "-c", NOTEBOOK % (CELLS,)).strip())
+        self.step("a notebook, live while the cell runs", self.live_notebook)
         self.step("pip uninstall", self.uninstall)
 
     def install(self):
@@ -211,6 +243,40 @@ class Attempt:
     def notebook_tools(self):
         self.run(self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "nbclient", "ipykernel", "numpy")
         return ""
+
+    def live_notebook(self):
+        """What a cell shows while it runs, and what stands there afterwards, in a browser."""
+        absent = browser.missing()
+        if absent:
+            return "not tried: there is no %s" % absent
+        running = subprocess.Popen(
+            [self.python, "-c", LIVE % (LIVE_CELLS,)], cwd=self.folder, env=self.variables, stdout=subprocess.PIPE, encoding="utf-8"
+        )
+        try:
+            live = json.loads(running.stdout.readline())
+            assert 'src="http://localhost:' in live, live
+            (self.folder / "live.html").write_text("<!DOCTYPE html>" + live, encoding="utf-8")
+            with browser.Browser(1100, 800) as window:
+                window.open((self.folder / "live.html").as_uri())
+                window.call("POST", "/frame", {"id": 0})
+                early = window.until(lambda screen: screen.state["source"] == "live" and screen.state["batches_of_all"] > 5, "it is live")
+                assert running.poll() is None, "the cell had ended"
+                late = window.until(lambda screen: screen.state["source"] == "finished", "the end")
+            after = json.loads(running.stdout.readline())
+            said = running.stdout.readline().strip()
+            running.wait(timeout=DEADLINE)
+        finally:
+            running.kill()
+        assert said == "240 None", said
+        assert late.state["batches_of_all"] == 240, late.state
+        assert "srcdoc" in after and "src=" not in after.replace("srcdoc=", ""), after[:300]
+        (self.folder / "after.html").write_text("<!DOCTYPE html>" + after, encoding="utf-8")
+        with browser.Browser(1100, 800) as window:
+            window.open((self.folder / "after.html").as_uri())
+            window.call("POST", "/frame", {"id": 0})
+            kept = window.opened().state["batches_of_all"]
+        assert kept == 240, kept
+        return "%d batches while it ran, %d at its end, %d in the notebook that is kept" % (early.state["batches_of_all"], late.state["batches_of_all"], kept)
 
     def uninstall(self):
         self.run(self.python, "-m", "pip", "uninstall", "--quiet", "--yes", "loadscope")

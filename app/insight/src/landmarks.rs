@@ -54,7 +54,7 @@ pub enum Place {
 }
 
 /// Where in the run those moments are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Landmarks {
     /// Transitions that were looked at.
     transitions: usize,
@@ -86,7 +86,7 @@ pub struct Landmarks {
 }
 
 /// What is left of the landmarks of a run of which the end is hidden.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Shown {
     at: Nanos,
     transitions: usize,

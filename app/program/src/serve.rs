@@ -36,6 +36,8 @@ pub struct Site {
     pub page: Vec<u8>,
     /// What it shows.
     pub data: Data,
+    /// It may stand in a frame of a page that knows its link: in a notebook.
+    pub in_frame: bool,
 }
 
 /// What the page shows.
@@ -169,6 +171,7 @@ fn answer(mut stream: TcpStream, site: &Site, token: &str, viewers: &Viewers) ->
         return Response::NotFound.write(&mut stream);
     };
     match (asked, &site.data) {
+        ("", _) if site.in_frame => Response::Framed(&site.page).write(&mut stream),
         ("", _) => Response::Page(&site.page).write(&mut stream),
         (RECORDING, Data::Recording(bytes)) => Response::Bytes(bytes).write(&mut stream),
         (LIVE, Data::Growing(spool)) => match request.upgrade() {

@@ -6,16 +6,16 @@
 #[allow(dead_code, reason = "it needs PyTorch, not any Python")]
 mod python;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// So long one of its files may take.
 const DEADLINE: Duration = Duration::from_secs(1800);
 
-/// Runs one file of tests.
-fn unittest(name: &str) {
-    let Some(python) = python::pytorch() else {
+/// Runs one file of tests with that interpreter, if there is one.
+fn unittest(name: &str, python: Option<PathBuf>) {
+    let Some(python) = python else {
         eprintln!(
             "There is no Python with PyTorch here, so {name} was not tested: cargo xtask setup --pytorch"
         );
@@ -49,16 +49,22 @@ fn unittest(name: &str) {
 
 #[test]
 fn programs_are_recorded_from_inside_without_harm() {
-    unittest("test_recording");
+    unittest("test_recording", python::pytorch());
 }
 
 #[test]
 fn recordings_are_read_to_the_letter() {
-    unittest("test_results");
+    unittest("test_results", python::pytorch());
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn programs_that_run_already_are_recorded() {
-    unittest("test_attach");
+    unittest("test_attach", python::pytorch());
+}
+
+/// What of them is not installed is skipped, and said.
+#[test]
+fn callbacks_of_frameworks_log_what_the_report_says() {
+    unittest("test_frameworks", python::libraries());
 }

@@ -61,11 +61,6 @@ const loadscopePage = (() => {
         return new Uint8Array(all.buffer, 0, length);
     }
 
-    async function unpacked(gzipped) {
-        const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream("gzip"));
-        return await new Response(stream).arrayBuffer();
-    }
-
     // A file of the same origin, piece by piece, so that the window can say how far it is.
     async function fetched(url, name) {
         const response = await fetch(url, { mode: "same-origin", credentials: "same-origin" });
@@ -159,10 +154,10 @@ const loadscopePage = (() => {
     async function start() {
         const about = JSON.parse(new TextDecoder().decode(bytes(text("about"))) || "{}");
         const recording = text("recording");
-        if (typeof DecompressionStream === "undefined" || typeof WebAssembly === "undefined") {
-            throw new Error("this browser is too old. Chrome 103, Firefox 113 and Safari 16.4 can show this page");
+        if (typeof WebAssembly === "undefined") {
+            throw new Error("this browser runs no WebAssembly. It is too old, or it is switched off");
         }
-        await wasm_bindgen({ module_or_path: await unpacked(program()) });
+        await wasm_bindgen({ module_or_path: loadscopeUnpack(program()) });
         if (recording) {
             open(about.name || "the recording", bytes(recording), false);
         }

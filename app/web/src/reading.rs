@@ -15,6 +15,8 @@ pub struct Reading {
     lines: Lines,
     merge: Merge,
     fleet: Fleet,
+    /// Of the first loader, as far as it was read: those of a long run take longer than a frame.
+    landmarks: Landmarks,
     /// Bytes of the recording.
     size: usize,
     /// Lines that were read.
@@ -31,6 +33,8 @@ enum Stage {
     Ripe,
     /// So are the last ones.
     Rest,
+    /// Everything is put together.
+    Whole,
     /// It was handed over.
     Over,
 }
@@ -51,6 +55,8 @@ pub struct Whole {
     pub run: Run,
     /// The others.
     pub loaders: Loaders,
+    /// Of the one that is shown.
+    pub landmarks: Landmarks,
     /// True if it ends in the middle.
     pub cut: bool,
 }
@@ -59,7 +65,7 @@ impl Whole {
     /// What a session tells when it has read a file.
     pub fn arrival(self) -> Arrival {
         Arrival::Loaded {
-            landmarks: Box::new(Landmarks::of(&self.run)),
+            landmarks: Box::new(self.landmarks),
             run: Box::new(self.run),
             loaders: Box::new(self.loaders),
             cut: self.cut,
@@ -80,6 +86,7 @@ impl Reading {
             lines: Lines::default(),
             merge: Merge::default(),
             fleet: Fleet::default(),
+            landmarks: Landmarks::default(),
             size,
             // The header.
             read: 1,
@@ -109,11 +116,16 @@ impl Reading {
                 Stage::Ripe => {
                     let fleet = &mut self.fleet;
                     self.merge.ripe(|event| fleet.apply(event));
+                    self.follow();
                     self.stage = Stage::Lines;
                 }
                 Stage::Rest => {
                     let fleet = &mut self.fleet;
                     self.merge.rest(|event| fleet.apply(event));
+                    self.follow();
+                    self.stage = Stage::Whole;
+                }
+                Stage::Whole => {
                     self.stage = Stage::Over;
                     return Read::Whole(Box::new(self.whole()));
                 }
@@ -122,6 +134,14 @@ impl Reading {
             if budget.is_spent() {
                 return Read::Part(self.share());
             }
+        }
+    }
+
+    /// Looks for the landmarks of what was taken in. Where there are several loaders, which one is shown is known at the end.
+    fn follow(&mut self) {
+        let mut runs = self.fleet.runs();
+        if let (Some((_, run)), None) = (runs.next(), runs.next()) {
+            self.landmarks.follow(run);
         }
     }
 
@@ -152,9 +172,15 @@ impl Reading {
         }
         fleet.shrink_to_fit();
         let (loaders, run) = Loaders::of(fleet, None::<RunId>);
+        let mut landmarks = std::mem::take(&mut self.landmarks);
+        match loaders.are_many() {
+            true => landmarks = Landmarks::of(&run),
+            false => landmarks.follow(&run),
+        }
         Whole {
             run,
             loaders,
+            landmarks,
             cut: self.cut,
         }
     }
@@ -202,6 +228,7 @@ mod tests {
         let whole = whole.expect("it is sound");
         assert_eq!(whole.run.batches().len(), 5_000);
         assert!(slices > 10 && !whole.cut, "{slices} slices");
+        assert_eq!(whole.landmarks, Landmarks::of(&whole.run));
     }
 
     #[test]

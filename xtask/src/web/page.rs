@@ -1,6 +1,7 @@
 //! `cargo xtask web`: the page that is the window in a browser, in one file.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -9,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use libdeflater::{CompressionLvl, Compressor};
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 use sha2::{Digest as _, Sha256};
 
 use super::digits;
@@ -134,7 +135,9 @@ fn assembled(bindings: &Path) -> Result<String> {
     if !bindings_script.contains(OWN_ADDRESS) {
         bail!("wasm-bindgen finds its own address in another way than before: see OWN_ADDRESS");
     }
-    let script = bindings_script.replace(OWN_ADDRESS, "") + &read(sources.join("page.js"))?;
+    let script = bindings_script.replace(OWN_ADDRESS, "")
+        + &read(sources.join("unpack.js"))?
+        + &read(sources.join("page.js"))?;
     // Nothing in them spans lines in a way that would notice.
     let script = unindented(&script);
     for (what, text) in [("script", &script), ("style", &style)] {
@@ -173,15 +176,19 @@ fn assembled(bindings: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// As small as a browser can unpack it.
+/// As `app/web/page/unpack.js` unpacks it.
 fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut compressor = Compressor::new(CompressionLvl::best());
-    let mut packed = vec![0; compressor.gzip_compress_bound(bytes.len())];
-    let length = compressor
-        .gzip_compress(bytes, &mut packed)
+    let mut options = LzmaOptions::with_preset(9);
+    options.nice_len = LzmaOptions::NICE_LEN_MAX;
+    // Instructions have any length: where one begins tells nothing, what stands before it tells much.
+    (options.lc, options.lp, options.pb) = (4, 0, 0);
+    // Longer than the program, so that all of it is looked through.
+    options.dict_size = u32::try_from(bytes.len().next_power_of_two())?;
+    let size = u64::try_from(bytes.len())?;
+    let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(size))
         .context("the program cannot be compressed")?;
-    packed.truncate(length);
-    Ok(packed)
+    writer.write_all(bytes)?;
+    Ok(writer.finish()?)
 }
 
 /// The same without what people need to read it.
@@ -283,6 +290,53 @@ mod tests {
             hash("alert('Hello, world.');"),
             "sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng="
         );
+    }
+
+    /// Reads the file that it is given, and writes it unpacked.
+    const UNPACK: &str = "const fs = require('fs'); const packed = new Uint8Array(fs.readFileSync(process.argv[1])); \
+                          fs.writeFileSync(process.argv[2], loadscopeUnpack(packed));";
+
+    /// The browser's script is tried with what has short and long repetitions, far and near, and none.
+    #[test]
+    #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
+    fn the_page_unpacks_what_was_packed() {
+        let Some(version) = output("node", &["--version"]) else {
+            eprintln!("NOT RUN: there is no node to run the script of the page with");
+            return;
+        };
+        let mut noise = 7u32;
+        let mut random = |most: u32| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (noise >> 8) % most
+        };
+        let mut bytes = b"A page that repeats itself, itself, itself.".to_vec();
+        while bytes.len() < 600_000 {
+            match random(4) {
+                0 => bytes.extend((0..random(40)).map(|_| random(256) as u8)),
+                1 => bytes.extend(vec![random(256) as u8; random(700) as usize]),
+                _ => {
+                    let back = random(bytes.len() as u32) as usize + 1;
+                    let from = bytes.len() - back;
+                    let until = (from + random(300) as usize).min(bytes.len());
+                    bytes.extend_from_within(from..until);
+                }
+            }
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = |name: &str| folder.path().join(name);
+        let script = include_str!("../../../app/web/page/unpack.js");
+        for bytes in [&bytes[..], &bytes[..1], b""] {
+            fs::write(file("packed"), packed(bytes).expect("a vector")).expect("a new file");
+            let status = Command::new("node")
+                .args(["-e", &format!("{script}\n{UNPACK}")])
+                .args([file("packed"), file("unpacked")])
+                .status();
+            assert!(
+                status.is_ok_and(|status| status.success()),
+                "node {version}"
+            );
+            assert!(fs::read(file("unpacked")).expect("it was written") == bytes);
+        }
     }
 
     #[test]

@@ -10,8 +10,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::force::ForceArg;
-use super::program::{Seen, default_names, follow};
+use super::program::{Seen, default_names, follow_and, name_of};
 use super::terminal::{complain, say_json};
+use super::web::{Shown, WebArgs};
 use loadscope_session::{
     Attach, Record, Session, Update, Watched, new_recording, new_recording_in, take_signals,
 };
@@ -30,6 +31,8 @@ pub struct AttachArgs {
     /// Keep up to so many small pictures of a batch, about once a second; 64 at most
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
+    #[command(flatten)]
+    web: WebArgs,
 }
 
 /// Records a program that runs already, until Ctrl-C or its end. The program goes on.
@@ -42,13 +45,23 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         None => new_recording_in(default_names()),
     }?;
     let path = file.path().to_owned();
+    let mut shown = match Shown::begin(&args.web, name_of(&path)) {
+        Ok(shown) => shown,
+        Err(e) => {
+            file.discard();
+            return Err(e);
+        }
+    };
     let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
     complain(say!(
         "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
         args.pid
     ));
-    let (seen, complaint) = follow(&session);
+    let (seen, complaint) = follow_and(&session, shown.as_mut());
     watched.wait();
+    if let Some(shown) = shown {
+        shown.end(complaint.as_deref(), false);
+    }
     Ok(match complaint {
         Some(text) => {
             complain(say!("{text}. Nothing was written"));
@@ -72,15 +85,31 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     }?;
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
+    // What cannot be shown is recorded all the same.
+    let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path)) {
+        Ok(shown) => (shown, None),
+        Err(e) => (None, Some(format!("{e:#}"))),
+    };
     let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
     end_with_input(&watched)?;
-    say_json(json!({ "to": address.to, "token": address.token, "recording": path }))?;
+    say_json(json!({
+        "to": address.to,
+        "token": address.token,
+        "recording": path,
+        "link": shown.as_ref().map(Shown::link),
+        "no_link": no_link,
+    }))?;
     let mut seen = Seen::default();
     let mut troubles = Vec::new();
     let mut complaint = None;
     for update in &session.updates {
         match update {
-            Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
+            Update::Events(events) => {
+                events.iter().for_each(|event| seen.note(event));
+                if let Some(shown) = &mut shown {
+                    shown.writer().write(&events);
+                }
+            }
             Update::Failed(text) => troubles.push(text),
             Update::Ended(text) => {
                 complaint = text;
@@ -97,6 +126,10 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         "troubles": troubles,
         "nothing": complaint,
     }))?;
+    // The process goes on meanwhile.
+    if let Some(shown) = shown {
+        shown.end(complaint.as_deref(), false);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

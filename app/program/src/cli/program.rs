@@ -231,7 +231,7 @@ fn window_is_gone() {
 }
 
 /// The name of a file, for a page.
-fn name_of(path: &Path) -> Option<&str> {
+pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
@@ -296,13 +296,11 @@ impl Seen {
     }
 }
 
-/// Follows a session to its end: what was recorded, and why nothing was.
-pub(super) fn follow(session: &Session) -> (Seen, Option<String>) {
-    follow_and(session, None)
-}
-
-/// The same, and shows it in a browser.
-fn follow_and(session: &Session, mut shown: Option<&mut Shown>) -> (Seen, Option<String>) {
+/// Follows a session to its end, and shows it in a browser: what was recorded, and why nothing was.
+pub(super) fn follow_and(
+    session: &Session,
+    mut shown: Option<&mut Shown>,
+) -> (Seen, Option<String>) {
     let mut seen = Seen::default();
     let mut complaint = None;
     for update in &session.updates {

@@ -61,6 +61,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     let site = Site {
         page: page.into_bytes(),
         data: Data::Recording(recording.bytes),
+        in_frame: false,
     };
     let server = start(site, args.port.port)?;
     say(&server.link())?;
@@ -89,6 +90,23 @@ impl Shown {
     /// # Errors
     /// If this build has no page, or the port is taken.
     pub fn begin(args: &WebArgs, name: Option<&str>) -> anyhow::Result<Option<Self>> {
+        let shown = Self::open(args, name, false)?;
+        if let Some(shown) = &shown {
+            // Standard output is the program's own.
+            complain(shown.server.link());
+        }
+        Ok(shown)
+    }
+
+    /// The same for a page that stands in another one, a notebook, and without a word.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub fn in_frame(args: &WebArgs, name: Option<&str>) -> anyhow::Result<Option<Self>> {
+        Self::open(args, name, true)
+    }
+
+    fn open(args: &WebArgs, name: Option<&str>, in_frame: bool) -> anyhow::Result<Option<Self>> {
         if !args.web {
             return Ok(None);
         }
@@ -101,10 +119,18 @@ impl Shown {
         let (spool, writer) =
             Spool::new().context(say!("there is no place for what is shown live"))?;
         let data = Data::Growing(spool);
-        let server = start(Site { page, data }, args.port)?;
-        // Standard output is the program's own.
-        complain(server.link());
+        let site = Site {
+            page,
+            data,
+            in_frame,
+        };
+        let server = start(site, args.port)?;
         Ok(Some(Self { server, writer }))
+    }
+
+    /// What is to be opened in a browser.
+    pub fn link(&self) -> String {
+        self.server.link()
     }
 
     /// What happens, for all pages.

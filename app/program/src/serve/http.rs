@@ -99,6 +99,8 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
 /// What is answered.
 pub(super) enum Response<'a> {
     Page(&'a [u8]),
+    /// The page, for a frame of another one.
+    Framed(&'a [u8]),
     Bytes(&'a [u8]),
     Upgrade(String),
     Bad,
@@ -108,8 +110,12 @@ pub(super) enum Response<'a> {
 
 impl Response<'_> {
     pub fn write(self, stream: &mut impl Write) -> io::Result<()> {
+        let frames = match self {
+            Self::Framed(_) => "",
+            _ => "X-Frame-Options: DENY\r\n",
+        };
         let (status, kind, body): (_, _, &[u8]) = match self {
-            Self::Page(page) => ("200 OK", "text/html; charset=utf-8", page),
+            Self::Page(page) | Self::Framed(page) => ("200 OK", "text/html; charset=utf-8", page),
             Self::Bytes(bytes) => ("200 OK", "application/octet-stream", bytes),
             Self::Bad => ("400 Bad Request", "text/plain", b"Bad request\n"),
             Self::Forbidden => ("403 Forbidden", "text/plain", b"Forbidden\n"),
@@ -129,7 +135,7 @@ impl Response<'_> {
         write!(
             stream,
             "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\nCache-Control: no-store\r\n\
-             X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
+             X-Content-Type-Options: nosniff\r\n{frames}Referrer-Policy: no-referrer\r\n\
              Cross-Origin-Resource-Policy: same-origin\r\n\r\n"
         )?;
         stream.write_all(body)?;

@@ -19,10 +19,15 @@ fn events(count: i64) -> Vec<Event> {
 }
 
 fn growing() -> (Server, Writer) {
+    growing_in(false)
+}
+
+fn growing_in(in_frame: bool) -> (Server, Writer) {
     let (spool, writer) = Spool::new().expect("a place");
     let site = Site {
         page: b"<p>page".to_vec(),
         data: Data::Growing(spool),
+        in_frame,
     };
     (Server::start(site, Some(0)).expect("a port"), writer)
 }
@@ -102,6 +107,17 @@ fn nothing_is_given_without_the_token_or_to_another_name() {
     }
     let refused = socket(&server, 0, Some("http://evil.example"));
     assert!(matches!(refused, Err(tungstenite::Error::Http(r)) if r.status() == 403));
+}
+
+#[test]
+fn only_the_page_of_a_notebook_may_stand_in_a_frame() {
+    for in_frame in [false, true] {
+        let (server, _writer) = growing_in(in_frame);
+        let page = asked(&server, &format!("/{}/", server.token), "localhost");
+        assert!(page.ends_with("<p>page"), "{page}");
+        assert_eq!(page.contains("X-Frame-Options: DENY"), !in_frame, "{page}");
+        assert!(asked(&server, "/", "localhost").contains("X-Frame-Options: DENY"));
+    }
 }
 
 #[test]

@@ -23,14 +23,32 @@ pub fn pytorch() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
         return Some(own.into());
     }
+    made("venv", "import torch")
+}
+
+/// One that has as well what trains with PyTorch: the one that `LOADSCOPE_LIBRARIES_PYTHON` names, or the one that
+/// `cargo xtask setup --formats` and `cargo xtask kinds` make.
+#[allow(dead_code, reason = "most tests need PyTorch alone")]
+pub fn libraries() -> Option<PathBuf> {
+    if let Some(own) = std::env::var_os("LOADSCOPE_LIBRARIES_PYTHON") {
+        return Some(own.into());
+    }
+    made(
+        "kinds",
+        "import torch, importlib.metadata as m; m.version('lightning')",
+    )
+}
+
+/// The Python of an environment of ours, if it is there and can do that.
+fn made(environment: &str, what: &str) -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = folder("LOADSCOPE_CACHE")
         .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("loadscope")))
         .or_else(|| Some(folder("HOME")?.join(".cache/loadscope")))?;
-    let python = cache.join("peers/venv/bin/python");
+    let python = cache.join("peers").join(environment).join("bin/python");
     let mut asked = Command::new(&python);
     asked
-        .args(["-c", "import torch"])
+        .args(["-c", what])
         .env_remove("LD_LIBRARY_PATH")
         .stderr(Stdio::null());
     asked.status().is_ok_and(|s| s.success()).then_some(python)

@@ -10,11 +10,12 @@ from typing import Any, List, Optional, Tuple
 from ._recording import Recording, start
 
 
-def arguments_of(line: str) -> Tuple[Optional[str], int, Optional[str]]:
-    """``-o FILE``, ``--previews N`` and a name that gets the recording."""
+def arguments_of(line: str) -> Tuple[Optional[str], int, bool, Optional[str]]:
+    """``-o FILE``, ``--previews N``, ``--live`` and a name that gets the recording."""
     words: List[str] = shlex.split(line)
     path: Optional[str] = None
     previews = 0
+    live = False
     name: Optional[str] = None
     while words:
         word = words.pop(0)
@@ -22,11 +23,13 @@ def arguments_of(line: str) -> Tuple[Optional[str], int, Optional[str]]:
             path = words.pop(0)
         elif word == "--previews" and words and words[0].isdigit():
             previews = int(words.pop(0))
+        elif word == "--live":
+            live = True
         elif word.isidentifier() and name is None:
             name = word
         else:
-            raise ValueError("%%%%loadscope [-o FILE] [--previews N] [NAME]: %r is none of that" % word)
-    return path, previews, name
+            raise ValueError("%%%%loadscope [-o FILE] [--previews N] [--live] [NAME]: %r is none of that" % word)
+    return path, previews, live, name
 
 
 def load(shell: Any) -> None:
@@ -34,15 +37,16 @@ def load(shell: Any) -> None:
     count = [0]
 
     def loadscope(line: str, cell: str) -> None:
-        """Records the cell and shows why it waited: ``%%loadscope [-o FILE] [--previews N] [NAME]``.
+        """Records the cell and shows why it waited: ``%%loadscope [-o FILE] [--previews N] [--live] [NAME]``.
 
         The recording is in the variable ``NAME``, by default ``run``; without ``-o`` its file goes with the kernel.
+        With ``--live`` the window stands under the cell while it runs.
         """
-        path, previews, name = arguments_of(line)
+        path, previews, live, name = arguments_of(line)
         if path is None:
             count[0] += 1
             path = os.path.join(folder.name, "run-%d.jsonl.zst" % count[0])
-        recording: Recording = start(path, force=True, previews=previews)
+        recording: Recording = start(path, force=True, previews=previews, live=live)
         try:
             outcome = shell.run_cell(cell)
         finally:

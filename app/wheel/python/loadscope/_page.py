@@ -6,7 +6,7 @@ import html
 import os
 import sys
 import tempfile
-from typing import Union
+from typing import Any, Union
 
 from ._binary import ask
 
@@ -50,3 +50,13 @@ def frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
         '<div><iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" style="width: 100%%; height: %dpx; border: 1px solid #8884; '
         'border-radius: 4px" srcdoc="%s"></iframe></div>' % (int(height), html.escape(text, quote=True))
     )
+
+
+def display_live(link: str, height: int = HEIGHT) -> Any:
+    """Shows the page of a recording that is under way, which the recorder serves. What is displayed can be replaced; ``None`` outside of a notebook."""
+    if not in_notebook():
+        return None
+    from IPython.display import HTML, display
+
+    text = '<div><iframe src="%s" style="width: 100%%; height: %dpx; border: 1px solid #8884; border-radius: 4px"></iframe></div>'
+    return display(HTML(text % (html.escape(link, quote=True), height)), display_id=True)

@@ -54,6 +54,7 @@ class Recording:
         loaders: how many loaders were seen; known at the end.
         batches: how many batches the program got; known at the end.
         problem: why it was not recorded, or not completely; ``None`` if it was.
+        link: where a browser on this host shows it live while it is under way; ``None`` if that was not asked for.
     """
 
     def __init__(self) -> None:
@@ -61,6 +62,8 @@ class Recording:
         self.loaders = 0
         self.batches = 0
         self.problem: Optional[str] = None
+        self.link: Optional[str] = None
+        self._display: Any = None
         self._listener: Optional[Listener] = None
         self._pid = os.getpid()
 
@@ -74,7 +77,27 @@ class Recording:
         with LOCK:
             if self.is_recording:
                 end(self)
+                self._show_the_end()
         return self
+
+    def _show_live(self) -> None:
+        """In a notebook the window stands under the cell while it runs; elsewhere its link is printed."""
+        if self.link is None:
+            return
+        from ._page import display_live
+
+        self._display = display_live(self.link)
+        if self._display is None:
+            print("loadscope: %s" % self.link, file=sys.stderr)
+
+    def _show_the_end(self) -> None:
+        """What was live has no server any more: the recording itself is shown in its place."""
+        display, self._display = self._display, None
+        if display is not None:
+            from IPython.display import HTML, Markdown
+
+            page = self._repr_html_()
+            display.update(Markdown(self._repr_markdown_()) if page is None else HTML(page))
 
     def _file(self) -> str:
         if self.is_recording:
@@ -143,7 +166,7 @@ class Recording:
 class Listener:
     """The program ``loadscope`` that hears what this process tells."""
 
-    def __init__(self, output: Optional[str], force: bool, previews: int) -> None:
+    def __init__(self, output: Optional[str], force: bool, previews: int, live: bool) -> None:
         if os.name != "posix":
             raise LoadscopeError("a program that runs can be recorded on Linux and macOS only; use `loadscope record -- python …`")
         command = [binary(), "listen", str(os.getpid()), "--previews", str(previews)]
@@ -151,6 +174,8 @@ class Listener:
             command += ["--output", output]
         if force:
             command.append("--force")
+        if live:
+            command.append("--web")
         self.said = tempfile.TemporaryFile()
         started = subprocess.Popen(
             ["/bin/sh", "-c", APART, "sh", *command],
@@ -266,7 +291,7 @@ def is_recorded_by_another() -> bool:
     return bool(os.environ.get("LOADSCOPE_PROBE_TO")) or bool(getattr(probe, "PLACED", None))
 
 
-def begin(recording: Recording, path: Optional[str], force: bool, previews: int) -> None:
+def begin(recording: Recording, path: Optional[str], force: bool, previews: int, live: bool) -> None:
     global CURRENT
     if CURRENT is not None and CURRENT.is_recording:
         raise LoadscopeError("this process is being recorded already; end that recording first")
@@ -275,7 +300,7 @@ def begin(recording: Recording, path: Optional[str], force: bool, previews: int)
         raise LoadscopeError("this process is recorded together with the one that started it")
     if is_recorded_by_another():
         raise LoadscopeError("this program is being recorded already, from outside")
-    listener = Listener(path, force, previews)
+    listener = Listener(path, force, previews, live)
     waiting = getattr(sys.modules.get("loadscope._dormant"), "DORMANT", None)
     try:
         if waiting is not None:
@@ -288,6 +313,9 @@ def begin(recording: Recording, path: Optional[str], force: bool, previews: int)
         raise
     recording._listener = listener
     recording.path = listener.address["recording"]
+    recording.link = listener.address["link"]
+    if listener.address["no_link"]:
+        warn("it is recorded, but not shown live: %s" % listener.address["no_link"])
     CURRENT = recording
     atexit.register(recording.stop)
 
@@ -297,6 +325,7 @@ def end(recording: Recording) -> None:
     listener, recording._listener = recording._listener, None
     CURRENT = None
     path, recording.path = recording.path, None
+    recording.link = None
     assert listener is not None
     try:
         atexit.unregister(recording.stop)
@@ -321,7 +350,9 @@ def end(recording: Recording) -> None:
         warn(recording.problem)
 
 
-def start(path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0) -> Recording:
+def start(
+    path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0, live: bool = False
+) -> Recording:
     """Begins to record every ``DataLoader`` of this process and of the processes that it starts.
 
     Loaders are recorded from their next ``iter(loader)`` on. The program goes on if it cannot be recorded: a warning says why.
@@ -330,11 +361,14 @@ def start(path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = Fa
         path: the file, ending in ``.jsonl`` or ``.jsonl.zst``. By default ``run.jsonl.zst``, or the next number that is free.
         force: replace a file that is there.
         previews: keep up to so many small pictures of a batch, about once a second; 64 at most.
+        live: show it while it is under way, in a browser on this host: in a notebook the window stands under the cell, elsewhere the
+            link is printed.
     """
     recording = Recording()
     try:
         with LOCK:
-            begin(recording, None if path is None else os.fspath(path), force, min(max(int(previews), 0), 64))
+            begin(recording, None if path is None else os.fspath(path), force, min(max(int(previews), 0), 64), live)
+            recording._show_live()
     except Exception as error:
         recording.problem = str(error)
         warn("this is not recorded: %s" % error)
@@ -355,8 +389,10 @@ class record:
     With a function, its last recording is in its attribute ``recording``. Arguments as in :func:`start`.
     """
 
-    def __init__(self, path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0) -> None:
-        self.arguments: Dict[str, Any] = {"path": path, "force": force, "previews": previews}
+    def __init__(
+        self, path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0, live: bool = False
+    ) -> None:
+        self.arguments: Dict[str, Any] = {"path": path, "force": force, "previews": previews, "live": live}
         self.recordings: List[Recording] = []
 
     def __enter__(self) -> Recording:
