@@ -25,7 +25,9 @@ impl Faults {
     fn look(&mut self, state: &str, window: &Harness<'static, App>) {
         let size = window.ctx.content_rect().size();
         let of = |what: String| format!("{state}, {}×{}: {what}", size.x, size.y);
-        let cut = cut(window).into_iter().map(|text| of(format!("{text:?} is cut off")));
+        let cut = cut(window)
+            .into_iter()
+            .map(|text| of(format!("{text:?} is cut off")));
         self.0.extend(cut);
         let pairs = overlapping(window).into_iter();
         let pairs = pairs.map(|(a, b)| of(format!("{b:?} is written over {a:?}")));
@@ -69,8 +71,15 @@ fn every_workspace_fits() {
             ..Window::new()
         }
         .open();
-        act(&mut window, Command::Cursor(Cursor::At(Nanos::from_millis(480))));
-        for item in [Item::Batch(3), Item::Lane(Lane::Worker(1)), Item::Lane(Lane::Main)] {
+        act(
+            &mut window,
+            Command::Cursor(Cursor::At(Nanos::from_millis(480))),
+        );
+        for item in [
+            Item::Batch(3),
+            Item::Lane(Lane::Worker(1)),
+            Item::Lane(Lane::Main),
+        ] {
             act(&mut window, Command::Select(Some(item)));
             faults.look(&format!("{item:?}"), &window);
         }

@@ -101,10 +101,19 @@ pub fn overlapping<State>(window: &Harness<'_, State>) -> Vec<(String, String)> 
     let mut pairs = Vec::new();
     for clipped in &window.output().shapes {
         let mut here = Vec::new();
-        places(&clipped.shape, clipped.clip_rect.intersect(screen), &mut here);
+        // What an opaque ground covers is not seen any more.
+        for ground in grounds(&clipped.shape) {
+            let ground = ground.intersect(clipped.clip_rect);
+            seen.retain(|(place, _)| !ground.intersects(*place));
+        }
+        places(
+            &clipped.shape,
+            clipped.clip_rect.intersect(screen),
+            &mut here,
+        );
         for (place, text) in here {
             // Letters leave a little room around them.
-            let inner = place.shrink2(Vec2::new(1.0, place.height() * 0.25));
+            let inner = place.shrink2(Vec2::new(4.0, place.height() * 0.25));
             let over = |(other, said): &&(Rect, String)| inner.intersects(*other) && *said != text;
             if let Some((_, said)) = seen.iter().find(over) {
                 pairs.push((said.clone(), text.clone()));
@@ -115,12 +124,25 @@ pub fn overlapping<State>(window: &Harness<'_, State>) -> Vec<(String, String)> 
     pairs
 }
 
+fn grounds(shape: &Shape) -> Vec<Rect> {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().flat_map(grounds).collect(),
+        Shape::Rect(rect) if rect.fill.a() == 255 => vec![rect.rect],
+        _ => Vec::new(),
+    }
+}
+
 fn places(shape: &Shape, seen: Rect, into: &mut Vec<(Rect, String)>) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|s| places(s, seen, into)),
         Shape::Text(text) if text.angle == 0.0 => {
             into.extend(text.galley.rows.iter().filter_map(|row| {
-                let place = row.rect().translate(text.pos.to_vec2()).intersect(seen);
+                // A row that goes on behind another text begins with blank room.
+                let glyphs = &row.row.glyphs;
+                let (first, last) = glyphs.first().zip(glyphs.last())?;
+                let across = (row.pos.x + first.pos.x)..=(row.pos.x + last.max_x());
+                let place = Rect::from_x_y_ranges(across, row.rect().y_range());
+                let place = place.translate(text.pos.to_vec2()).intersect(seen);
                 let written = row.row.text();
                 (place.is_positive() && !written.trim().is_empty()).then_some((place, written))
             }));

@@ -27,7 +27,7 @@ fn the_users_own_run_and_options_come_back() {
     let events = window.state().state.session.run.events();
     command(&mut window, Action::Learn);
     window.run_steps(3);
-    window.get_by_label("3  Orders").click();
+    window.get_by_label("3  Samplers and seeds").click();
     window.run_steps(2);
     settle(&mut window);
     assert_ne!(window.state().state.session.run.events(), events);

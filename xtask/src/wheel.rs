@@ -148,7 +148,9 @@ fn look_into(wheel: &Path) -> Result<()> {
     let missing = CONTENTS.iter().find(|name| !names.contains(*name));
     match missing {
         Some(name) => bail!("{name} is not in the wheel."),
-        None if names.contains("__pycache__") => bail!("What Python compiled here is in the wheel."),
+        None if names.contains("__pycache__") => {
+            bail!("What Python compiled here is in the wheel.")
+        }
         None if !names.contains("/scripts/loadscope") => bail!("The program is not in the wheel."),
         None => Ok(()),
     }

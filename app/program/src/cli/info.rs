@@ -137,7 +137,7 @@ fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
             out,
             "{}{}{value:>12}",
             left(of.as_deref().unwrap_or_default(), 28),
-            left(&name, 20)
+            left(name, 20)
         )?;
         any = true;
     }

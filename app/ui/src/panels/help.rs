@@ -1,6 +1,6 @@
 //! The help sheet, from the table of commands.
 
-use egui::{Align2, Grid, RichText, Ui, Window};
+use egui::{Align2, Grid, RichText, ScrollArea, Ui, Window, vec2};
 
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, space};
@@ -20,12 +20,19 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .resizable(false)
         .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
         .show(ui.ctx(), |ui| {
-            ui.horizontal_top(|ui| {
-                for groups in [&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]] {
-                    ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
-                    ui.add_space(space::GROUP);
-                }
-            });
+            // In a small window the sheet is scrolled.
+            let most = ui.ctx().content_rect().size() - vec2(24.0, 104.0);
+            ScrollArea::both()
+                .max_width(most.x)
+                .max_height(most.y)
+                .show(ui, |ui| {
+                    ui.horizontal_top(|ui| {
+                        for groups in [&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]] {
+                            ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
+                            ui.add_space(space::GROUP);
+                        }
+                    });
+                });
             ui.add_space(space::GAP);
             let mouse = say!("On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
                          Hold W, A, S or D to keep moving");

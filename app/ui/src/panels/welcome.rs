@@ -37,7 +37,7 @@ fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     ui.vertical_centered(|ui| {
         ui.add_space(above);
-        ui.set_max_width(WIDTH);
+        ui.set_max_width(WIDTH.min(ui.available_width() - 2.0 * space::MARGIN));
         ui.with_layout(Layout::top_down(Align::Min), |ui| {
             ui.label(
                 RichText::new("Loadscope")
@@ -138,13 +138,13 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
         palette.strong,
     );
     let at = egui::pos2(left, rect.top() + 41.0);
-    painter.text(
-        at,
-        egui::Align2::LEFT_CENTER,
-        text,
-        words(size::BODY),
-        palette.weak,
-    );
+    let room = rect.width() - 2.0 * space::GROUP;
+    let format = egui::TextFormat::simple(words(size::BODY), palette.weak);
+    let mut line = egui::text::LayoutJob::single_section(text.to_owned(), format);
+    line.wrap = egui::text::TextWrapping::truncate_at_width(room);
+    let line = painter.layout_job(line);
+    let at = at - vec2(0.0, line.size().y / 2.0);
+    painter.galley(at, line, palette.weak);
     let at = egui::pos2(rect.right() - space::GROUP, rect.top() + 20.0);
     painter.text(
         at,

@@ -78,9 +78,7 @@ fn everything_can_be_read() {
 #[test]
 fn stages_are_told_apart_by_every_eye() {
     for p in [&Palette::DARK, &Palette::LIGHT] {
-        let stages = [
-            p.wait, p.fetch, p.collate, p.pin, p.held, p.step, p.stall,
-        ];
+        let stages = [p.wait, p.fetch, p.collate, p.pin, p.held, p.step, p.stall];
         for (eye, matrix) in EYES {
             let seen = stages.map(|c| oklab(product(matrix, [c.r(), c.g(), c.b()].map(linear))));
             for (at, one) in seen.iter().enumerate() {

@@ -211,8 +211,14 @@ pub fn show(
     let y_axis = axis_hints(AxisHints::new_y(), palette)
         .formatter(|mark: GridMark, _: &_| count(mark.value as u64))
         .min_thickness(AXIS);
-    let x_axis = axis_hints(AxisHints::new_x(), palette)
-        .formatter(move |mark: GridMark, _: &_| tick(kind, mark.value));
+    let x_axis = axis_hints(AxisHints::new_x(), palette).formatter(move |mark: GridMark, _: &_| {
+        // In the corner it would be written over the zero of the other axis.
+        let is_in_corner = mark.value - first < 0.05 * (last - first);
+        match is_in_corner {
+            true => String::new(),
+            false => tick(kind, mark.value),
+        }
+    });
     let marks = marks(kind, first, last);
     let response = still_plot(("histogram", kind.title()), height + TICKS, palette)
         .custom_y_axes(vec![y_axis])
@@ -240,23 +246,9 @@ pub fn show(
     let Some(bar) = bars.iter().find(is_there) else {
         return;
     };
-    let batches = plural(
-        sum(&histogram.all, bar) as u64,
-        say!(n: "batch"),
-        say!(n: "batches"),
-    );
-    let what = match kind {
-        Kind::Distance => place_text(bar.start),
-        _ => say!(
-            "{} to {}",
-            start_of(bar.start as f64),
-            start_of(bar.end as f64)
-        ),
-    };
+    let what = text_of(histogram, bar);
     let clicked = response.response.clicked();
-    response.response.on_hover_text_at_pointer(say!(
-        "{what}\n{batches}; a click selects one after the other"
-    ));
+    response.response.on_hover_text_at_pointer(what);
     if clicked {
         let view = state.shown();
         let now = state.session.selection.and_then(Item::batch);
@@ -278,6 +270,24 @@ fn place_text(bin: usize) -> String {
             plural(d.unsigned_abs(), say!(n: "place"), say!(n: "places"))
         ),
     }
+}
+
+/// What the pointer says over a bar.
+fn text_of(histogram: &Histogram, bar: &Range<usize>) -> String {
+    let batches = plural(
+        sum(&histogram.all, bar) as u64,
+        say!(n: "batch"),
+        say!(n: "batches"),
+    );
+    let what = match histogram.kind {
+        Kind::Distance => place_text(bar.start),
+        _ => say!(
+            "{} to {}",
+            start_of(bar.start as f64),
+            start_of(bar.end as f64)
+        ),
+    };
+    say!("{what}\n{batches}; a click selects one after the other")
 }
 
 fn tick(kind: Kind, bin: f64) -> String {

@@ -69,14 +69,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
-/// Fetches and pins in the caller's thread. With the places of the samples that failed and are not in the batch.
+/// What was fetched and pinned, and the places of the samples that failed and are not in it.
+type Made<F> = (Produced<<F as Fetch>::Batch>, Vec<u32>);
+
+/// Fetches and pins in the caller's thread.
 fn make<F: Fetch>(
     fetcher: &mut dyn Fetcher<Batch = F::Batch>,
     loader: &DataLoader<F>,
     probe: &Probe,
     id: BatchId,
     request: &Request,
-) -> Result<Option<(Produced<F::Batch>, Vec<u32>)>, EngineError> {
+) -> Result<Option<Made<F>>, EngineError> {
     let Some(FetchedBatch { made, left_out }) = fetch_batch(fetcher, probe, id, None, request)?
     else {
         return Ok(None);

@@ -56,28 +56,8 @@ impl Recorded {
              get_worker_info(); without that each of them would yield all of it"
             ),
         );
-        let without = self.options.num_workers == 0;
-        let process = ProcessCost::assumed(&run.info.origin);
-        note(
-            without && process.is_none(),
-            say!(
-                "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
-             cost nothing"
-            ),
-        );
-        if let Some(cost) = process.filter(|_| without) {
-            note(
-                true,
-                &say!(
-                    "Recorded without workers: starting a process is taken to take {}, until it fetches {} more, and ending \
-                     all of them {}, as where they are forked (spawned ones take seconds); the way of a batch from a worker \
-                     to the trainer is taken to cost nothing",
-                    cost.start,
-                    cost.begin,
-                    cost.end
-                ),
-            );
-        }
+        let workers = self.note_on_workers(run);
+        note(workers.is_some(), &workers.unwrap_or_default());
         note(
             self.options.pin_memory != PinMemory::Off && !self.pinned,
             say!("Pinning was asked for but not recorded, so it is left out"),
@@ -99,6 +79,29 @@ impl Recorded {
         );
         self.notes = notes;
     }
+
+    /// What workers are taken to cost where there were none.
+    fn note_on_workers(&self, run: &Run) -> Option<String> {
+        if self.options.num_workers > 0 {
+            return None;
+        }
+        let Some(cost) = ProcessCost::assumed(&run.info.origin) else {
+            let free = say!(
+                "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
+                 cost nothing"
+            );
+            return Some(free.to_owned());
+        };
+        Some(say!(
+            "Recorded without workers: starting a process is taken to take {}, until it fetches {} more, and ending \
+             all of them {}, as where they are forked (spawned ones take seconds); the way of a batch from a worker \
+             to the trainer is taken to cost nothing",
+            cost.start,
+            cost.begin,
+            cost.end
+        ))
+    }
+
     /// Of how many samples it is not known how much they compute, and what is taken to be so.
     fn note_on_processor(&self, by_sample: bool) -> Option<String> {
         const WAITS: Text = text!(
