@@ -276,7 +276,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             rebuild::run(&options)
         }
         Command::Pictures => pictures::shrink(&setup::workspace()),
-        Command::Words(options) => words::run(&setup::workspace(), &options),
+        Command::Words(options) => words::run(&setup::workspace(), &options).map(|()| 0),
         Command::Film => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             film::film(&ready, &setup::workspace())

@@ -43,6 +43,7 @@
 //! ```
 
 pub mod batch;
+mod caught;
 mod clock;
 pub mod collate;
 pub mod content;
@@ -51,6 +52,7 @@ pub mod dataset;
 pub mod fetch;
 pub mod gate;
 pub mod loader;
+mod looking;
 pub mod order;
 pub mod pin;
 mod pool;
@@ -65,6 +67,7 @@ mod worker_info;
 pub use loadscope_plan::{error, forecast, limits, plan, rng, sampler, scheduler};
 
 pub use batch::{Batch, Loaded};
+pub use caught::exit_worker;
 pub use clock::Clock;
 pub use error::EngineError;
 pub use fetch::{
@@ -75,7 +78,7 @@ pub use gate::Gate;
 pub use loader::{Arguments, DataLoader, LoaderBuilder, LoaderIter, LoaderOptions, LoaderState};
 pub use probe::{ContentPolicy, Probe};
 pub use run::{RunControl, RunHandle, start};
-pub use worker::{WorkerInitFn, exit_worker};
+pub use worker::WorkerInitFn;
 pub use worker_info::{WorkerInfo, get_worker_info, with_worker_rng};
 
 /// The example of the README compiles and holds.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use loadscope_trace::Stage;
 
 use crate::batch::Batch;
+use crate::caught::caught;
 use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::limits;
@@ -15,7 +16,7 @@ use crate::probe::Probe;
 use crate::sync::{
     AtomicBool, Builder, JoinHandle, Patience, Receiver, RecvTimeoutError, Sender, unbounded,
 };
-use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn, caught};
+use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn};
 use crate::worker_info::WorkerInfo;
 
 /// What to do if there is no room for a thread.

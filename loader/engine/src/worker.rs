@@ -1,20 +1,19 @@
 //! A worker: takes tasks from its index queue, fetches, puts batches on the result queue. PyTorch's `_worker_loop`.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId};
 
-use crate::batch::Batch;
+use crate::caught::{caught, death_of};
 use crate::collate::CollateSite;
 use crate::dataset::SampleError;
 use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
+use crate::looking::Looking;
 use crate::pin::Lease;
-use crate::probe::{ContentPolicy, Probe};
+use crate::probe::Probe;
 use crate::sync::{AtomicBool, Patience, Receiver, Sender};
 use crate::worker_info::{WorkerInfo, become_worker};
 
@@ -306,91 +305,6 @@ pub(crate) fn fetch_batch<B>(
         sample: e.sample,
         cause: Box::new(e.error),
     })
-}
-
-/// What a thread that is to die panics with.
-struct Exit(i32);
-
-/// Ends the calling worker at once, as `os._exit(code)` ends a worker process: its batches are lost, and the consumer learns
-/// that it is gone. In any other thread it is an ordinary panic.
-pub fn exit_worker(code: i32) -> ! {
-    if crate::get_worker_info().is_none() {
-        panic!("exit_worker({code}) was called outside of a worker");
-    }
-    // Not `panic!`: this is wanted, so nothing is printed.
-    resume_unwind(Box::new(Exit(code)))
-}
-
-/// Runs code of the user's; a panic becomes an error.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, EngineError> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => Ok(result),
-        Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
-        Err(payload) => Err(EngineError::Panic {
-            message: panic_text(&*payload),
-        }),
-    }
-}
-
-/// How a worker died, in the words in which PyTorch tells it.
-fn death_of(payload: &(dyn Any + Send)) -> String {
-    let how = match payload.downcast_ref::<Exit>() {
-        Some(Exit(code)) => format!("exited unexpectedly with exit code {code}"),
-        None => format!("panicked: {}", panic_text(payload)),
-    };
-    format!(
-        "{how}. Details are lost due to multiprocessing. Rerunning with num_workers=0 may give better error trace."
-    )
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("it gave no message").to_owned()
-}
-
-/// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
-pub(crate) struct Looking {
-    policy: ContentPolicy,
-    since: Instant,
-    spent: Duration,
-}
-
-impl Looking {
-    pub fn new(policy: ContentPolicy) -> Self {
-        Self {
-            policy,
-            since: Instant::now(),
-            spent: Duration::ZERO,
-        }
-    }
-
-    pub fn may_look(&self, probe: &Probe) -> bool {
-        match self.policy {
-            ContentPolicy::Off => false,
-            ContentPolicy::Share(share) => {
-                let share = share.clamp(0.0, 1.0);
-                probe.has_grace() || self.spent < self.since.elapsed().mul_f64(share)
-            }
-        }
-    }
-
-    /// Tells what is in a batch that lacks the samples at the places `left_out`.
-    pub fn look<B: Batch>(&mut self, probe: &Probe, id: BatchId, batch: &B, left_out: &[u32]) {
-        let start = Instant::now();
-        // A batch type of the user's that panics here must not take the worker with it.
-        let content = caught(|| batch.describe(id));
-        if let Ok(Some(mut content)) = content {
-            content.leave_out(left_out);
-            probe.emit(|| EventKind::Content(Box::new(content)));
-        }
-        let took = start.elapsed();
-        if !probe.spend_grace(took) {
-            self.spent += took;
-        }
-    }
 }
 
 /// The operating system's number of the calling thread.

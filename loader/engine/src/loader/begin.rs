@@ -7,10 +7,10 @@ use super::state::{Behind, Resume, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::Fetch;
+use crate::looking::Looking;
 use crate::pool::{Plan, Pool};
 use crate::rng::lock_generator;
 use crate::scheduler::{Scheduler, SchedulerOptions};
-use crate::worker::Looking;
 
 impl<F: Fetch> DataLoader<F> {
     /// `iter(loader)`: starts an epoch. With workers, their queues are filled before this returns.

@@ -9,10 +9,11 @@ use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, Request};
+use crate::looking::Looking;
 use crate::pool::{Pool, Timeout};
 use crate::probe::Probe;
 use crate::scheduler::{Next, Scheduler, Yielded};
-use crate::worker::{Arrival, Looking, Order, Produced};
+use crate::worker::{Arrival, Order, Produced};
 
 type Made<F> = Result<Produced<<F as Fetch>::Batch>, EngineError>;
 type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, EngineError>;

@@ -7,12 +7,13 @@ use loadscope_trace::{BatchId, Stage};
 use super::super::DataLoader;
 use super::{LoaderIter, Source, Turn, tell_dispatch};
 use crate::batch::Batch as _;
+use crate::caught::caught;
 use crate::collate::CollateSite;
 use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::Probe;
-use crate::worker::{FetchedBatch, Produced, caught, fetch_batch, go_past};
+use crate::worker::{FetchedBatch, Produced, fetch_batch, go_past};
 
 impl<F: Fetch> LoaderIter<'_, F> {
     /// `_SingleProcessDataLoaderIter._next_data`

@@ -1,0 +1,49 @@
+//! Code of the user's that panics, or ends its worker.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::error::EngineError;
+
+/// What a thread that is to die panics with.
+struct Exit(i32);
+
+/// Ends the calling worker at once, as `os._exit(code)` ends a worker process: its batches are lost, and the consumer learns
+/// that it is gone. In any other thread it is an ordinary panic.
+pub fn exit_worker(code: i32) -> ! {
+    if crate::get_worker_info().is_none() {
+        panic!("exit_worker({code}) was called outside of a worker");
+    }
+    // Not `panic!`: this is wanted, so nothing is printed.
+    resume_unwind(Box::new(Exit(code)))
+}
+
+/// Runs code of the user's; a panic becomes an error.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, EngineError> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => Ok(result),
+        Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
+        Err(payload) => Err(EngineError::Panic {
+            message: panic_text(&*payload),
+        }),
+    }
+}
+
+/// How a worker died, in the words in which PyTorch tells it.
+pub(crate) fn death_of(payload: &(dyn Any + Send)) -> String {
+    let how = match payload.downcast_ref::<Exit>() {
+        Some(Exit(code)) => format!("exited unexpectedly with exit code {code}"),
+        None => format!("panicked: {}", panic_text(payload)),
+    };
+    format!(
+        "{how}. Details are lost due to multiprocessing. Rerunning with num_workers=0 may give better error trace."
+    )
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("it gave no message").to_owned()
+}
