@@ -111,6 +111,9 @@ print(html(), flush=True)
 print(book.cells[2].outputs[0]["text"], flush=True)
 """
 
+# Of the page that a notebook is.
+HEAD = '<!DOCTYPE html><meta charset="utf-8">'
+
 
 class Attempt:
     def __init__(self, wheel, base, folder):
@@ -255,7 +258,7 @@ class Attempt:
         try:
             live = json.loads(running.stdout.readline())
             assert 'src="http://localhost:' in live, live
-            (self.folder / "live.html").write_text("<!DOCTYPE html>" + live, encoding="utf-8")
+            (self.folder / "live.html").write_text(HEAD + live, encoding="utf-8")
             with browser.Browser(1100, 800) as window:
                 window.open((self.folder / "live.html").as_uri())
                 window.call("POST", "/frame", {"id": 0})
@@ -270,7 +273,7 @@ class Attempt:
         assert said == "240 None", said
         assert late.state["batches_of_all"] == 240, late.state
         assert "srcdoc" in after and "src=" not in after.replace("srcdoc=", ""), after[:300]
-        (self.folder / "after.html").write_text("<!DOCTYPE html>" + after, encoding="utf-8")
+        (self.folder / "after.html").write_text(HEAD + after, encoding="utf-8")
         with browser.Browser(1100, 800) as window:
             window.open((self.folder / "after.html").as_uri())
             window.call("POST", "/frame", {"id": 0})

@@ -107,7 +107,8 @@ class Frameworks(Program):
         share = report["waited_seconds"] / report["run_seconds"]
         expected = (share, report["waited_seconds"], report["summary"]["samples_per_second"])
         for name, value in zip(NUMBERS, expected):
-            self.assertAlmostEqual(float(numbers[name]), value, places=6)
+            # TensorBoard keeps 24 bits of a number.
+            self.assertAlmostEqual(float(numbers[name]), value, delta=1e-6 * max(1.0, abs(value)))
 
     @unittest.skipUnless(has("lightning"), "lightning is not installed")
     def test_lightning(self):

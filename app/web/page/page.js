@@ -164,7 +164,8 @@ const loadscopePage = (() => {
         await begin("window");
         note.hidden = true;
         if (about.name) {
-            document.title = `${about.name} · Loadscope`;
+            // Of ASCII alone, whatever encoding a server says the page has: its script has to keep its hash.
+            document.title = `${about.name} \u00b7 Loadscope`;
         }
         if (about.url) {
             await openUrl(about.url, about.name);

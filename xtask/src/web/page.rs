@@ -145,6 +145,10 @@ fn assembled(bindings: &Path) -> Result<String> {
         if text.to_ascii_lowercase().contains(&format!("</{what}")) || text.contains("<!--") {
             bail!("The {what} of the page holds what would end it");
         }
+        // A server that names another encoding, or a frame of another page, would change it, and the policy would refuse it.
+        if !text.is_ascii() {
+            bail!("The {what} of the page holds characters that are not ASCII");
+        }
     }
     let wasm = fs::read(bindings.join(format!("{LIBRARY}_bg.wasm")))
         .context("wasm-bindgen has written no wasm")?;
