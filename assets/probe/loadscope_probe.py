@@ -2052,14 +2052,24 @@ def hook_next(owner):
         try:
             data = original(self)
         except StopIteration as error:
-            if noted is not None:
-                stopped(noted)
             clean(error)
+            if noted is not None:
+                try:
+                    stopped(noted)
+                except BaseException as struck:
+                    # A signal struck while the end was reported.
+                    clean(struck)
+                    raise
             raise
         except BaseException as error:
-            if noted is not None:
-                failed(self, noted, error)
             clean(error)
+            if noted is not None:
+                try:
+                    failed(self, noted, error)
+                except BaseException as struck:
+                    # A second signal struck while the first was reported.
+                    clean(struck)
+                    raise
             raise
         if noted is not None:
             try:

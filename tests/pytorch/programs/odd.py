@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -201,6 +202,7 @@ def signals():
                 print("it was not seen")
             except TookTooLong:
                 print("too long")
+    second_signal(probe, handler)
     signal.signal(signal.SIGUSR1, lambda number, frame: (_ for _ in ()).throw(TookTooLong()))
     running = iter(data.DataLoader(Numbers(4), batch_size=1))
     if probe is not None:
@@ -214,6 +216,32 @@ def signals():
         probe.now = now
         assert not running._loadscope.is_inside
     print(len(list(running)) >= 3)
+
+
+class Fails(Numbers):
+    def __getitem__(self, index):
+        raise KeyError(index)
+
+
+def second_signal(probe, handler):
+    """A signal strikes while the probe reports an error: no traceback has a frame of the probe."""
+    signal.signal(signal.SIGUSR1, handler)
+    if probe is not None:
+        original = probe.text_of
+
+        def struck(*args):
+            probe.text_of = original
+            os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.01)
+            return original(*args)
+
+        struck.__code__ = struck.__code__.replace(co_filename=probe.now_file)
+        probe.text_of = struck
+    try:
+        next(iter(data.DataLoader(Fails(4))))
+    except (KeyError, TookTooLong) as error:
+        assert probe is None or type(error) is TookTooLong, error
+        print("loadscope" in traceback.format_exc())
 
 
 def daemon():

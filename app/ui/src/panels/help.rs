@@ -1,12 +1,15 @@
 //! The help sheet, from the table of commands.
 
-use egui::{Align2, Grid, RichText, ScrollArea, Ui, Window, vec2};
+use egui::{Align2, Grid, RichText, ScrollArea, Ui, Vec2, Window, vec2};
 
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::command::{Action, Command, Group};
 use loadscope_model::state::State;
 use loadscope_words::say;
+
+/// In a window of this size all of the sheet is seen; in a smaller one it is scrolled.
+const WHOLE: Vec2 = vec2(1000.0, 690.0);
 
 /// Shows the help sheet if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -20,19 +23,17 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .resizable(false)
         .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
         .show(ui.ctx(), |ui| {
-            // In a small window the sheet is scrolled.
-            let most = ui.ctx().content_rect().size() - vec2(24.0, 104.0);
-            ScrollArea::both()
-                .max_width(most.x)
-                .max_height(most.y)
-                .show(ui, |ui| {
-                    ui.horizontal_top(|ui| {
-                        for groups in [&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]] {
-                            ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
-                            ui.add_space(space::GROUP);
-                        }
-                    });
-                });
+            let size = ui.ctx().content_rect().size();
+            match size.x >= WHOLE.x && size.y >= WHOLE.y {
+                true => all_groups(ui),
+                false => {
+                    ui.set_width(size.x - 48.0);
+                    ScrollArea::both()
+                        .auto_shrink(false)
+                        .max_height(size.y - 140.0)
+                        .show(ui, all_groups);
+                }
+            }
             ui.add_space(space::GAP);
             let mouse = say!("On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
                          Hold W, A, S or D to keep moving");
@@ -43,6 +44,18 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     } else {
         vec![Action::Help.into()]
     }
+}
+
+fn all_groups(ui: &mut Ui) {
+    ui.horizontal_top(|ui| {
+        let columns = [&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]];
+        for (at, groups) in columns.into_iter().enumerate() {
+            if at > 0 {
+                ui.add_space(space::GROUP);
+            }
+            ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
+        }
+    });
 }
 
 fn group(ui: &mut Ui, group: Group) {
