@@ -264,6 +264,9 @@ mod tests {
         }
     }
 
+    /// A heading of names alone, and queries of the search, which are English.
+    const NAMES_ALONE: [&str; 2] = ["CPU, ms", "batch 512, sample 40123, slower than 200 ms"];
+
     /// Of a sentence, something is Chinese.
     #[test]
     fn every_sentence_has_a_chinese_text() {
@@ -280,6 +283,7 @@ mod tests {
                 let english: Vec<_> = all
                     .iter()
                     .filter(|(key, text)| is_sentence(key) && !is_chinese(text))
+                    .filter(|(key, _)| !NAMES_ALONE.contains(&key.as_str()))
                     .collect();
                 assert!(english.is_empty(), "{}: {english:#?}", path.display());
             }

@@ -175,8 +175,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Repair(args)) => repair::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
         Some(Sub::Tune(args)) => tune::run(&args),
-        Some(Sub::Completions(args)) => manual::completions(&args),
-        Some(Sub::Manual(args)) => manual::manual(&args),
+        Some(Sub::Completions(args)) => manual::completions(&args, Cli::command()),
+        Some(Sub::Manual(args)) => manual::manual(&args, Cli::command()),
         Some(Sub::Info { file, loader, json }) => info::run(&file, &loader, json),
     }
 }

@@ -27,6 +27,7 @@ use loadscope_words::{Language, set_language};
 mod compare;
 mod held;
 mod intake;
+mod learning;
 mod opening;
 mod pending;
 mod perform;

@@ -13,8 +13,8 @@ use loadscope_ui::theme;
 use loadscope_window::{Host, Window, beginning, turn};
 use loadscope_words::{say, set_language};
 
+use crate::browser;
 use crate::inbox::{self, News};
-use crate::page;
 use crate::platform::{PLATFORM, calculate};
 use crate::screen;
 use crate::storage::Store;
@@ -46,7 +46,7 @@ impl App {
         let place = Place {
             no_engine: true,
             in_page: true,
-            language: page::language(),
+            language: browser::language(),
             datasets: Datasets(&MadeUp),
             platform: PLATFORM,
             ..Place::default()

@@ -10,6 +10,8 @@ pub mod simulating;
 #[cfg(target_family = "wasm")]
 mod app;
 #[cfg(target_family = "wasm")]
+mod browser;
+#[cfg(target_family = "wasm")]
 mod inbox;
 #[cfg(target_family = "wasm")]
 mod page;

@@ -1,7 +1,7 @@
 //! What the page calls, and what it is called for.
 
 use eframe::{WebOptions, WebRunner};
-use loadscope_words::{Language, say};
+use loadscope_words::say;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::HtmlCanvasElement;
@@ -9,21 +9,6 @@ use web_sys::HtmlCanvasElement;
 use crate::app::App;
 use crate::inbox::{News, put};
 use crate::screen;
-
-#[wasm_bindgen]
-extern "C" {
-    /// Lets the user choose a file.
-    #[wasm_bindgen(js_namespace = loadscopePage, js_name = pick)]
-    pub(crate) fn pick(compare: bool);
-}
-
-/// The language of the browser.
-pub(crate) fn language() -> Language {
-    let locale = web_sys::window().and_then(|window| window.navigator().language());
-    locale
-        .and_then(|locale| Language::of_locale(&locale))
-        .unwrap_or_default()
-}
 
 /// Opens the window on the canvas with this id.
 ///

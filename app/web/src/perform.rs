@@ -13,7 +13,7 @@ use loadscope_model::update::IN_PAGE;
 use loadscope_words::{say, set_language};
 
 use crate::app::App;
-use crate::page;
+use crate::browser;
 
 impl App {
     /// Does it.
@@ -45,8 +45,8 @@ impl App {
                 }
             }
             Effect::DropRun(number) => self.drop_run(ctx, number),
-            Effect::AskOpen => page::pick(false),
-            Effect::AskCompare => page::pick(true),
+            Effect::AskOpen => browser::pick(false),
+            Effect::AskCompare => browser::pick(true),
             Effect::Copy(text) => ctx.copy_text(text),
             Effect::ToggleTheme => {
                 let other = match ctx.theme() {

@@ -1,7 +1,6 @@
 //! Starts a program so that its Python processes tell what their loaders do.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::process::{Child, Command, Stdio};
@@ -16,64 +15,19 @@ use crate::remote::{Remote, Told};
 use crate::signals;
 use crate::{Listener, Lookout, Request, variable};
 
+pub use ending::End;
 use ending::end_of;
 #[cfg(unix)]
 use ending::{signal, signal_group};
+pub use error::ProgramError;
 use prepare::{before_others, prepared, token};
 
 mod ending;
+mod error;
 mod prepare;
 
 /// What the names of the folders with the probe begin with.
 const FOLDER: &str = "loadscope-run-";
-
-/// Why a program cannot be started.
-#[derive(Debug)]
-pub enum ProgramError {
-    /// The folder for the probe, or the socket, cannot be made.
-    Preparing(io::Error),
-    /// The program itself.
-    Starting(OsString, io::Error),
-}
-
-impl fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Preparing(e) => {
-                write!(
-                    f,
-                    "{}",
-                    say!("cannot prepare a folder for the probe in {e}. ")
-                )?;
-                f.write_str(match e.kind() {
-                    io::ErrorKind::FileTooLarge => {
-                        say!("Allow files of at least 256 kB (ulimit -f)")
-                    }
-                    _ => say!("Set TMPDIR to a folder that can be written to"),
-                })
-            }
-            Self::Starting(name, e) if name.is_empty() => {
-                write!(f, "{}", say!("cannot start a program without a name: {e}"))
-            }
-            Self::Starting(name, e) => write!(
-                f,
-                "{}",
-                say!("cannot start {}: {e}", name.to_string_lossy())
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ProgramError {}
-
-/// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// With this code.
-    Code(i32),
-    /// By this signal.
-    Signal(i32),
-}
 
 /// Where a program reads and writes.
 #[derive(Debug, Default)]

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use loadscope_files::{Existing, NewFile};
 use loadscope_words::say;
 
-use super::Cli;
 use super::terminal::print;
 
 /// A shell.
@@ -26,17 +25,16 @@ pub struct ManualArgs {
     folder: PathBuf,
 }
 
-/// Prints what a shell has to read to complete commands.
-pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+/// Prints what a shell has to read to complete the commands of the program.
+pub fn completions(args: &CompletionsArgs, mut program: Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "loadscope", &mut script);
+    clap_complete::generate(args.shell, &mut program, "loadscope", &mut script);
     print(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a man page of the program, and one of each command.
-pub fn manual(args: &ManualArgs) -> anyhow::Result<ExitCode> {
-    let mut command = Cli::command();
+pub fn manual(args: &ManualArgs, mut command: Command) -> anyhow::Result<ExitCode> {
     // Until then, commands do not know the name of the program.
     command.build();
     page(&args.folder, "loadscope", &command)?;

@@ -5,14 +5,9 @@ use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use eframe::egui::Context;
 use loadscope_files::read_text;
 use loadscope_lessons::Lesson;
-use loadscope_model::command::{Action, LearnCommand};
 use loadscope_session::Waker;
-use loadscope_words::say;
-
-use super::App;
 
 /// The file is looked at so often.
 const EVERY: Duration = Duration::from_millis(300);
@@ -43,7 +38,7 @@ pub fn read_lesson(path: &Path) -> Result<Box<Lesson>, String> {
 }
 
 /// What a file says.
-type Read = Result<Box<Lesson>, String>;
+pub(super) type Read = Result<Box<Lesson>, String>;
 
 /// A file that is being written.
 pub(super) struct Preview {
@@ -55,7 +50,7 @@ pub(super) struct Preview {
 
 impl Preview {
     /// Begins to follow the file; the first news is what it says now.
-    fn of(path: &Path, wake: Waker) -> std::io::Result<Self> {
+    pub(super) fn of(path: &Path, wake: Waker) -> std::io::Result<Self> {
         let (tell, news) = bounded(4);
         let (end, ended) = bounded::<()>(0);
         let job = {
@@ -68,6 +63,12 @@ impl Preview {
             news,
             _end: end,
         })
+    }
+
+    /// The file, and what it says now if that is new.
+    pub(super) fn news(&self) -> Option<(PathBuf, Read)> {
+        let read = self.news.try_iter().last()?;
+        Some((self.path.clone(), read))
     }
 }
 
@@ -86,35 +87,6 @@ fn follow(path: &Path, tell: &Sender<Read>, ended: &Receiver<()>, wake: &Waker) 
         match ended.recv_timeout(EVERY) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
-        }
-    }
-}
-
-impl App {
-    /// Opens what was asked for on the command line.
-    pub(super) fn open_learn(&mut self, ctx: &Context, learn: Option<Learn>) {
-        match learn {
-            Some(Learn::Contents) => self.tell(ctx, Action::Learn),
-            Some(Learn::Lesson(number)) => self.run(ctx, LearnCommand::Lesson(number).into()),
-            Some(Learn::File(path)) => {
-                match Preview::of(&path, std::sync::Arc::clone(&self.wake)) {
-                    Ok(preview) => self.preview = Some(preview),
-                    Err(error) => self.complain(say!("{}: {error}", path.display())),
-                }
-            }
-            None => {}
-        }
-    }
-
-    /// Takes in what the file of a lesson says now.
-    pub(super) fn take_preview(&mut self, ctx: &Context) {
-        let Some(preview) = &self.preview else {
-            return;
-        };
-        let path = preview.path.clone();
-        let news: Vec<Read> = preview.news.try_iter().collect();
-        if let Some(read) = news.into_iter().next_back() {
-            self.run(ctx, LearnCommand::Preview(path, read).into());
         }
     }
 }

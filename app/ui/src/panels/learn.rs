@@ -6,6 +6,7 @@
 mod answer;
 mod case;
 mod code;
+mod columns;
 mod contents;
 mod lesson;
 mod nav;
@@ -18,13 +19,12 @@ mod words;
 pub use contents::show as contents;
 pub use stage::{begin, show as stage};
 
-use egui::{Rect, Ui, UiBuilder, Vec2, vec2};
+use columns::width_of_answers;
+use egui::{Ui, UiBuilder, Vec2, vec2};
 use loadscope_lessons::{Kind, Phase, Question, Task};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Page;
-
-use crate::theme::space;
 
 /// No line of a lesson is longer: it could not be read, points.
 const WIDEST: f32 = 1240.0;
@@ -77,10 +77,6 @@ fn needed(question: &Question, width: f32) -> f32 {
     around + choices + if order { 24.0 } else { 0.0 }
 }
 
-fn width_of_answers(width: f32) -> f32 {
-    (width * 0.36).clamp(228.0, 440.0)
-}
-
 /// True where the panels at the sides would leave nothing for a program.
 pub fn hides_sides(state: &State, window: Vec2) -> bool {
     is_code(state) && window.y < 560.0
@@ -114,18 +110,4 @@ pub fn player(ui: &mut Ui, state: &State) -> Vec<Command> {
     });
     ui.allocate_rect(ui.available_rect_before_wrap(), egui::Sense::hover());
     commands
-}
-
-/// The room for the text, and the room for answers beside it, below a line of `head`. Without answers the buttons are all there is.
-fn columns(ui: &Ui, head: f32, has_answers: bool) -> (Rect, Rect) {
-    let mut room = ui.max_rect();
-    room.min.y += head;
-    let right = match has_answers {
-        true => width_of_answers(room.width()),
-        false => 250.0,
-    };
-    let (text, answers) = room.split_left_right_at_x(room.right() - right);
-    let mut text = text;
-    text.max.x -= space::GROUP;
-    (text, answers)
 }

@@ -2,7 +2,14 @@
 
 use std::process::ExitStatus;
 
-use super::End;
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
 
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a signal")]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use loadscope_files::TemporaryFolder;
 
-use super::ProgramError;
+use super::error::ProgramError;
 use crate::{Listener, PROBE, SITECUSTOMIZE};
 
 /// A place at which to listen, and the word to listen for; `with_probe`: and the probe beside it.

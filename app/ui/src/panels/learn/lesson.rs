@@ -7,10 +7,11 @@ use loadscope_model::state::State;
 use loadscope_model::state::learn::Playing;
 use loadscope_model::update::obstacle;
 
+use super::columns::columns;
 use super::nav::{HEAD, above_foot, button, foot, head, scrolled};
 use super::text::{body, line, paragraph};
 use super::words::Word;
-use super::{answer, code, columns};
+use super::{answer, code};
 use crate::kit::empty::remark;
 use crate::theme::{Palette, size, space};
 

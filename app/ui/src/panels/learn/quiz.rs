@@ -5,11 +5,12 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Quizzing;
 
+use super::answer;
+use super::columns::columns;
 use super::lesson::{judgement, result};
 use super::nav::{HEAD, above_foot, foot, head, scrolled};
 use super::text::{body, line, paragraph};
 use super::words::Word;
-use super::{answer, columns};
 use crate::kit::empty::remark;
 use crate::theme::{Palette, size, space};
 

@@ -1,0 +1,45 @@
+//! Why a program cannot be started.
+
+use std::ffi::OsString;
+use std::{fmt, io};
+
+use loadscope_words::say;
+
+/// Why a program cannot be started.
+#[derive(Debug)]
+pub enum ProgramError {
+    /// The folder for the probe, or the socket, cannot be made.
+    Preparing(io::Error),
+    /// The program itself.
+    Starting(OsString, io::Error),
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preparing(e) => {
+                write!(
+                    f,
+                    "{}",
+                    say!("cannot prepare a folder for the probe in {e}. ")
+                )?;
+                f.write_str(match e.kind() {
+                    io::ErrorKind::FileTooLarge => {
+                        say!("Allow files of at least 256 kB (ulimit -f)")
+                    }
+                    _ => say!("Set TMPDIR to a folder that can be written to"),
+                })
+            }
+            Self::Starting(name, e) if name.is_empty() => {
+                write!(f, "{}", say!("cannot start a program without a name: {e}"))
+            }
+            Self::Starting(name, e) => write!(
+                f,
+                "{}",
+                say!("cannot start {}: {e}", name.to_string_lossy())
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
