@@ -25,13 +25,13 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .show(ui.ctx(), |ui| {
             let size = ui.ctx().content_rect().size();
             match size.x >= WHOLE.x && size.y >= WHOLE.y {
-                true => all_groups(ui),
+                true => in_columns(ui, &[&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]]),
                 false => {
                     ui.set_width(size.x - 48.0);
-                    ScrollArea::both()
+                    ScrollArea::vertical()
                         .auto_shrink(false)
                         .max_height(size.y - 140.0)
-                        .show(ui, all_groups);
+                        .show(ui, |ui| in_columns(ui, &[&Group::ALL[..3], &Group::ALL[3..]]));
                 }
             }
             ui.add_space(space::GAP);
@@ -46,10 +46,9 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     }
 }
 
-fn all_groups(ui: &mut Ui) {
+fn in_columns(ui: &mut Ui, columns: &[&[Group]]) {
     ui.horizontal_top(|ui| {
-        let columns = [&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]];
-        for (at, groups) in columns.into_iter().enumerate() {
+        for (at, groups) in columns.iter().enumerate() {
             if at > 0 {
                 ui.add_space(space::GROUP);
             }
