@@ -183,7 +183,7 @@ fn no_english_sentence_is_left_with_a_run() {
 }
 
 #[test]
-fn a_run_that_failed_is_told_in_chinese() {
+fn a_run_that_failed_is_in_chinese() {
     let _turn = alone();
     let mut faults = Faults::default();
     let dir = tempfile::tempdir().expect("a temporary folder");

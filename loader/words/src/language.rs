@@ -29,7 +29,7 @@ pub fn language() -> Language {
     }
 }
 
-/// Sets the language of the program. What is said from now on is in it.
+/// Sets the language of the program. What is shown from now on is in it.
 pub fn set_language(language: Language) {
     CURRENT.store(language as u8, Ordering::Relaxed);
 }

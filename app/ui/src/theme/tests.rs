@@ -76,7 +76,7 @@ fn everything_can_be_read() {
 }
 
 #[test]
-fn stages_are_told_apart_by_every_eye() {
+fn stages_differ_for_every_eye() {
     for p in [&Palette::DARK, &Palette::LIGHT] {
         let stages = [p.wait, p.fetch, p.collate, p.pin, p.held, p.step, p.stall];
         for (eye, matrix) in EYES {

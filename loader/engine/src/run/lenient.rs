@@ -33,7 +33,7 @@ pub(super) fn is_left_out(sample: &Value) -> bool {
 /// Counts the samples that were left out.
 pub(crate) struct LeftOut {
     count: AtomicU64,
-    /// The first one, unless each is said.
+    /// The first one, unless each is reported.
     first: OnceLock<String>,
     says_each: bool,
     probe: Probe,
