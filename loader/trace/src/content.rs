@@ -41,20 +41,8 @@ impl BatchContent {
         }
         let shape = vec![i64::try_from(places.len()).unwrap_or(i64::MAX)];
         let numbers = places.iter().map(|place| f64::from(*place)).collect();
-        self.fields.push(Field {
-            name: String::new(),
-            dtype: LEFT_OUT.to_owned(),
-            shape,
-            min: None,
-            max: None,
-            mean: None,
-            std: None,
-            nan: 0,
-            inf: 0,
-            histogram: Vec::new(),
-            pinned: false,
-            data: FieldData::Numbers(numbers),
-        });
+        let data = FieldData::Numbers(numbers);
+        self.fields.push(Field::new("", LEFT_OUT, shape, data));
     }
 
     /// The places of the samples that were asked for and are not in the batch, increasing.

@@ -27,12 +27,14 @@ mod range;
 mod size;
 mod steps;
 mod times;
+mod wait;
 mod worker;
 
 pub use epoch::Epoch;
 pub use memory::Memory;
 pub use range::RangeSummary;
 pub use times::Computed;
+pub use wait::Wait;
 pub use worker::Worker;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
@@ -49,19 +51,6 @@ pub struct Transition {
     pub(crate) previous: u32,
     /// The stage it entered.
     pub stage: Stage,
-}
-
-/// A stretch in which the trainer waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
-    /// `next` was called.
-    pub start: Nanos,
-    /// `next` returned; [`Nanos::MAX`] while it lasts.
-    pub end: Nanos,
-    /// Position in [`Run::batches`] of the batch that came; `None` while it lasts and at the end of an epoch.
-    pub batch: Option<u32>,
-    /// Number of transitions before it.
-    pub(crate) step: u32,
 }
 
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.

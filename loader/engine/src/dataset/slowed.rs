@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use loadscope_plan::dataset::extra_cost;
 
+use super::inner::known_by_inner;
 use super::spend::spend;
 use super::{CostModel, Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::error::EngineError;
@@ -41,25 +42,7 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
         self.inner.get(index, clock)
     }
 
-    fn classes(&self) -> &[String] {
-        self.inner.classes()
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        self.inner.labels()
-    }
-
-    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
-        self.inner.groups(column)
-    }
-
-    fn lengths(&self) -> Option<Vec<u64>> {
-        self.inner.lengths()
-    }
-
-    fn notes(&self) -> &[String] {
-        self.inner.notes()
-    }
+    known_by_inner!(samples);
 }
 
 /// A stream whose samples take longer than they would. The n-th sample that worker k of W yields counts as sample k + n·W.
@@ -93,21 +76,7 @@ impl<D: IterableDataset + ?Sized> IterableDataset for SlowedStream<D> {
         }))
     }
 
-    fn len(&self) -> Option<usize> {
-        self.inner.len()
-    }
-
-    fn classes(&self) -> &[String] {
-        self.inner.classes()
-    }
-
-    fn notes(&self) -> &[String] {
-        self.inner.notes()
-    }
-
-    fn type_name(&self) -> &str {
-        self.inner.type_name()
-    }
+    known_by_inner!(stream);
 }
 
 struct SlowStream<S> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::inner::known_by_inner;
 use super::spend::sleep_until;
 use super::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 
@@ -46,25 +47,7 @@ impl<D: Dataset + ?Sized> Dataset for Stretched<D> {
         sample
     }
 
-    fn classes(&self) -> &[String] {
-        self.inner.classes()
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        self.inner.labels()
-    }
-
-    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
-        self.inner.groups(column)
-    }
-
-    fn lengths(&self) -> Option<Vec<u64>> {
-        self.inner.lengths()
-    }
-
-    fn notes(&self) -> &[String] {
-        self.inner.notes()
-    }
+    known_by_inner!(samples);
 }
 
 impl<D: IterableDataset + ?Sized> IterableDataset for Stretched<D> {
@@ -77,21 +60,7 @@ impl<D: IterableDataset + ?Sized> IterableDataset for Stretched<D> {
         }))
     }
 
-    fn len(&self) -> Option<usize> {
-        self.inner.len()
-    }
-
-    fn classes(&self) -> &[String] {
-        self.inner.classes()
-    }
-
-    fn notes(&self) -> &[String] {
-        self.inner.notes()
-    }
-
-    fn type_name(&self) -> &str {
-        self.inner.type_name()
-    }
+    known_by_inner!(stream);
 }
 
 struct StretchedStream<S> {

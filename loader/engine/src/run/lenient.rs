@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, OnError, RunOptions, WorkerId, plural};
 
-use crate::dataset::{Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream};
+use crate::dataset::{
+    Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream, known_by_inner,
+};
 use crate::probe::Probe;
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
@@ -155,25 +157,7 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
         self.inner.in_memory()
     }
 
-    fn classes(&self) -> &[String] {
-        self.inner.classes()
-    }
-
-    fn labels(&self) -> Option<Vec<u32>> {
-        self.inner.labels()
-    }
-
-    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
-        self.inner.groups(column)
-    }
-
-    fn lengths(&self) -> Option<Vec<u64>> {
-        self.inner.lengths()
-    }
-
-    fn notes(&self) -> &[String] {
-        self.inner.notes()
-    }
+    known_by_inner!(samples);
 }
 
 impl<D: IterableDataset<Sample = Value> + ?Sized> IterableDataset for Lenient<D> {
@@ -187,21 +171,7 @@ impl<D: IterableDataset<Sample = Value> + ?Sized> IterableDataset for Lenient<D>
         }))
     }
 
-    fn len(&self) -> Option<usize> {
-        self.inner.len()
-    }
-
-    fn classes(&self) -> &[String] {
-        self.inner.classes()
-    }
-
-    fn notes(&self) -> &[String] {
-        self.inner.notes()
-    }
-
-    fn type_name(&self) -> &str {
-        self.inner.type_name()
-    }
+    known_by_inner!(stream);
 }
 
 struct LenientStream {

@@ -1,0 +1,46 @@
+//! What datasets that wrap another one know of its samples.
+
+/// The methods that ask the wrapped dataset, the field `inner`: `samples` in an implementation of `Dataset`, `stream` in one of
+/// `IterableDataset`.
+macro_rules! known_by_inner {
+    (samples) => {
+        fn classes(&self) -> &[String] {
+            self.inner.classes()
+        }
+
+        fn labels(&self) -> Option<Vec<u32>> {
+            self.inner.labels()
+        }
+
+        fn groups(&self, column: &str) -> Option<Result<Vec<u32>, $crate::dataset::SampleError>> {
+            self.inner.groups(column)
+        }
+
+        fn lengths(&self) -> Option<Vec<u64>> {
+            self.inner.lengths()
+        }
+
+        fn notes(&self) -> &[String] {
+            self.inner.notes()
+        }
+    };
+    (stream) => {
+        fn len(&self) -> Option<usize> {
+            self.inner.len()
+        }
+
+        fn classes(&self) -> &[String] {
+            self.inner.classes()
+        }
+
+        fn notes(&self) -> &[String] {
+            self.inner.notes()
+        }
+
+        fn type_name(&self) -> &str {
+            self.inner.type_name()
+        }
+    };
+}
+
+pub(crate) use known_by_inner;

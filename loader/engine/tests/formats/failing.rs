@@ -1,0 +1,207 @@
+//! Samples that cannot be loaded, and samples that do not fit together.
+
+use loadscope_engine::{ContentPolicy, RunControl, start};
+use loadscope_trace::{Collate, EventKind, OnError, RunOptions};
+
+/// A folder of PASCAL VOC with so many pictures of different sizes, of which one is missing and one is broken.
+fn damaged_voc() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| dir.path().join(name);
+    for folder in ["Annotations", "JPEGImages", "ImageSets/Main"] {
+        std::fs::create_dir_all(at(folder)).expect("room");
+    }
+    let mut names = String::new();
+    for number in 0..8u32 {
+        let text = format!(
+            "<annotation><object><name>cat</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>{}</xmax><ymax>3</ymax></bndbox>\
+             </object></annotation>",
+            number + 2
+        );
+        std::fs::write(at(&format!("Annotations/{number}.xml")), text).expect("room");
+        let picture = image::RgbImage::from_pixel(10 + number, 6, image::Rgb([9, 9, 9]));
+        if number != 3 {
+            picture
+                .save(at(&format!("JPEGImages/{number}.jpg")))
+                .expect("room");
+        }
+        names += &format!("{number}\n");
+    }
+    std::fs::write(at("Annotations/5.xml"), "<annotation>\n<object>").expect("room");
+    std::fs::write(at("ImageSets/Main/train.txt"), names).expect("room");
+    dir
+}
+
+/// Runs it, and tells how the run ended, the samples of each batch, and the messages.
+fn run_of(
+    dir: &std::path::Path,
+    on_error: OnError,
+    workers: usize,
+) -> (bool, Vec<usize>, Vec<String>) {
+    let options = RunOptions {
+        dataset: format!("voc:{}", dir.display()),
+        batch_size: Some(4),
+        num_workers: workers,
+        on_error,
+        ..RunOptions::default()
+    };
+    let mut run =
+        start(&options, ContentPolicy::Share(1.0), RunControl::default()).expect("it starts");
+    let (mut batches, mut messages) = (Vec::new(), Vec::new());
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        assert!(std::time::Instant::now() < deadline, "it hangs");
+        match run
+            .events
+            .recv_timeout(std::time::Duration::from_millis(100))
+        {
+            Ok(event) => match event.kind {
+                EventKind::Fetched(fetched) => batches.push(fetched.samples.len()),
+                EventKind::Message(message) => messages.push(message.text),
+                EventKind::RunEnded => break,
+                _ => {}
+            },
+            Err(_) if run.is_finished() => break,
+            Err(_) => {}
+        }
+    }
+    (run.join().is_ok(), batches, messages)
+}
+
+#[test]
+fn samples_that_fail_end_the_run_or_are_left_out() {
+    let dir = damaged_voc();
+    for workers in [0, 2] {
+        let (ended_well, _, messages) = run_of(dir.path(), OnError::Stop, workers);
+        let said = messages.join("\n");
+        assert!(
+            !ended_well && said.contains("there is no such picture"),
+            "{said}"
+        );
+
+        let (ended_well, _, messages) = run_of(dir.path(), OnError::Skip, workers);
+        assert!(ended_well, "{messages:?}");
+        let [said] = messages.as_slice() else {
+            panic!("{messages:?}");
+        };
+        assert!(
+            said.starts_with("2 samples failed and were left out; the first was sample "),
+            "{said}"
+        );
+
+        let (ended_well, _, messages) = run_of(dir.path(), OnError::Log, workers);
+        let said = messages.join("\n");
+        assert!(ended_well && messages.len() == 3, "{said}");
+        assert!(
+            said.contains("sample 3 was left out: FileNotFoundError:"),
+            "{said}"
+        );
+        assert!(
+            said.contains("5.xml, line 2, column 9: it ends in the middle"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_batch_that_lacks_samples_says_which() {
+    let dir = damaged_voc();
+    for workers in [0, 2] {
+        let options = RunOptions {
+            dataset: format!("voc:{}", dir.path().display()),
+            batch_size: Some(4),
+            num_workers: workers,
+            on_error: OnError::Log,
+            ..RunOptions::default()
+        };
+        let control = RunControl::default();
+        let mut started = start(&options, ContentPolicy::Share(1.0), control).expect("it starts");
+        let mut run = loadscope_trace::Run::default();
+        while let Ok(event) = started
+            .events
+            .recv_timeout(std::time::Duration::from_secs(60))
+        {
+            let ended = matches!(event.kind, EventKind::RunEnded);
+            run.apply(&event);
+            if ended {
+                break;
+            }
+        }
+        started.join().expect("what fails is left out");
+        let row = run
+            .batches()
+            .iter()
+            .position(|batch| batch.id.idx == 0)
+            .expect("a first batch");
+        assert_eq!(run.indices(row), [0, 1, 2, 3]);
+        assert_eq!(*run.indices_inside(row), [0, 1, 2], "{workers} workers");
+        let mut messages = run.messages().iter();
+        let (_, of_sample) = messages
+            .find(|(_, said)| said.sample == Some(3))
+            .expect("sample 3");
+        assert_eq!(of_sample.about, Some(run.batches()[row].id));
+        assert_eq!(of_sample.worker, (workers > 0).then_some(0));
+    }
+}
+
+/// How a run of lines of JSON ends, and its messages.
+fn lines_run(lines: &str) -> (Result<(), String>, Vec<String>) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("rows.jsonl");
+    std::fs::write(&path, lines).expect("room");
+    let options = RunOptions {
+        dataset: format!("jsonl:{}", path.display()),
+        batch_size: Some(2),
+        ..RunOptions::default()
+    };
+    let mut run = match start(&options, ContentPolicy::Off, RunControl::default()) {
+        Ok(run) => run,
+        Err(error) => return (Err(error.to_string()), Vec::new()),
+    };
+    let mut messages = Vec::new();
+    let patience = std::time::Duration::from_secs(60);
+    while let Ok(event) = run.events.recv_timeout(patience) {
+        match event.kind {
+            EventKind::Message(message) => messages.push(message.text),
+            EventKind::RunEnded => break,
+            _ => {}
+        }
+    }
+    (run.join().map_err(|error| error.to_string()), messages)
+}
+
+#[test]
+fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
+    let (ended, _) = lines_run("{\"a\": 1, \"b\": 2}\n{\"a\": 1}\n");
+    let error = ended.expect_err("a key is missing");
+    assert!(
+        error.contains("'b'. The first sample of the batch has this key"),
+        "{error}"
+    );
+    let (ended, _) = lines_run("{\"a\": null}\n{\"a\": 1}\n");
+    let error = ended.expect_err("null does not stack");
+    assert!(error.contains("(null) does not stack"), "{error}");
+}
+
+#[test]
+fn a_dataset_without_samples_says_so() {
+    let (ended, messages) = lines_run("\n\n");
+    let said = messages.join("\n") + &ended.err().unwrap_or_default();
+    assert!(said.contains("has no samples"), "{said}");
+}
+
+#[test]
+fn sizes_that_differ_need_another_collate_function() {
+    let dir = damaged_voc();
+    let options = RunOptions {
+        dataset: format!("voc:{}", dir.path().display()),
+        batch_size: Some(2),
+        collate: Collate::Stack,
+        ..RunOptions::default()
+    };
+    let mut run = start(&options, ContentPolicy::Off, RunControl::default()).expect("it starts");
+    let error = run.join().expect_err("pictures differ").to_string();
+    assert!(
+        error.contains("need --collate list, pad or concat"),
+        "{error}"
+    );
+}
