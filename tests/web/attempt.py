@@ -6,13 +6,14 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+import desktop
+import live
 from browser import Browser, missing
 
 # Seconds until a recording of 10,000 batches is shown, at most.
@@ -21,8 +22,8 @@ MOST = 2.0
 FRAME = 50.0
 # The page without a recording, bytes, at most.
 LARGEST = 3_000_000
-# From an event to the page, ms, at most.
-BEHIND = 250.0
+# Of the pixels that belong to no text, so many may differ from those of the window on a desktop: smooth edges.
+ALIKE = 0.001
 
 
 class Attempt:
@@ -211,56 +212,61 @@ class Attempt:
             running.terminate()
             running.wait(timeout=20)
 
-    def live(self, python):
-        """A real program with the page open: no batch is missing against its own count."""
-        program = self.folder / "train.py"
-        program.write_text(PROGRAM)
-        for command, more in (("record", ["-o", "live.jsonl.zst"]), ("watch", [])):
-            running = subprocess.Popen(
-                [self.binary, command, *more, "--web", "--port", "0", "--", python, str(program)],
-                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-            )  # fmt: skip
-            link = None
-            while link is None:
-                line = running.stderr.readline()
-                assert line, "no link is printed"
-                link = re.search(r"http://\S+", line)
-            with Browser(1100, 700) as browser:
-                browser.open(link.group(0))
-                browser.until(lambda screen: screen.state["source"] == "live" and screen.state["batches_of_all"] > 5, "live", 60)
-                self.picture(browser, "live " + command)
-                # Connections break, and come again.
-                out, _ = running.communicate(timeout=120)
-                screen = browser.until(lambda screen: screen.state["source"] == "finished", "the end", 60)
-                count = int(re.search(r"batches (\d+)", out).group(1))
-                got = screen.state["batches_of_all"]
-                self.row("%s --web: batches of the program, of the page" % command, "%d, %d" % (count, got), count == got)
-                assert running.returncode == 0
-            if command == "record":
-                said = json.loads(self.loadscope("info", "live.jsonl.zst", "--json").splitlines()[0])
-                assert str(count) in json.dumps(said), said
+    def beside_the_desktop(self, python):
+        """The same state on a desktop and in the browser."""
+        absent = desktop.missing()
+        if absent:
+            self.row("beside the window on a desktop", "NOT RUN: there is no %s" % absent)
+            return
+        recording = self.folder / "small.jsonl.zst"
+        page = self.share(recording)
+        command = [self.binary, "open", str(recording), "--reduce-motion"]
+        keys = (("debug", "1"), ("sampling", "2"), ("diagnose", "3"))
+        with desktop.Desktop(command, self.folder) as window, Browser(desktop.WIDTH, desktop.HEIGHT) as browser:
+            window.picture(self.pictures / "desktop.png")
+            browser.still()
+            browser.open(page.as_uri())
+            browser.opened()
+            for name, key in keys:
+                window.press(key)
+                browser.press(key)
+                time.sleep(2.0)
+                self.compared(python, name, window, browser)
 
+    def compared(self, python, name, window, browser):
+        shots = [self.pictures / ("%s %s.png" % (where, name)) for where in ("desktop", "browser", "difference")]
+        window.picture(shots[0])
+        browser.picture(shots[1])
+        boxes = self.folder / "boxes.json"
+        boxes.write_text(json.dumps(browser.read().boxes))
+        asked = [python, desktop.__file__, shots[0], shots[1], boxes, shots[2]]
+        told = json.loads(subprocess.run(list(map(str, asked)), capture_output=True, check=True, timeout=120).stdout)
+        share = told["differ"] / told["outside"]
+        said = "%.3f %% of %.0f %% of the picture" % (1e2 * share, 1e2 * told["outside"] / told["all"])
+        self.row("%s: pixels outside of texts that differ from the desktop" % name, said, share <= ALIKE)
 
-PROGRAM = """
-import time
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-class Slow(Dataset):
-    def __len__(self):
-        return 800
-
-    def __getitem__(self, index):
-        time.sleep(0.01)
-        return torch.full((3,), float(index)), index % 2
-
-batches = 0
-for epoch in range(2):
-    for x, y in DataLoader(Slow(), batch_size=8, num_workers=2):
-        time.sleep(0.005)
-        batches += 1
-print("batches", batches, flush=True)
-"""
+    def lessons(self):
+        """The first lesson is opened and its first steps are done by keys."""
+        page = self.share(self.folder / "small.jsonl.zst")
+        with Browser(1100, 700) as browser:
+            browser.open(page.as_uri())
+            browser.opened()
+            browser.press("Control", "l")
+            browser.shows("From index to batch", 20)
+            self.picture(browser, "lessons")
+            browser.click("From index to batch")
+            browser.shows("A DataLoader decides which samples come next", 60)
+            self.picture(browser, "lesson 1")
+            browser.press("Enter")
+            browser.shows("The batch sampler groups", 20)
+            browser.press("Enter")
+            browser.shows("How many samples does the last batch have?", 60)
+            browser.type("2")
+            browser.press("Enter")
+            browser.shows("Three full batches take 18 samples", 60)
+            self.picture(browser, "answered")
+            assert browser.complaints() == [], browser.complaints()
+            self.row("a lesson by keys, with an answer that is checked", "three steps", True)
 
 
 def main():
@@ -280,12 +286,14 @@ def main():
         pictures = arguments.pictures or pathlib.Path(temporary)
         pictures.mkdir(parents=True, exist_ok=True)
         attempt = Attempt(os.path.abspath(arguments.binary), arguments.folder.resolve(), pictures)
-        parts = ["sizes", "opening", "large", "working", "hostile", "fails_well", "served"]
+        parts = ["sizes", "opening", "large", "working", "lessons", "hostile", "fails_well", "served"]
         for part in parts:
             if not arguments.only or part in arguments.only:
                 getattr(attempt, part)()
-        if arguments.python and (not arguments.only or "live" in arguments.only):
-            attempt.live(arguments.python)
+        parts = {"beside_the_desktop": Attempt.beside_the_desktop, "live": live.live, "ignored": live.ignored}
+        for part, function in parts.items() if arguments.python else ():
+            if not arguments.only or part in arguments.only:
+                function(attempt, arguments.python)
     if arguments.results:
         arguments.results.write_text(table(attempt.rows), encoding="utf-8")
     return 1 if attempt.failed else 0

@@ -52,7 +52,9 @@ class Screen:
     """What was on the screen."""
 
     def __init__(self, told):
-        self.texts = [(text, x, y) for text, x, y in told["texts"]]
+        self.texts = [(text, x, y) for text, x, y, _, _ in told["texts"]]
+        # Left, top, right and bottom of each text, points.
+        self.boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for _, x, y, w, h in told["texts"]]
         self.state = told["state"]
         self.longest_ms = told["longest_ms"]
         self.frames = told["frames"]
@@ -98,6 +100,11 @@ class Browser:
     def emulate(self, dark):
         value = "dark" if dark else "light"
         self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]})
+
+    def still(self):
+        """Nothing glides or fades."""
+        wishes = {"prefers-color-scheme": "dark", "prefers-reduced-motion": "reduce"}
+        self.cdp("Emulation.setEmulatedMedia", {"features": [{"name": name, "value": value} for name, value in wishes.items()]})
 
     def cdp(self, command, parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})

@@ -1,4 +1,4 @@
-//! What is on the screen, for tests: each text and where it stands, what is open, and how long frames took.
+//! What is on the screen, for tests: each text with its centre and size in points, what is open, and how long frames took.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -54,6 +54,8 @@ pub(crate) fn ask(state: &State) {
             "events": all.iter().map(|(_, run)| run.events()).sum::<u64>(),
             "batches": run.batches().len(),
             "batches_of_all": all.iter().map(|(_, run)| run.batches().len()).sum::<usize>(),
+            "yielded": all.iter().map(|(_, run)| run.yields().all().len()).sum::<usize>(),
+            "at": PLATFORM.clock.since_1970().as_secs_f64(),
             "loaders": state.session.loaders.count(),
             "step": state.step(),
         });
@@ -92,8 +94,9 @@ impl Plugin for Reader {
                 each_text(shape, &mut |text| {
                     let rect = text.visual_bounding_rect();
                     if clip_rect.intersects(rect) && !text.galley.text().trim().is_empty() {
-                        let at = rect.intersect(*clip_rect).center();
-                        texts.push(json!([text.galley.text(), at.x, at.y]));
+                        let seen = rect.intersect(*clip_rect);
+                        let (at, size) = (seen.center(), seen.size());
+                        texts.push(json!([text.galley.text(), at.x, at.y, size.x, size.y]));
                     }
                 });
             }

@@ -79,6 +79,11 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         Action::RunDemo,
         say!("1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live"),
     );
+    choice(
+        ui,
+        Action::Learn,
+        say!("Fourteen lessons of five minutes on the live pipeline, in English or 中文"),
+    );
     // A page reaches no folder and no program.
     if state.place.in_page {
         choice(
@@ -88,11 +93,6 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         );
         return;
     }
-    choice(
-        ui,
-        Action::Learn,
-        say!("Fourteen lessons of five minutes on the live pipeline, in English or 中文"),
-    );
     choice(
         ui,
         Action::ChooseFolder,

@@ -255,6 +255,27 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
+/// The second of two batches that are made at the same time waits until the first one is pinned. That is no part of its way.
+#[test]
+fn waiting_for_a_busy_pin_thread_is_no_delay_on_the_way_to_it() {
+    let case = Case {
+        options: RunOptions {
+            num_workers: 2,
+            prefetch_factor: Some(1),
+            batch_size: Some(1),
+            in_order: false,
+            pin_memory: PinMemory::Mlock,
+            ..RunOptions::default()
+        },
+        costs: vec![23_000_007, 23_000_015],
+        pin: Some(100_019),
+        step: 11,
+        ..proof()
+    };
+    let forecast = with(&recorded(&case), &[]);
+    assert_eq!((forecast.time, forecast.waited), took(&case.run()));
+}
+
 fn took(run: &Run) -> (Nanos, Nanos) {
     let summary = Summary::of(run);
     let nanos = Nanos::from_secs_f64;

@@ -46,6 +46,7 @@ impl Delays {
             .collect();
         let mut all = Lists::default();
         all.note_receiving(run, facts);
+        all.note_pinning(facts);
         let mut free: HashMap<WorkerId, Nanos> = HashMap::new();
         let mut before = None;
         let mut latest: HashMap<WorkerId, &BatchFacts> = HashMap::new();
@@ -209,8 +210,20 @@ impl Lists {
                 false => self.wake_worker.push(sane(start - batch.queued)),
             }
         }
-        if let (Some(sent), Some((pinning, _))) = (batch.made(), batch.pinning) {
-            self.to_pin.push(sane(pinning - sent));
+    }
+
+    /// How long batches take to a pin thread that has nothing to do: one that still pins another batch lets them wait, which is no delay
+    /// of the way.
+    fn note_pinning(&mut self, facts: &[BatchFacts]) {
+        let way = |f: &BatchFacts| f.worker.and(f.pinning).zip(f.made());
+        let mut pinned: Vec<_> = facts.iter().filter_map(way).collect();
+        pinned.sort_unstable();
+        let mut free = None;
+        for ((start, end), sent) in pinned {
+            if free <= Some(sent) {
+                self.to_pin.push(sane(start - sent));
+            }
+            free = free.max(Some(end));
         }
     }
 
