@@ -10,12 +10,13 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use loadscope_plan::limits;
 use loadscope_trace::count;
 
 #[path = "bounds/orders.rs"]
+mod child;
 mod orders;
 #[path = "bounds/runs.rs"]
 mod runs;
@@ -50,16 +51,8 @@ fn command(args: &[&str], space: u64) -> Command {
     command
 }
 
-/// Waits until it ends by itself; kills it if that takes too long.
 fn ends(mut child: Child, within: Duration) -> Output {
-    let start = Instant::now();
-    while child.try_wait().expect("it is ours").is_none() {
-        if start.elapsed() > within {
-            let _ = child.kill();
-            panic!("it does not end within {within:?}");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    child::ends(&mut child, within);
     child.wait_with_output().expect("it has ended")
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+mod child;
 mod command;
 
 use std::path::Path;
@@ -175,11 +176,7 @@ fn an_interrupted_run_leaves_a_whole_recording() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(killed.is_ok_and(|s| s.success()));
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while child.try_wait().expect("it is our child").is_none() {
-        assert!(std::time::Instant::now() < deadline, "it does not end");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    child::ends(&mut child, std::time::Duration::from_secs(20));
     let info = json(&loadscope(&[
         "info",
         path.to_str().expect("plain letters"),

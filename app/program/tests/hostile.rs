@@ -10,7 +10,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+mod child;
 
 /// Runs a command that has to end by itself.
 fn loadscope(args: &[&Path]) -> Output {
@@ -23,14 +25,7 @@ fn loadscope(args: &[&Path]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the executable starts");
-    let start = Instant::now();
-    while child.try_wait().expect("it is ours").is_none() {
-        if start.elapsed() > Duration::from_secs(60) {
-            let _ = child.kill();
-            panic!("{args:?} does not end");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    child::ends(&mut child, Duration::from_secs(60));
     child.wait_with_output().expect("it has ended")
 }
 

@@ -4,7 +4,9 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+mod child;
 
 const LOADSCOPE: &str = env!("CARGO_BIN_EXE_loadscope");
 
@@ -20,16 +22,8 @@ fn shell(script: &str) -> Child {
         .expect("there is a shell")
 }
 
-/// Waits until it ends by itself; kills it if that takes too long.
 fn ends(mut child: Child) -> Output {
-    let since = Instant::now();
-    while child.try_wait().expect("it is ours").is_none() {
-        if since.elapsed() > Duration::from_secs(60) {
-            let _ = child.kill();
-            panic!("it does not end");
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    child::ends(&mut child, Duration::from_secs(60));
     child.wait_with_output().expect("it has ended")
 }
 

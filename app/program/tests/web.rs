@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+mod child;
 mod command;
 #[allow(dead_code, reason = "live runs need PyTorch; the rest any Python")]
 mod python;
@@ -13,7 +14,7 @@ use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use command::loadscope;
 use loadscope::page::{About, page};
@@ -115,18 +116,8 @@ fn the_window_works_in_a_browser() {
         }
     }
     let mut running = attempt.spawn().expect("Python starts");
-    let began = Instant::now();
-    let status = loop {
-        if let Some(status) = running.try_wait().expect("it is our child") {
-            break status;
-        }
-        if began.elapsed() > DEADLINE {
-            running.kill().expect("it is our child");
-            panic!("it takes longer than {DEADLINE:?}");
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    assert!(status.success(), "see above");
+    child::ends(&mut running, DEADLINE);
+    assert!(running.wait().is_ok_and(|s| s.success()), "see above");
 }
 
 /// A build without the page says what to do, and one with it writes a file that holds the recording.

@@ -3,12 +3,13 @@
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+mod child;
 #[allow(dead_code, reason = "it needs PyTorch, not any Python")]
 mod python;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// So long one of its files may take.
 const DEADLINE: Duration = Duration::from_secs(1800);
@@ -33,18 +34,11 @@ fn unittest(name: &str, python: Option<PathBuf>) {
         .env("LOADSCOPE_BINARY", env!("CARGO_BIN_EXE_loadscope"))
         .env_remove("LD_LIBRARY_PATH");
     let mut running = tests.spawn().expect("Python starts");
-    let began = Instant::now();
-    let status = loop {
-        if let Some(status) = running.try_wait().expect("it is our child") {
-            break status;
-        }
-        if began.elapsed() > DEADLINE {
-            running.kill().expect("it is our child");
-            panic!("{name} takes longer than {DEADLINE:?}");
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    assert!(status.success(), "{name}: see above");
+    child::ends(&mut running, DEADLINE);
+    assert!(
+        running.wait().is_ok_and(|s| s.success()),
+        "{name}: see above"
+    );
 }
 
 #[test]

@@ -92,19 +92,33 @@ fn wrong_sum() -> EngineError {
     EngineError::value_error("Sum of input lengths does not equal the length of the input dataset!")
 }
 
-/// Python's `sum`: exact while there are only ints, plain additions from left to right once there is a float.
+/// Python's `sum`, as CPython adds up since 3.12: exact while there are only ints; once there is a float, what an addition of floats loses
+/// is added at the end. Parts like `[1/13, 6/13, 3/13, 3/13]` are 1 only so; older interpreters refuse them.
 fn sum(lengths: &[SplitLength]) -> SplitLength {
-    let zero = SplitLength::Count(0);
-    lengths.iter().fold(zero, |sum, &length| {
-        let exact = match (sum, length) {
-            (SplitLength::Count(a), SplitLength::Count(b)) => a.checked_add(b),
-            _ => None,
+    let (mut total, mut lost, mut compensates) = (SplitLength::Count(0), 0.0, false);
+    for &length in lengths {
+        total = match (total, length) {
+            (SplitLength::Count(a), SplitLength::Count(b)) => match a.checked_add(b) {
+                Some(exact) => SplitLength::Count(exact),
+                None => SplitLength::Fraction(a as f64 + b as f64),
+            },
+            (SplitLength::Fraction(sum), SplitLength::Fraction(x)) if compensates => {
+                let more = sum + x;
+                lost += match sum.abs() >= x.abs() {
+                    true => (sum - more) + x,
+                    false => (x - more) + sum,
+                };
+                SplitLength::Fraction(more)
+            }
+            // The first float is added to the ints before it as any other number.
+            (sum, length) => SplitLength::Fraction(sum.number() + length.number()),
         };
-        exact.map_or(
-            SplitLength::Fraction(sum.number() + length.number()),
-            SplitLength::Count,
-        )
-    })
+        compensates |= matches!(length, SplitLength::Fraction(_));
+    }
+    match total {
+        SplitLength::Fraction(sum) if lost.is_finite() => SplitLength::Fraction(sum + lost),
+        _ => total,
+    }
 }
 
 /// `math.isclose(x, 1)`
@@ -221,6 +235,15 @@ mod tests {
             indices(3, &[Count(-1), Count(-1), Count(5)]),
             [vec![2, 0], vec![], vec![0, 1]]
         );
+        // The floats one after the other come to a little more than 1. From PyTorch 2.13 with Python 3.12; with 3.11 it is refused.
+        let thirteenths = [1.0, 6.0, 3.0, 3.0].map(|n| Fraction(n / 13.0));
+        let parts = [
+            vec![3],
+            vec![4, 0, 2, 11, 8, 12],
+            vec![5, 10, 6],
+            vec![9, 1, 7],
+        ];
+        assert_eq!(indices(13, &thirteenths), parts);
         let warned = split(1, &[Count(1), Count(0)]).unwrap().warnings;
         assert!(warned[0].starts_with("Length of split at index 1 is 0"));
         assert!(split(0, &[Count(0)]).unwrap().warnings.is_empty());

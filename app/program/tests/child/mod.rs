@@ -1,0 +1,16 @@
+//! Programs that a test starts, and that end.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// Waits until it ends by itself; kills it, and fails, if that takes longer.
+pub fn ends(child: &mut Child, within: Duration) {
+    let began = Instant::now();
+    while child.try_wait().expect("it is our child").is_none() {
+        if began.elapsed() > within {
+            let _ = child.kill();
+            panic!("it does not end within {within:?}");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
