@@ -174,6 +174,6 @@ fn attempt(package: &Path) -> Result<u8> {
     tried
         .arg(workspace().join("tests/wheel/deb.sh"))
         .arg(package)
-        .arg(workspace().join("tests/data"));
+        .arg(workspace().join("assets/lessons/cases"));
     steps::finish(&mut tried)
 }
