@@ -22,8 +22,8 @@ MOST = 2.0
 FRAME = 50.0
 # The page without a recording, bytes, at most.
 LARGEST = 3_000_000
-# Of the pixels that belong to no text, so many may differ from those of the window on a desktop: smooth edges.
-ALIKE = 0.001
+# Of the pixels that belong to no text, so many may differ from those of the window on a desktop: smooth edges of bars.
+ALIKE = 0.003
 
 
 class Attempt:
@@ -224,6 +224,7 @@ class Attempt:
         keys = (("debug", "1"), ("sampling", "2"), ("diagnose", "3"))
         with desktop.Desktop(command, self.folder) as window, Browser(desktop.WIDTH, desktop.HEIGHT) as browser:
             window.picture(self.pictures / "desktop.png")
+            window.focus()
             browser.still()
             browser.open(page.as_uri())
             browser.opened()

@@ -56,7 +56,7 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
         Origin::Engine | Origin::Simulation => {}
         Origin::Pytorch(_) => {
             return Some(say!(
-                "This is a PyTorch program: change its line and record it again"
+                "This is the recording of a PyTorch program. Start the program again: with loadscope record --set num_workers=8, or with loadscope tune, which tries several settings"
             ));
         }
         Origin::Import(_) => {

@@ -116,11 +116,29 @@ impl<'a> Comparison<'a> {
         match (self.outcome(), self.measures.first()) {
             (Outcome::Improved, Some(m)) => say!("B is faster: {}", of(m)),
             (Outcome::Worse, Some(m)) => say!("B is slower: {}", of(m)),
-            (Outcome::Unclear, Some(m)) if m.low.is_some() => {
-                say!("No statistically significant change: {}", of(m))
-            }
+            (_, Some(m)) => match (self.times(), m.low) {
+                (Some((a, b)), Some(_)) => say!(
+                    "B took {b}, A {a}, but the times of their batches vary too much to tell that from chance: {}",
+                    of(m)
+                ),
+                (Some((a, b)), None) => {
+                    say!("B took {b}, A {a}, with too few batches to tell that from chance")
+                }
+                (None, Some(_)) => say!("No statistically significant change: {}", of(m)),
+                (None, None) => say!("Too few batches to compare").to_owned(),
+            },
             _ => say!("Too few batches to compare").to_owned(),
         }
+    }
+
+    /// How long both took, where they trained on the same number of samples, and one took noticeably longer.
+    fn times(&self) -> Option<(Nanos, Nanos)> {
+        const NOTICEABLE: f64 = 0.05;
+        let [a, b] = [&self.a.summary, &self.b.summary];
+        let are_equal = (a.epochs, a.samples) == (b.epochs, b.samples);
+        let differ = (a.seconds - b.seconds).abs() > NOTICEABLE * a.seconds.max(b.seconds);
+        let time = Nanos::from_secs_f64;
+        (are_equal && differ).then(|| (time(a.seconds), time(b.seconds)))
     }
 
     /// Findings that are warnings or worse: of the first run alone, and of the second one alone.

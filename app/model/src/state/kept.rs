@@ -104,7 +104,12 @@ fn name(session: &SessionState) -> String {
         Origin::Simulation => say!(", simulated"),
         _ => "",
     };
-    say!("{loaded}, {workers}{how}")
+    // Two runs that differ in nothing else are told apart.
+    let order = match info.options.num_workers > 0 && !info.options.in_order {
+        true => ", in_order=False",
+        false => "",
+    };
+    say!("{loaded}, {workers}{order}{how}")
 }
 
 /// What is loaded, in a word: `digits`, or the name of a folder or file.

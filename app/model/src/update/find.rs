@@ -92,7 +92,8 @@ fn sample(state: &mut State, row: usize, position: usize) {
         return batch(state, row);
     };
     state.session.selection = Some(Item::Batch(row));
-    go_to(state, Place::At(sample.start));
+    // Once it has been fetched, everything that is known of it is shown.
+    go_to(state, Place::At(sample.end()));
     let wall = sample.wall.max(Nanos(TimeView::NARROWEST.0 / 2));
     fit(state, sample.start - wall, sample.end() + wall);
 }

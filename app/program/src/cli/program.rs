@@ -291,8 +291,22 @@ impl Seen {
         match self.is_partial {
             // Why, and where the rest is, was the message before.
             true => say!("{loaders}, {batches}, not all of them recorded"),
-            false => say!("{loaders}, {batches} in {}", path.display()),
+            false => say!(
+                "{loaders}, {batches} in {}. What they waited for: loadscope report {}",
+                path.display(),
+                word(path)
+            ),
         }
+    }
+}
+
+/// A path as a shell takes it; one that would have to be quoted stands for itself.
+fn word(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
+    match shown.chars().all(is_plain) {
+        true => shown,
+        false => "FILE".to_owned(),
     }
 }
 

@@ -97,6 +97,8 @@ fn list(
     }
     ScrollArea::vertical()
         .max_height(LINE * LINES)
+        // The area has the size of its last frame: a list that grows again needs its room.
+        .min_scrolled_height(LINE * LINES)
         .auto_shrink([false, true])
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;

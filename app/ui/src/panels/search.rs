@@ -177,6 +177,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ScrollArea::vertical()
         .id_salt("hits")
         .max_height(LINE * IN_SIGHT as f32)
+        .min_scrolled_height(LINE * IN_SIGHT as f32)
         .show_rows(ui, LINE, all.len(), |ui, range| {
             for at in range {
                 if let Some(hit) = all.get(at) {

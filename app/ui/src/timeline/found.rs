@@ -33,6 +33,10 @@ const NARROWEST: f32 = 3.0;
 /// What the search found, as far as it is on `axis`.
 pub(super) fn here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<Found> {
     let search = &scene.state.look.search;
+    // Who has closed the search looks for something else.
+    if !search.open {
+        return Vec::new();
+    }
     on_screen(
         &scene.state.session.run,
         search.hits(),

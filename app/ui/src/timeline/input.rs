@@ -8,7 +8,7 @@ use super::motion::Motion;
 use super::scene::Scene;
 use crate::theme::Palette;
 use loadscope_model::command::Command;
-use loadscope_model::view::{Item, TimeView};
+use loadscope_model::view::{Cursor, Item, TimeView};
 
 /// What the user asks for in a frame.
 pub(super) struct Asks {
@@ -117,7 +117,7 @@ pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
     }
 }
 
-/// A click selects, another one right after it zooms.
+/// A click selects, one in the empty part of a lane goes there as well, another one right after it zooms.
 pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, asks: &mut Asks) {
     if response.double_clicked()
         && let Some((start, end)) = target.range(&scene.state.session.run)
@@ -127,6 +127,12 @@ pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, ask
         asks.glide = true;
     } else if response.clicked() {
         asks.commands.push(Command::Select(Some(target.item())));
+        // Where nothing was done, the question is why: the lane tells of the moment that is looked at.
+        let at = response.interact_pointer_pos().map(|at| at.x);
+        if let (Target::Lane(_), Some(x)) = (target, at) {
+            let cursor = Cursor::At(scene.axis.time(x));
+            asks.commands.push(Command::Cursor(cursor));
+        }
     }
 }
 

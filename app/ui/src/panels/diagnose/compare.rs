@@ -1,6 +1,6 @@
 //! This run beside another one: numbers with their intervals, and what both trainers did, on one scale of time.
 
-use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo};
+use egui::{Align, Id, Label, RichText, Role, Sense, Ui, WidgetInfo};
 
 use crate::kit::empty::{hint, remark};
 use crate::kit::rows::Marks;
@@ -25,11 +25,21 @@ const STRIP: f32 = 32.0;
 pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
     let other = state.session.diagnose.other.as_ref();
     ui.add_space(space::GAP);
+    let top = ui.cursor();
     section_with(ui, say!("Compared with another run"), |ui| {
         if other.is_some() && ui.button(say!("Stop comparing")).clicked() {
             commands.push(Command::StopComparing);
         }
     });
+    // What was asked for stands far below: it is brought into sight once.
+    let shown = Id::unique("compared with");
+    let number = other.filter(|o| !o.is_before).map(|o| o.number);
+    if ui.data(|d| d.get_temp(shown)) != Some(number) {
+        ui.data_mut(|d| d.insert_temp(shown, number));
+        if number.is_some() {
+            ui.scroll_to_rect(top, Some(Align::TOP));
+        }
+    }
     let Some(other) = other else {
         remark(
             ui,

@@ -266,7 +266,8 @@ impl Sheet {
             ui.painter()
                 .rect_stroke(picture, 0.0, outline, StrokeKind::Outside);
         }
-        response.on_hover_text(say!("Enlarges it")).clicked()
+        let tip = format!("{spoken}\n{}", say!("Click to enlarge"));
+        response.on_hover_text(tip).clicked()
     }
 }
 

@@ -32,6 +32,11 @@ pub fn costliest(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
     if let [costliest, next, ..] = samples.as_slice()
         && next.wall < costliest.wall
     {
+        let title = match has_been_fetched(run, at, now) {
+            true => say!("Slowest sample"),
+            false => say!("Slowest sample so far"),
+        };
+        section(ui, title);
         most_expensive(ui, run, at, costliest, samples[samples.len() / 2].wall);
     }
 }
@@ -102,7 +107,6 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
 /// The sample that cost the most, and what it spent its time on.
 fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Nanos) {
     let palette = Palette::of(ui.ctx());
-    section(ui, say!("Slowest sample"));
     let name = match sample.index {
         Some(index) => say!("Sample {index}"),
         None => say!("Sample {} of the batch", sample.position),
