@@ -1,5 +1,6 @@
 //! Numbers and names as people read them: the words of the diagnosis and those of the window are the same.
 
+use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use std::borrow::Cow;
@@ -58,6 +59,17 @@ pub fn ago(age: Duration) -> String {
     say!("{} ago", plural(number, one, many))
 }
 
+/// A length of time in the units of a day: `3 d 4 h`, `2 h 15 min`, `12 min`; what is shorter in seconds.
+pub fn length(time: Nanos) -> String {
+    let minutes = time.0.max(0) / 60_000_000_000;
+    match minutes {
+        ..2 => time.to_string(),
+        2..60 => say!("{minutes} min"),
+        60..1440 => say!("{} h {} min", minutes / 60, minutes % 60),
+        _ => say!("{} d {} h", minutes / 1440, minutes % 1440 / 60),
+    }
+}
+
 /// With a capital letter at its beginning, as the first word of a sentence.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -81,6 +93,13 @@ mod tests {
             "2 days ago",
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn long_times_are_told_in_the_units_of_a_day() {
+        let shown = [0, 119, 120, 3_599, 8_100, 273_600].map(|s| length(Nanos(s * 1_000_000_000)));
+        let expected = ["0 ns", "119 s", "2 min", "59 min", "2 h 15 min", "3 d 4 h"];
+        assert_eq!(shown.map(|text| text.replace('\u{2009}', " ")), expected);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod loader;
 mod markdown;
 pub mod order;
 mod outlook;
+pub mod past;
 pub mod program;
 pub mod rules;
 mod text;
@@ -101,6 +102,7 @@ impl<'a> Report<'a> {
             "findings": self.diagnosis.findings,
             "forecasts": self.forecasts_json(),
             "summary": self.summary,
+            "past": past::json(run),
             "cut": self.cut,
             "origin": run.info.origin.key(),
             "options": run.info.options,

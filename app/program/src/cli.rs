@@ -11,6 +11,7 @@ mod install;
 mod interrupt;
 mod language;
 mod learn;
+mod limits;
 mod load;
 mod manual;
 mod order;

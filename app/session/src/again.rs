@@ -200,7 +200,7 @@ fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), Save
     if let Again::File(input) = &events {
         refuse_input(path, input)?;
     }
-    let mut log = LogWriter::new(
+    let mut log = LogWriter::for_events(
         NewFile::create(path, existing)?,
         Compression::for_path(path),
     )

@@ -101,8 +101,10 @@ pub(super) fn read_into(
     if Kind::of(path)? != Kind::Log {
         return read_others(path, &mut taker, progress);
     }
-    let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
-    let blocks = Blocks::new(LogReader::open(path)?);
+    let reader = LogReader::open(path)?;
+    let size = std::fs::metadata(path).map_or(0, |m| m.len());
+    let size = reader.size().unwrap_or(size).max(1);
+    let blocks = Blocks::new(reader);
     std::thread::scope(|threads| {
         for _ in 0..Blocks::helpers() {
             let helper = std::thread::Builder::new().name("recording".to_owned());

@@ -12,7 +12,7 @@ use loadscope_exchange::{ImportError, Kind, check};
 use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
 use loadscope_trace::align::{Clock, Marks, Place, places};
-use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count};
+use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, parted};
 use loadscope_words::say;
 
 use super::events::each_event;
@@ -54,6 +54,12 @@ impl Folder {
                 say!("folder holds what the system tells about itself, not recordings").to_owned();
             return Err(ImportError::Foreign { what });
         }
+        if is_of_parts(path) {
+            let what = say!("folder holds the parts of a recording: open the file beside it, not the folder");
+            return Err(ImportError::Foreign {
+                what: what.to_owned(),
+            });
+        }
         let mut entries = Vec::new();
         let mut all = fs::read_dir(path).map_err(failed)?;
         for entry in all.by_ref().take(MOST_FILES) {
@@ -73,7 +79,7 @@ impl Folder {
             found.recordings.push(path.to_owned());
         }
         for entry in entries {
-            if of_processes.contains(&entry) {
+            if of_processes.contains(&entry) || is_of_parts(&entry) {
                 continue;
             }
             // Those that are named are looked at closely.
@@ -94,7 +100,7 @@ impl Folder {
 
     /// True if there is something to open. Stops looking as soon as that is known.
     pub fn has_any(path: &Path) -> bool {
-        if is_of_kernel(path) {
+        if is_of_kernel(path) || is_of_parts(path) {
             return false;
         }
         if !folder::streams(path).is_empty() || matches!(Kind::of(path), Ok(Kind::Lotus)) {
@@ -147,6 +153,16 @@ impl Folder {
         }
         names.join("; ")
     }
+}
+
+/// True for a folder with the parts of a recording, which stands beside it.
+fn is_of_parts(path: &Path) -> bool {
+    let is_part = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_str().and_then(parted::Member::of).is_some()
+    };
+    path.extension().is_some_and(|ending| ending == "parts")
+        && fs::read_dir(path).is_ok_and(|all| all.take(MOST_FILES).flatten().any(is_part))
 }
 
 /// What is at `path`, or why it is skipped.
@@ -294,7 +310,7 @@ impl Seat {
             }
         };
         event.run = run;
-        if let EventKind::RunStarted(info) = &mut event.kind {
+        if let Some(info) = event.introduction() {
             self.name(info);
             return None;
         }

@@ -24,6 +24,7 @@ mod export;
 mod file;
 mod folder;
 mod journal;
+mod limited;
 mod memory;
 mod opened;
 mod outgoing;
@@ -41,6 +42,7 @@ pub use error::SessionError;
 pub use export::{ExportFormat, export_runs, refuse_export_onto};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
+pub use limited::{Limits, NewLimited};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
 pub use loadscope_live::{
     Address, Attach, AttachError, End, Output, PROBE, ProgramError, Remote, Request, SSH, Stop,

@@ -9,6 +9,7 @@ use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 use loadscope_words::say;
 
 use super::journal::Entry;
+use super::limited::Limited;
 use super::memory::SharedLog;
 use super::{Record, Update, Waker};
 
@@ -46,6 +47,7 @@ impl Outgoing {
             Record::Off => None,
             Record::Memory => Some(Log::Memory(LogWriter::new(shared, Compression::Zstd)?)),
             Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
+            Record::Limited(new) => Some(Log::Limited(Box::new(Limited::new(new)))),
             Record::Journal(entry) => {
                 let (file, entry) = entry.split();
                 Some(Log::Later(Box::new(Growing::new(file, Some(entry)))))
@@ -145,6 +147,8 @@ enum Log {
     File(Box<LogWriter<Growing>>, String),
     /// Nothing has been written yet.
     Later(Box<Growing>),
+    /// One with a limit.
+    Limited(Box<Limited>),
 }
 
 impl Log {
@@ -156,6 +160,7 @@ impl Log {
             Self::Later(_) => Ok(()),
             Self::Memory(log) => events.iter().try_for_each(|e| log.write(e)),
             Self::File(log, _) => events.iter().try_for_each(|e| log.write(e)),
+            Self::Limited(log) => log.write(events),
         }
     }
 
@@ -178,6 +183,7 @@ impl Log {
             Self::Later(_) => Ok(()),
             Self::Memory(log) => log.flush(),
             Self::File(log, _) => log.flush(),
+            Self::Limited(log) => log.flush(),
         }
     }
 
@@ -186,6 +192,7 @@ impl Log {
         match self {
             Self::Memory(_) | Self::Later(_) => None,
             Self::File(_, path) => Some(path),
+            Self::Limited(log) => Some(log.path().display().to_string()),
         }
     }
 
@@ -197,6 +204,7 @@ impl Log {
                 Ok(())
             }
             Self::Memory(log) => log.finish().map(drop).map_err(|e| e.to_string()),
+            Self::Limited(log) => log.finish(),
             Self::File(log, path) => {
                 let kept = |e: &dyn std::fmt::Display| match std::fs::exists(&path) {
                     Ok(false) => say!("The recording is lost. {e}"),

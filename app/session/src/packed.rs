@@ -1,9 +1,10 @@
 //! A recording as it goes into a page: compressed, whole, in memory.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use loadscope_exchange::ImportError;
-use loadscope_trace::{Compression, EventKind, LogError, LogWriter};
+use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 
 use super::events::each_event;
 
@@ -22,13 +23,17 @@ pub struct Packed {
 /// # Errors
 /// If it is nothing that can be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
-    let mut log = LogWriter::new(Vec::new(), Compression::Zstd)?;
+    let mut log = LogWriter::for_events(Vec::new(), Compression::Zstd)?;
     let mut failed: Option<LogError> = None;
     let cut = each_event(path, |event| {
-        if !contents && matches!(event.kind, EventKind::Content(_)) {
-            return true;
-        }
-        failed = log.write(event).err();
+        let written = match contents {
+            true => log.write(event),
+            false => match without_contents(event) {
+                Some(event) => log.write(&event),
+                None => return true,
+            },
+        };
+        failed = written.err();
         failed.is_none()
     })?;
     match failed {
@@ -40,12 +45,33 @@ pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
     }
 }
 
+/// The event without pictures, numbers and texts of batches; `None` if that was all it told.
+fn without_contents(event: &Event) -> Option<Cow<'_, Event>> {
+    let is_content = |event: &Event| matches!(event.kind, EventKind::Content(_));
+    let events = match &event.kind {
+        EventKind::Content(_) => return None,
+        EventKind::Kept(kept) => &kept.events,
+        EventKind::State(state) => &state.events,
+        _ => return Some(Cow::Borrowed(event)),
+    };
+    if !events.iter().any(is_content) {
+        return Some(Cow::Borrowed(event));
+    }
+    let mut event = event.clone();
+    match &mut event.kind {
+        EventKind::Kept(kept) => kept.events.retain(|e| !is_content(e)),
+        EventKind::State(state) => state.events.retain(|e| !is_content(e)),
+        _ => {}
+    }
+    Some(Cow::Owned(event))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
 
     use loadscope_trace::{
-        BatchContent, BatchId, Event, Field, FieldData, LogReader, Nanos, RunId,
+        BatchContent, BatchId, Field, FieldData, LogReader, Nanos, RunId,
     };
 
     use super::*;

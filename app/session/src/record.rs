@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use loadscope_files::GrowingFile;
 
-use super::NewEntry;
+use super::{NewEntry, NewLimited};
 
 /// Where the log of a run goes.
 pub enum Record {
@@ -14,6 +14,8 @@ pub enum Record {
     Memory,
     /// Into this file, which is removed again if there is nothing to write.
     File(GrowingFile),
+    /// Into a recording with a limit.
+    Limited(NewLimited),
     /// Into the user's journal.
     Journal(NewEntry),
 }

@@ -68,7 +68,9 @@ impl Kept {
     fn of(record: &Record, memory: &SharedLog) -> Self {
         match record {
             Record::Journal(new) => Self::Journal(new.entry()),
-            Record::Off | Record::Memory | Record::File(_) => Self::Memory(memory.clone()),
+            Record::Off | Record::Memory | Record::File(_) | Record::Limited(_) => {
+                Self::Memory(memory.clone())
+            }
         }
     }
 }

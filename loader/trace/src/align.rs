@@ -52,6 +52,15 @@ impl Marks {
     pub fn take(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::RunStarted(info) => self.introduce(event.run, info),
+            // The first steps are not told of, so others cannot be counted: its host and its clock say where it stands.
+            EventKind::Retention(retention) => self.locate(&retention.info),
+            EventKind::State(state) => {
+                for event in &state.events {
+                    if let EventKind::RunStarted(info) = &event.kind {
+                        self.locate(info);
+                    }
+                }
+            }
             EventKind::EpochStarted { epoch } => {
                 if let Some(seen) = self.runs.get_mut(&event.run) {
                     (seen.epoch, seen.asked) = (*epoch, 0);
@@ -73,13 +82,17 @@ impl Marks {
         !self.runs.values().any(|seen| seen.steps >= MOST_STEPS)
     }
 
-    fn introduce(&mut self, run: RunId, info: &RunInfo) {
+    fn locate(&mut self, info: &RunInfo) {
         if self.host.is_empty() {
             self.host.clone_from(&info.host);
         }
         if info.started_unix_ns > 0 {
             self.started.get_or_insert(info.started_unix_ns);
         }
+    }
+
+    fn introduce(&mut self, run: RunId, info: &RunInfo) {
+        self.locate(info);
         if info.world_size < 2 || self.runs.contains_key(&run) {
             return;
         }

@@ -142,7 +142,10 @@ impl Run {
     /// has been asked for; what it has to do before its first batch (begin, import, unpickle the dataset, `worker_init_fn`)
     /// is not recorded, so it lasts until then.
     fn ready(&self, worker: &Worker) -> Nanos {
-        if !matches!(self.info.origin, Origin::Pytorch(_)) || !self.measures(Stage::Fetching) {
+        if worker.was_running
+            || !matches!(self.info.origin, Origin::Pytorch(_))
+            || !self.measures(Stage::Fetching)
+        {
             return worker.start;
         }
         let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);

@@ -35,13 +35,22 @@ pub enum LogError {
         why: String,
     },
     /// Written by a newer program.
-    #[error("{}", say!("this recording has format version {found}, and this Loadscope reads version {supported}. \
+    #[error("{}", say!("this recording has format version {found}, and this Loadscope reads versions up to {supported}. \
          Open it with a newer Loadscope, or record again", found = .found, supported = .supported))]
     Version {
         /// The version in the header.
         found: u64,
         /// The version that can be read.
         supported: u64,
+    },
+    /// The parts of a recording are not there.
+    #[error("{}", say!("the parts of this recording cannot be read: {folder}: {cause}. They stand in a folder beside it, which has to be \
+         copied and moved along with the file", folder = .folder.display(), cause = .cause))]
+    Parts {
+        /// The folder with its parts.
+        folder: PathBuf,
+        /// Why.
+        cause: std::io::Error,
     },
     /// A line that is no event.
     #[error("{}", say!("line {line} of the recording is damaged: {why}. `loadscope repair FILE` keeps all sound lines", line = .line, why = .why))]

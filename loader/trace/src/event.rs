@@ -1,8 +1,15 @@
 //! Events: what an origin (the embedded engine, a simulation, a recording, a PyTorch program) tells about itself.
 
+mod gauge;
+
+pub use gauge::{Gauge, GaugeKind};
+
 use serde::{Deserialize, Serialize};
 
-use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunId, RunInfo, Stage, WorkerId};
+use crate::{
+    BatchContent, BatchId, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
+    WorkerId,
+};
 
 /// Something that happened. At most 32 bytes: large payloads are boxed.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,10 +41,25 @@ impl Event {
         self.at += by;
         match &mut self.kind {
             EventKind::Fetched(fetched) => fetched.samples.iter_mut().for_each(|s| s.start += by),
-            EventKind::RunStarted(info) if info.started_unix_ns != 0 => {
-                info.started_unix_ns = info.started_unix_ns.saturating_sub(by.0);
+            EventKind::RunStarted(info) => info.shift(by),
+            EventKind::Retention(retention) => retention.info.shift(by),
+            EventKind::Summed(sums) => (sums.from, sums.to) = (sums.from + by, sums.to + by),
+            EventKind::Kept(kept) => {
+                kept.wait = kept.wait.map(|(start, end)| (start + by, end + by));
+                kept.events.iter_mut().for_each(|e| e.shift(by));
             }
+            EventKind::State(state) => state.events.iter_mut().for_each(|e| e.shift(by)),
             _ => {}
+        }
+    }
+
+    /// What a loader says about itself, if this is where it does.
+    pub fn introduction(&mut self) -> Option<&mut RunInfo> {
+        match &mut self.kind {
+            EventKind::RunStarted(info) => Some(info),
+            EventKind::Retention(retention) => Some(&mut retention.info),
+            EventKind::State(state) => state.events.iter_mut().find_map(Self::introduction),
+            _ => None,
         }
     }
 }
@@ -101,6 +123,21 @@ pub enum EventKind {
         /// How many since the last report.
         count: u64,
     },
+    /// The recording begins in the middle of an epoch.
+    EpochContinued {
+        /// Epoch, counted from 0.
+        epoch: u32,
+        /// The first batch that is told of; those before it are over.
+        first: u32,
+    },
+    /// Of the far past of this run, sums are kept.
+    Retention(Box<Retention>),
+    /// What a minute of the run came to.
+    Summed(Box<Sums>),
+    /// Something of the far past that is kept in full.
+    Kept(Box<Kept>),
+    /// How the run stood where a part of the recording begins.
+    State(Box<State>),
 }
 
 impl EventKind {
@@ -116,6 +153,44 @@ impl EventKind {
             indices: indices.into(),
         }))
     }
+}
+
+/// Something of the far past that is kept in full: a long wait, a slow batch, an error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Number of the part of the recording that it was in.
+    pub part: u32,
+    /// From when until when the trainer waited, if it is a wait.
+    pub wait: Option<(Nanos, Nanos)>,
+    /// What happened to the batch until then, in order of time, or the message.
+    pub events: Vec<Event>,
+}
+
+impl Kept {
+    /// The batch that it is about.
+    pub fn batch(&self) -> Option<BatchId> {
+        self.events.iter().find_map(|event| match &event.kind {
+            EventKind::Dispatched(dispatch) => Some(dispatch.batch),
+            _ => None,
+        })
+    }
+
+    /// The message, if it is one.
+    pub fn message(&self) -> Option<(Nanos, &Message)> {
+        self.events.iter().find_map(|event| match &event.kind {
+            EventKind::Message(message) => Some((event.at, &**message)),
+            _ => None,
+        })
+    }
+}
+
+/// How a run stood where a part of a recording begins: who reads on from there needs nothing from before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Number of the part.
+    pub part: u32,
+    /// The loader, what lasts, and what happened to the batches in flight, each when it happened.
+    pub events: Vec<Event>,
 }
 
 /// A batch given to a worker.
@@ -221,111 +296,9 @@ pub enum Part {
     Step,
 }
 
-/// A measured quantity at a moment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gauge {
-    /// Of which lane; `None` for the whole program.
-    pub lane: Option<Lane>,
-    /// Of which part of a pipeline that has other parts than a `DataLoader`, by the name its tool gives it.
-    pub part: Option<String>,
-    /// What was measured.
-    pub what: GaugeKind,
-    /// The value, in the unit of `what`.
-    pub value: f64,
-}
-
-/// What a gauge measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GaugeKind {
-    /// Resident memory, bytes.
-    Rss,
-    /// Proportional share of memory, bytes.
-    Pss,
-    /// Memory that no other process shares, bytes.
-    Uss,
-    /// Processor use, cores.
-    Cpu,
-    /// Shared memory in `/dev/shm`, bytes: of all programs of the host, or of the container.
-    Shm,
-    /// What is left of it, bytes.
-    ShmLeft,
-    /// Memory that the program may still take, bytes: of the host, or of its control group.
-    MemoryLeft,
-    /// Open file descriptors.
-    Descriptors,
-    /// Page-locked memory, bytes.
-    PinnedBytes,
-    /// Share of the time in which a queue was not empty, 0 to 1.
-    Occupancy,
-    /// What goes through, items per second.
-    Throughput,
-    /// Mean time of a task, seconds.
-    TaskTime,
-    /// Tasks that failed.
-    Failures,
-    /// How many wait on average for something to come out of a queue.
-    WaitingToGet,
-    /// How many wait on average for room in a queue.
-    WaitingToPut,
-}
-
-impl GaugeKind {
-    /// Its name in recordings and tables.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Rss => "rss",
-            Self::Pss => "pss",
-            Self::Uss => "uss",
-            Self::Cpu => "cpu",
-            Self::Shm => "shm",
-            Self::ShmLeft => "shm_left",
-            Self::MemoryLeft => "memory_left",
-            Self::Descriptors => "descriptors",
-            Self::PinnedBytes => "pinned_bytes",
-            Self::Occupancy => "occupancy",
-            Self::Throughput => "throughput",
-            Self::TaskTime => "task_time",
-            Self::Failures => "failures",
-            Self::WaitingToGet => "waiting_to_get",
-            Self::WaitingToPut => "waiting_to_put",
-        }
-    }
-
-    /// The unit of its values, in tables.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Rss
-            | Self::Pss
-            | Self::Uss
-            | Self::Shm
-            | Self::ShmLeft
-            | Self::MemoryLeft
-            | Self::PinnedBytes => "bytes",
-            Self::Cpu => "cores",
-            Self::Occupancy => "share",
-            Self::Throughput => "1/s",
-            Self::TaskTime => "s",
-            Self::Descriptors | Self::Failures | Self::WaitingToGet | Self::WaitingToPut => "count",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn gauges_have_one_name() {
-        for kind in [
-            GaugeKind::PinnedBytes,
-            GaugeKind::WaitingToGet,
-            GaugeKind::MemoryLeft,
-        ] {
-            let text = serde_json::to_string(&kind).expect("a word");
-            assert_eq!(text, format!("\"{}\"", kind.id()));
-        }
-    }
 
     #[test]
     fn an_event_fits_32_bytes() {

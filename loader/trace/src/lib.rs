@@ -35,6 +35,7 @@ mod error;
 mod event;
 mod findings;
 pub mod fleet;
+mod flight;
 mod hidden;
 mod id;
 mod keyframe;
@@ -43,17 +44,21 @@ mod lanes;
 mod log;
 mod message;
 mod options;
+mod past;
 mod pipeline;
 mod process;
+mod retention;
 mod room;
 mod rows;
 mod run;
 mod series;
+mod sketch;
 mod sorter;
 mod span;
 mod spans;
 mod stage;
 mod summary;
+mod sums;
 mod time;
 mod timings;
 mod words;
@@ -66,19 +71,21 @@ pub use counter::Counter;
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Part,
-    ProcessorTime, SampleTiming, StageTiming, WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Kept, Part,
+    ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
 };
 pub use findings::{
     Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, Prospects, Severity, Survey,
     Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
+pub use flight::{Keeper, Policy};
 pub use hidden::Moment;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{
-    Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome, read_log,
+    Compression, FORMAT_VERSION, Heading, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome,
+    line_of, parted, read_log,
 };
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};
@@ -87,15 +94,19 @@ pub use options::{
     Collate, MadeAt, NoCollate, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions,
     StartMethod, parts, quote, without_password,
 };
+pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
+pub use retention::Retention;
 pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
+pub use sketch::{Octaves, Sketch};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
 pub use spans::{Landmark, Spans};
 pub use stage::Stage;
 pub use summary::Summary;
+pub use sums::{Awaited, GaugeSum, Sums};
 pub use time::Nanos;
 pub use words::{brief, bytes, count, percent, plural};
 

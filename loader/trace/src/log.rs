@@ -2,7 +2,9 @@
 //!
 //! The format is described in `loader/trace/FORMAT.md`.
 
+mod chain;
 mod checksums;
+mod counted;
 #[cfg_attr(target_family = "wasm", path = "log/frames_portable.rs")]
 mod frames;
 // Held against the C library by its tests.
@@ -12,6 +14,7 @@ mod header;
 mod line;
 mod lines;
 mod merge;
+pub mod parted;
 mod quick;
 mod read;
 // Who repairs a recording has it as a file.
@@ -24,13 +27,13 @@ mod unpack_portable;
 mod wire;
 mod write;
 
-pub use header::FORMAT_VERSION;
+pub use header::{FORMAT_VERSION, Heading};
 pub use lines::{Lines, Parsed};
 pub use merge::Merge;
 pub use read::{LogReader, ReadOutcome, read_log};
 #[cfg(not(target_family = "wasm"))]
 pub use repair::{Damage, Gap, KeptLine, repair};
-pub use write::{Compression, LogWriter};
+pub use write::{Compression, LogWriter, line_of};
 
 use crate::Nanos;
 

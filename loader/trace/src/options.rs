@@ -3,7 +3,7 @@
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::Stage;
+use crate::{Nanos, Stage};
 use crate::clock::Clock;
 
 mod collate;
@@ -244,6 +244,15 @@ pub struct RunInfo {
     /// How its clock was compared with that of the session; `None` if it is the same clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+}
+
+impl RunInfo {
+    /// Moves it to another clock, which shows `by` more.
+    pub(crate) fn shift(&mut self, by: Nanos) {
+        if self.started_unix_ns != 0 {
+            self.started_unix_ns = self.started_unix_ns.saturating_sub(by.0);
+        }
+    }
 }
 
 /// A line of a program.

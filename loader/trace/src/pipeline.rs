@@ -71,10 +71,10 @@ impl<'a> Pipeline<'a> {
 
     fn count(&mut self, epoch: &Epoch) {
         let (run, step) = (self.run, self.step);
-        self.send_idx = epoch
+        let sent = epoch
             .rows
-            .partition_point(|row| run.first_transition(*row) < step)
-            as u32;
+            .partition_point(|row| run.first_transition(*row) < step);
+        self.send_idx = epoch.first.saturating_add(sent as u32);
         self.rcvd_idx = self.derive_rcvd_idx(epoch);
         let lost = epoch.lost.partition_point(|at| (*at as usize) < step);
         let is_over = epoch.end.is_some_and(|end| end <= self.at);

@@ -8,10 +8,11 @@ use crate::event::{Dispatch, Event, EventKind, GaugeKind};
 use crate::hidden::Hidden;
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
-use crate::rows::Rows;
 use crate::series::{Series, Ticks};
 use crate::timings::Timings;
-use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
+use crate::{
+    BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId,
+};
 
 mod course;
 mod epoch;
@@ -19,6 +20,7 @@ mod fetched;
 mod gauges;
 mod hide;
 mod memory;
+mod past;
 mod phases;
 mod place;
 mod processor;
@@ -116,6 +118,8 @@ pub struct Run {
     pub(crate) losses: Column<(Nanos, u64)>,
     pub(crate) late: u64,
     pub(crate) inconsistent: u64,
+    /// What is known of before, where not everything is kept.
+    pub(crate) past: Option<Box<Past>>,
     /// What was changed to hide what came after a moment.
     hidden: Option<Box<Hidden>>,
 }
@@ -139,6 +143,9 @@ impl Run {
     /// Takes in one event. Events come in order of time ([`crate::Sorter`]); one that is late counts as happening now and is
     /// counted, one that contradicts what is known (because events were lost, say) is counted and otherwise ignored.
     pub fn apply(&mut self, event: &Event) {
+        if self.recall(event) {
+            return;
+        }
         let at = self.come_to(event);
         match &event.kind {
             EventKind::RunStarted(info) => self.info = (**info).clone(),
@@ -168,6 +175,11 @@ impl Run {
                 self.dropped = self.dropped.saturating_add(*count);
                 self.losses.push((at, *count));
             }
+            EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
+            EventKind::Retention(_)
+            | EventKind::Summed(_)
+            | EventKind::Kept(_)
+            | EventKind::State(_) => {}
         }
     }
 
@@ -207,7 +219,8 @@ impl Run {
             return;
         };
         // After lost events some rows stay unknown; a batch index far beyond what was seen is a broken source.
-        let missing = (dispatch.batch.idx as usize).checked_sub(epoch.rows.len());
+        let place = dispatch.batch.idx.checked_sub(epoch.first);
+        let missing = place.and_then(|place| (place as usize).checked_sub(epoch.rows.len()));
         let Some(missing) = missing.filter(|m| epoch.end.is_none() && *m <= MAX_GAPS - self.gaps)
         else {
             self.inconsistent += 1;
@@ -358,24 +371,6 @@ impl Run {
         self.messages.push((at, message.clone()));
     }
 
-    /// Gives back memory that was kept for events to come: after the last one of a recording.
-    pub fn shrink_to_fit(&mut self) {
-        self.batches.shrink_to_fit();
-        self.transitions.shrink_to_fit();
-        self.keyframes.shrink_to_fit();
-        self.waits.shrink_to_fit();
-        self.indices.shrink_to_fit();
-        self.timings.shrink_to_fit();
-        self.processor.shrink_to_fit();
-        self.stage_walls.shrink_to_fit();
-        self.fetches.shrink_to_fit();
-        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
-            ticks.shrink_to_fit();
-        }
-        self.lanes.values_mut().for_each(Rows::shrink_to_fit);
-        self.epochs.iter_mut().for_each(|e| e.rows.shrink_to_fit());
-    }
-
     /// Position in [`Run::batches`] of a batch.
     pub fn row(&self, id: BatchId) -> Option<usize> {
         // Nearly always the last one.
@@ -384,7 +379,8 @@ impl Run {
             Some(epoch) if epoch.epoch == id.epoch => last,
             _ => *self.epoch_at.get(&id.epoch)?,
         };
-        let row = *self.epochs.get(epoch)?.rows.get(id.idx as usize)?;
+        let epoch = self.epochs.get(epoch)?;
+        let row = *epoch.rows.get(id.idx.checked_sub(epoch.first)? as usize)?;
         (row != u32::MAX).then_some(row as usize)
     }
 }

@@ -38,8 +38,38 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up `run` as far as it has gone.
+    /// Sums up `run` as far as it has gone, also what is only known as sums.
     pub fn of(run: &Run) -> Self {
+        let mut summary = Self::of_events(run);
+        let Some(past) = run.past() else {
+            return summary;
+        };
+        let (total, carried) = (past.total(), past.carried);
+        summary.events = summary.events.saturating_sub(carried.0);
+        summary.epochs = summary.epochs.saturating_sub(carried.1);
+        let counts = [
+            (&mut summary.epochs, total.epochs),
+            (&mut summary.batches, total.batches),
+            (&mut summary.samples, total.samples),
+            (&mut summary.held, total.held),
+            (&mut summary.failed, total.failed),
+            (&mut summary.discarded, total.discarded),
+            (&mut summary.errors, total.errors),
+            (&mut summary.warnings, total.warnings),
+            (&mut summary.events, total.events),
+            (&mut summary.dropped, total.dropped),
+        ];
+        for (count, more) in counts {
+            *count = count.saturating_add(more);
+        }
+        summary.waited_seconds = (run.waited() + total.waited()).as_secs_f64();
+        summary.seconds = run.whole_in_loop().as_secs_f64();
+        summary.samples_per_second = rate(summary.samples, summary.seconds);
+        summary
+    }
+
+    /// Sums up what is known in full.
+    fn of_events(run: &Run) -> Self {
         let count =
             |pick: fn(&crate::Batch) -> bool| run.batches.iter().filter(|b| pick(b)).count();
         let samples = run
@@ -60,11 +90,7 @@ impl Summary {
             batches: count(|b| b.was_yielded) as u64,
             samples,
             seconds,
-            samples_per_second: if seconds > 0.0 {
-                samples as f64 / seconds
-            } else {
-                0.0
-            },
+            samples_per_second: rate(samples, seconds),
             waited_seconds: run.waited().as_secs_f64(),
             held: count(|b| b.was_held) as u64,
             failed: count(|b| b.stage == crate::Stage::Failed) as u64,
@@ -98,12 +124,22 @@ impl Summary {
             }
             sum.waited_seconds += s.waited_seconds;
         }
+        let pasts = runs.clone().into_iter().filter_map(Run::past);
+        let before = pasts.map(|past| past.total().from).min();
         let (start, end) = extent(runs).unwrap_or_default();
+        let start = before.map_or(start, |before| before.min(start));
         sum.seconds = (end - start).as_secs_f64();
         if sum.seconds > 0.0 {
             sum.samples_per_second = sum.samples as f64 / sum.seconds;
         }
         sum
+    }
+}
+
+fn rate(samples: u64, seconds: f64) -> f64 {
+    match seconds > 0.0 {
+        true => samples as f64 / seconds,
+        false => 0.0,
     }
 }
 

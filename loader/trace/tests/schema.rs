@@ -174,7 +174,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         assert!(read(&format!("{HEADER}\n{line}\n")).is_ok(), "{line}");
         assert_eq!(allows(&schema, line), *in_schema, "{line}");
     }
-    for header in ["{}", r#"{"loadscope":2}"#, r#"{"loadscope":"1"}"#] {
+    for header in ["{}", r#"{"loadscope":3}"#, r#"{"loadscope":"1"}"#] {
         assert!(read(&format!("{header}\n")).is_err(), "{header}");
         assert!(!allows(&schema, header), "{header}");
     }

@@ -51,6 +51,9 @@ fn page(report: &Report) -> Markup {
                     @if let Some(loader) = &report.loader {
                         p.lead.weak { (prose(&loader.sentence())) }
                     }
+                    @for sentence in super::past::sentences(report.survey.run) {
+                        p.lead.weak { (prose(&sentence)) }
+                    }
                     @if let Some(program) = report.loader.as_ref().and_then(|l| l.program.as_ref()) {
                         (program_bar(program))
                     }

@@ -26,6 +26,9 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(loader) = &report.loader {
         writeln!(out, "{}\n", plain(&loader.sentence()))?;
     }
+    for sentence in super::past::sentences(run) {
+        writeln!(out, "{}\n", plain(&sentence))?;
+    }
     blame(out, report)?;
     let (weighty, notes): (Vec<_>, Vec<_>) =
         (report.diagnosis.findings.iter()).partition(|f| f.severity > Severity::Note);

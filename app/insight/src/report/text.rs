@@ -27,6 +27,9 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(loader) = &report.loader {
         writeln!(out, "{}", loader.sentence())?;
     }
+    for sentence in super::past::sentences(run) {
+        writeln!(out, "{sentence}")?;
+    }
     writeln!(out)?;
     blame(out, report)?;
     let (weighty, notes): (Vec<_>, Vec<_>) =

@@ -10,12 +10,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::force::ForceArg;
+use super::limits::LimitArgs;
 use super::program::{Seen, default_names, follow_and, name_of};
 use super::terminal::{complain, say_json};
 use super::web::{Shown, WebArgs};
-use loadscope_session::{
-    Attach, Record, Session, Update, Watched, new_recording, new_recording_in, take_signals,
-};
+use loadscope_session::{Attach, Session, Update, Watched, take_signals};
 use loadscope_words::say;
 
 /// Which process is recorded, and how.
@@ -28,6 +27,8 @@ pub struct AttachArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Keep up to so many small pictures of a batch, about once a second; 64 at most
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
@@ -40,10 +41,8 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     take_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
         .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
-    let file = match &args.output {
-        Some(path) => new_recording(path, args.force.existing()),
-        None => new_recording_in(default_names()),
-    }?;
+    let output = args.output.as_deref();
+    let file = (args.limits).create(output, args.force.existing(), default_names())?;
     let path = file.path().to_owned();
     let mut shown = match Shown::begin(&args.web, name_of(&path)) {
         Ok(shown) => shown,
@@ -52,7 +51,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
             return Err(e);
         }
     };
-    let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
+    let session = Session::watch(&watched, file.into(), Arc::new(|| {}))?;
     complain(say!(
         "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
         args.pid
@@ -79,10 +78,8 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
         .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
-    let file = match &args.output {
-        Some(path) => new_recording(path, args.force.existing()),
-        None => new_recording_in(default_names()),
-    }?;
+    let output = args.output.as_deref();
+    let file = (args.limits).create(output, args.force.existing(), default_names())?;
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // What cannot be shown is recorded all the same.
@@ -90,7 +87,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(format!("{e:#}"))),
     };
-    let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
+    let session = Session::watch(&watched, file.into(), Arc::new(|| {}))?;
     end_with_input(&watched)?;
     say_json(json!({
         "to": address.to,

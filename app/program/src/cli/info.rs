@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::terminal::say;
 use loadscope_insight::format;
 use loadscope_insight::report::loader::{Named, named};
+use loadscope_insight::report::past;
 use loadscope_ui::timeline::chart::Chart;
 
 mod facts;
@@ -106,6 +107,9 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     row(say!(column: "events lost"), format::count(s.dropped))?;
     writeln!(out)?;
     parts(out, run)?;
+    for sentence in past::sentences(run).into_iter().chain(past::longest(run)) {
+        writeln!(out, "{sentence}")?;
+    }
     // The error of a run that failed follows among its messages.
     if !run.epochs().is_empty() {
         let glance = Glance::of(run);

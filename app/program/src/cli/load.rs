@@ -15,6 +15,7 @@ use loadscope_words::say;
 use super::arguments::{LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
 use super::force::ForceArg;
+use super::limits::LimitArgs;
 use super::terminal::complain;
 use super::{info, interrupt};
 use loadscope_insight::format;
@@ -64,6 +65,8 @@ pub struct LoadArgs {
     /// Write the recording to this file (.jsonl or .jsonl.zst)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
     #[command(flatten)]
     force: ForceArg,
     /// Print one JSON object
@@ -167,7 +170,8 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
             for input in args.inputs(&options) {
                 refuse_input(path, &input)?;
             }
-            Record::File(session::new_recording(path, args.force.existing())?)
+            let new = (args.limits).create(Some(path), args.force.existing(), [])?;
+            new.into()
         }
         None => Record::Off,
     };

@@ -11,6 +11,7 @@ use loadscope_trace::{Event, EventKind, Stage, plural};
 use loadscope_words::say;
 
 use super::force::ForceArg;
+use super::limits::LimitArgs;
 use super::terminal::{complain, print};
 use super::web::{Shown, WebArgs};
 use super::window;
@@ -18,8 +19,7 @@ use super::window::WindowArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_session::{
     End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Session, Update, Watched,
-    at_exit, end_at_once, end_by, give_signals_back, new_recording, new_recording_in, take_signals,
-    tells_of_set,
+    at_exit, end_at_once, end_by, give_signals_back, take_signals, tells_of_set,
 };
 
 /// A program and how it is recorded.
@@ -30,6 +30,8 @@ pub struct RecordArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
+    #[command(flatten)]
+    limits: LimitArgs,
     #[command(flatten)]
     program: ProgramArgs,
 }
@@ -109,10 +111,8 @@ const NOT_RECORDED: u8 = 2;
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let request = args.program.request()?;
     // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
-    let created = match &args.output {
-        Some(path) => new_recording(path, args.force.existing()),
-        None => new_recording_in(default_names()),
-    };
+    let output = args.output.as_deref();
+    let created = (args.limits).create(output, args.force.existing(), default_names());
     let file = created.context(say!("The program was not started: it cannot be recorded"))?;
     let path = file.path().to_owned();
     let mut shown = match Shown::begin(&args.program.web, name_of(&path)) {
@@ -130,7 +130,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             return Ok(not_started(&e));
         }
     };
-    let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
+    let session = match Session::watch(&watched, file.into(), Arc::new(|| {})) {
         Ok(session) => session,
         // The program runs already and goes on.
         Err(e) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use loadscope_files::{NewFile, is_being_written, open_regular, refuse_input};
 use loadscope_trace::{
-    Compression, Damage, Gap, LogError, LogWriter, Nanos, count, plural, repair,
+    Compression, Damage, Gap, LogError, LogReader, LogWriter, Nanos, count, plural, repair,
 };
 use loadscope_words::say;
 use serde_json::{Value, json};
@@ -43,6 +43,15 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
             path.display()
         ));
     }
+    if let Ok(reader) = LogReader::new(input.try_clone()?)
+        && let Some(folder) = reader.parts()
+    {
+        bail!(say!(
+            "{} stands in parts, each of which is repaired by itself: `loadscope repair {folder}/NUMBER.jsonl.zst`",
+            path.display()
+        ));
+    }
+    (&input).rewind()?;
     // A sound recording is not written again, so this looks first.
     let damage = read(path, &input, |_| Ok(()))?;
     if damage.is_none() {

@@ -107,7 +107,7 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
         ("half a header", "{\"loads".into(), Some(damaged)),
         (
             "a header of tomorrow",
-            "{\"loadscope\":2}\n".into(),
+            "{\"loadscope\":3}\n".into(),
             Some("A run of a newer Loadscope"),
         ),
         ("no recording", b"\0\x01\xff".to_vec(), Some(damaged)),

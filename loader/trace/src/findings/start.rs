@@ -10,6 +10,9 @@ const MUCH_LONGER: i64 = 3;
 
 /// How long an epoch took to yield its first batch, and when it did.
 fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
+    if epoch.was_running {
+        return None;
+    }
     let yields = survey.run.yields();
     let first = *yields.all().get(yields.before(epoch.start))?;
     let is_its = epoch.end.is_none_or(|end| first <= end);

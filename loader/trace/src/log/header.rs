@@ -5,8 +5,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::LogError;
 
-/// The version of the format that is written and read.
-pub const FORMAT_VERSION: u64 = 1;
+/// The newest version of the format that is read.
+pub const FORMAT_VERSION: u64 = 2;
+
+/// The version of a recording in which everything is: programs that know no other one read it.
+const PLAIN: u64 = 1;
+
+/// What a recording says of itself in its first line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading<'a> {
+    /// Everything is in it.
+    Plain,
+    /// Of a part of the time it has sums.
+    Limited,
+    /// It stands in this folder, in parts.
+    InParts(&'a str),
+    /// It is a part with this number.
+    Part(u32),
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
@@ -15,14 +31,33 @@ pub(super) struct Header {
     /// The program that wrote it.
     #[serde(default)]
     pub writer: String,
+    /// The folder beside it in which its parts stand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<String>,
+    /// Which part of a recording it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<u32>,
 }
 
 impl Header {
-    pub fn current() -> Self {
-        Self {
+    pub fn plain() -> Self {
+        Self::of(Heading::Plain)
+    }
+
+    pub fn of(heading: Heading<'_>) -> Self {
+        let mut header = Self {
             loadscope: FORMAT_VERSION,
             writer: concat!("loadscope ", env!("CARGO_PKG_VERSION")).to_owned(),
+            parts: None,
+            part: None,
+        };
+        match heading {
+            Heading::Plain => header.loadscope = PLAIN,
+            Heading::Limited => {}
+            Heading::InParts(folder) => header.parts = Some(folder.to_owned()),
+            Heading::Part(number) => header.part = Some(number),
         }
+        header
     }
 
     #[cfg(not(target_family = "wasm"))]
@@ -46,7 +81,7 @@ impl Header {
             .get("loadscope")
             .ok_or_else(|| not_a_log(say!("its first line has no field `loadscope`")))?;
         match version.as_u64() {
-            Some(FORMAT_VERSION) => serde_json::from_value(value)
+            Some(PLAIN..=FORMAT_VERSION) => serde_json::from_value(value)
                 .map_err(|e| not_a_log(&say!("its header is damaged: {e}"))),
             Some(found) => Err(LogError::Version {
                 found,

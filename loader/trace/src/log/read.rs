@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ZSTD_MAGIC;
+use super::chain::Chain;
+use super::counted::Counted;
 use super::header::Header;
 use super::line::{thorough, too_long};
 use super::quick::Quick;
@@ -32,10 +34,14 @@ pub struct LogReader {
     /// It is compressed.
     pub(super) packed: bool,
     quick: Quick,
+    /// What the first line says.
+    header: Header,
+    /// Bytes of the parts of the recording, if it has any.
+    size: Option<u64>,
 }
 
 impl LogReader {
-    /// Opens the file at `path`; compression is found out from its content.
+    /// Opens the file at `path`, with the parts that stand beside it; compression is found out from its content.
     ///
     /// # Errors
     /// If it cannot be opened or is no recording of this version.
@@ -44,7 +50,31 @@ impl LogReader {
             path: path.to_owned(),
             cause,
         })?;
-        Self::new(file)
+        let reader = Self::new(file)?;
+        match &reader.header.parts {
+            Some(folder) => Self::of_parts(path, folder, &reader.line),
+            None => Ok(reader),
+        }
+    }
+
+    /// Reads the parts of the recording at `path` in `folder` as one.
+    fn of_parts(path: &Path, folder: &str, header: &[u8]) -> Result<Self, LogError> {
+        let consumed = Arc::new(AtomicU64::new(0));
+        let chain = Chain::open(path, folder, header, Arc::clone(&consumed))?;
+        let size = Some(chain.size);
+        let mut reader = Self::begin(Box::new(chain), consumed, true)?;
+        reader.size = size;
+        Ok(reader)
+    }
+
+    /// Name of the folder with its parts, which stands beside it, if it has any.
+    pub fn parts(&self) -> Option<&str> {
+        self.header.parts.as_deref()
+    }
+
+    /// Bytes of its parts, if it has any and they were opened.
+    pub fn size(&self) -> Option<u64> {
+        self.size
     }
 
     /// Reads from `input`, which may be plain or compressed.
@@ -54,10 +84,7 @@ impl LogReader {
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, LogError> {
         let failed = |cause| LogError::reading(cause, 0, false);
         let consumed = Arc::new(AtomicU64::new(0));
-        let counted = Counted {
-            inner: input,
-            consumed: Arc::clone(&consumed),
-        };
+        let counted = Counted::new(input, Arc::clone(&consumed));
         let mut input = BufReader::with_capacity(1 << 18, counted);
         let start = input.fill_buf().map_err(failed)?;
         let packed = start.starts_with(&ZSTD_MAGIC);
@@ -66,6 +93,15 @@ impl LogReader {
         } else {
             Box::new(input)
         };
+        Self::begin(plain, consumed, packed)
+    }
+
+    /// Reads the first line of a text.
+    fn begin(
+        plain: Box<dyn Read + Send>,
+        consumed: Arc<AtomicU64>,
+        packed: bool,
+    ) -> Result<Self, LogError> {
         let mut reader = Self {
             consumed,
             input: BufReader::with_capacity(1 << 18, plain),
@@ -78,13 +114,15 @@ impl LogReader {
             is_through: false,
             packed,
             quick: Quick::default(),
+            header: Header::plain(),
+            size: None,
         };
         match reader.next_line(MAX_HEADER) {
             Ok(false) if reader.cut => {
                 let why = say!("it is cut off before the end of its first line").to_owned();
                 return Err(LogError::NotALog { why });
             }
-            Ok(_) => Header::parse(reader.line.trim_ascii())?,
+            Ok(_) => reader.header = Header::parse(reader.line.trim_ascii())?,
             Err(LogError::Compressed { .. }) => {
                 let why = say!(
                     "its first line cannot be decompressed. If it was one, `loadscope repair FILE` keeps all sound lines"
@@ -98,7 +136,7 @@ impl LogReader {
                 return Err(LogError::NotALog { why });
             }
             Err(other) => return Err(other),
-        };
+        }
         Ok(reader)
     }
 
@@ -181,26 +219,6 @@ impl Iterator for LogReader {
         let next = self.next_event();
         self.failed = !matches!(next, Ok(Some(_)));
         next.transpose()
-    }
-}
-
-/// Counts what is read, so that progress can be shown.
-struct Counted<R> {
-    inner: R,
-    consumed: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = loop {
-            match self.inner.read(buf) {
-                // A signal came; nothing was read yet.
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                other => break other?,
-            }
-        };
-        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
     }
 }
 

@@ -5,8 +5,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
-use crate::{BatchId, Field, Generators, Level, Nanos, RunId, RunInfo, Stage, WorkerId};
+use crate::{
+    BatchId, Field, Generators, Level, Nanos, Retention, RunId, RunInfo, Stage, Sums, WorkerId,
+};
 
+mod past;
 mod reading;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,11 @@ pub(super) enum Name {
     Gauge,
     Message,
     Dropped,
+    EpochContinued,
+    Retention,
+    Summed,
+    Kept,
+    State,
 }
 
 /// A line. Which fields are present depends on `e`.
@@ -96,6 +104,18 @@ pub(super) struct Line<'a> {
     info: Option<Cow<'a, RunInfo>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fields: Option<Cow<'a, [Field]>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    in_part: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retention: Option<Cow<'a, Retention>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sums: Option<Cow<'a, Sums>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wait: Option<(Nanos, Nanos)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<Line<'a>>>,
 }
 
 fn is_zero(run: &RunId) -> bool {
@@ -137,6 +157,12 @@ impl<'a> Line<'a> {
             sample: None,
             info: None,
             fields: None,
+            first: None,
+            in_part: None,
+            retention: None,
+            sums: None,
+            wait: None,
+            events: None,
         }
     }
 
@@ -240,6 +266,15 @@ impl<'a> Line<'a> {
                 count: Some(*count),
                 ..bare(Name::Dropped)
             },
+            EventKind::EpochContinued { epoch, first } => Self {
+                epoch: Some(*epoch),
+                first: Some(*first),
+                ..bare(Name::EpochContinued)
+            },
+            EventKind::Retention(_)
+            | EventKind::Summed(_)
+            | EventKind::Kept(_)
+            | EventKind::State(_) => Self::of_past(event),
         }
     }
 

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::frames::Frames;
-use super::header::Header;
+use super::header::{Header, Heading};
 use super::wire::Line;
-use crate::{Event, LogError};
+use crate::{Event, EventKind, LogError};
 
 /// How a log is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub struct LogWriter<W: Write> {
     sink: Sink<W>,
     line: Vec<u8>,
     lines: u64,
+    /// Its header is written with the first event, which says what it has to be.
+    is_open: bool,
 }
 
 impl LogWriter<File> {
@@ -79,8 +81,30 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If `writer` fails.
     pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
+        Self::headed(writer, compression, Heading::Plain)
+    }
+
+    /// The same with another header.
+    ///
+    /// # Errors
+    /// If `writer` fails.
+    pub fn headed(
+        writer: W,
+        compression: Compression,
+        heading: Heading<'_>,
+    ) -> Result<Self, LogError> {
         let mut log = Self::for_copies(writer, compression)?;
-        log.put(&Header::current())?;
+        log.put(&Header::of(heading))?;
+        Ok(log)
+    }
+
+    /// A log of the events of another recording, whatever that is: its header follows from the first event.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn for_events(writer: W, compression: Compression) -> Result<Self, LogError> {
+        let mut log = Self::for_copies(writer, compression)?;
+        log.is_open = true;
         Ok(log)
     }
 
@@ -104,6 +128,7 @@ impl<W: Write> LogWriter<W> {
             sink,
             line: Vec::with_capacity(256),
             lines: 0,
+            is_open: false,
         })
     }
 
@@ -122,7 +147,18 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If the disk is full or the pipe is closed.
     pub fn write(&mut self, event: &Event) -> Result<(), LogError> {
+        if self.is_open {
+            self.head(match event.kind {
+                EventKind::Retention(_) | EventKind::State(_) => Heading::Limited,
+                _ => Heading::Plain,
+            })?;
+        }
         self.put(&Line::of(event))
+    }
+
+    fn head(&mut self, heading: Heading<'_>) -> Result<(), LogError> {
+        self.is_open = false;
+        self.put(&Header::of(heading))
     }
 
     fn put(&mut self, value: &impl serde::Serialize) -> Result<(), LogError> {
@@ -173,7 +209,10 @@ impl<W: Write> LogWriter<W> {
     ///
     /// # Errors
     /// If the disk is full or the pipe is closed.
-    pub fn finish(self) -> Result<W, LogError> {
+    pub fn finish(mut self) -> Result<W, LogError> {
+        if self.is_open {
+            self.head(Heading::Plain)?;
+        }
         let lines = self.lines;
         let failed = |cause| LogError::Io {
             doing: "write",
@@ -186,4 +225,16 @@ impl<W: Write> LogWriter<W> {
         };
         writer.into_inner().map_err(|e| failed(e.into_error()))
     }
+}
+
+/// Puts the line of an event, without its end, behind what is in `text`.
+///
+/// # Errors
+/// If there is no memory.
+pub fn line_of(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
+    serde_json::to_writer(text, &Line::of(event)).map_err(|cause| LogError::Io {
+        doing: "write",
+        lines: 0,
+        cause: cause.into(),
+    })
 }

@@ -8,14 +8,28 @@ impl Run {
     /// How long the program was in the loader's loop: in `iter`, in the waits, and in the training steps. Steps that are more than 20
     /// times the usual one count with 20 times that.
     pub fn in_loop(&self) -> Nanos {
-        let (sum, longest) = self.steps.sum();
+        let steps = self.in_steps(self.steps.sum());
+        self.waited() + self.opening() + steps
+    }
+
+    /// The same of the whole course, also of what is only known as sums.
+    pub fn whole_in_loop(&self) -> Nanos {
+        let Some(past) = self.past() else {
+            return self.in_loop();
+        };
+        let past = past.total();
+        let steps = self.in_steps(self.steps.sum_with(&past.steps));
+        self.waited() + past.waited() + self.opening() + past.opening + steps
+    }
+
+    /// The training steps: those that are over come to `sum`, of one that lasts at most `longest` counts.
+    fn in_steps(&self, (sum, longest): (f64, f64)) -> Nanos {
         let lasting = self.in_training().filter_map(|row| {
             let batch = self.batches.get(row as usize)?;
             let since = self.transitions.get(batch.last as usize)?.at;
             Some(((self.last - since).0 as f64).min(longest))
         });
-        let steps = Nanos((sum + lasting.sum::<f64>()) as i64);
-        self.waited() + self.opening() + steps
+        Nanos((sum + lasting.sum::<f64>()) as i64)
     }
 
     /// How long the program was in `iter`, where workers are started and get their first tasks.

@@ -11,7 +11,11 @@ pub struct Epoch {
     pub start: Nanos,
     /// The end of the iterator; `None` while it lasts.
     pub end: Option<Nanos>,
-    /// Positions in [`Run::batches`](super::Run::batches) by task index.
+    /// The first batch that is told of: 0, or where a recording begins in the middle of the epoch a later one.
+    pub first: u32,
+    /// It began before the recording does.
+    pub was_running: bool,
+    /// Positions in [`Run::batches`](super::Run::batches) by task index, counted from `first`.
     pub rows: Column<u32>,
     /// Workers whose stream came to its end, with the positions of the transitions that told so.
     pub(crate) exhausted: Column<(u32, WorkerId)>,

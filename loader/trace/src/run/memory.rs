@@ -23,6 +23,24 @@ pub struct Memory {
 }
 
 impl Run {
+    /// Gives back memory that was kept for events to come: after the last one of a recording.
+    pub fn shrink_to_fit(&mut self) {
+        self.batches.shrink_to_fit();
+        self.transitions.shrink_to_fit();
+        self.keyframes.shrink_to_fit();
+        self.waits.shrink_to_fit();
+        self.indices.shrink_to_fit();
+        self.timings.shrink_to_fit();
+        self.processor.shrink_to_fit();
+        self.stage_walls.shrink_to_fit();
+        self.fetches.shrink_to_fit();
+        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
+            ticks.shrink_to_fit();
+        }
+        self.lanes.values_mut().for_each(Rows::shrink_to_fit);
+        self.epochs.iter_mut().for_each(|e| e.rows.shrink_to_fit());
+    }
+
     /// Makes room for a recording of which `share` (0 to 1) has been taken in, as if the rest were like it. To be called every few
     /// thousand events: lists that double again and again would copy everything, into pages that the system has to clear first,
     /// and end up twice as large as they have to be.

@@ -20,6 +20,23 @@ impl Run {
         });
     }
 
+    /// An epoch of which nothing before batch `first` is told.
+    pub(super) fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
+        if self.epoch_at.contains_key(&epoch) {
+            self.inconsistent += 1;
+            return;
+        }
+        self.epoch_at.insert(epoch, self.epochs.len());
+        self.open_epochs.insert(epoch);
+        self.epochs.push(Epoch {
+            epoch,
+            start: at,
+            first,
+            was_running: true,
+            ..Epoch::default()
+        });
+    }
+
     pub(super) fn end_epoch(&mut self, at: Nanos, epoch: u32) {
         if !self.open_epochs.remove(&epoch) {
             self.inconsistent += 1;
@@ -70,6 +87,7 @@ impl Run {
         self.workers.push(Worker {
             info: info.clone(),
             start: at,
+            was_running: false,
             end: None,
             generators: None,
         });

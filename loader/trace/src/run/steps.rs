@@ -1,7 +1,7 @@
 //! The lengths of the training steps.
 
-use crate::Nanos;
 use crate::column::Column;
+use crate::{Nanos, Octaves};
 
 /// A training step longer than so many times the usual one is something else: the program saved a checkpoint, or never asked
 /// for another batch. Only so much of it counts.
@@ -70,6 +70,17 @@ impl Steps {
         self.shown.sum()
     }
 
+    /// The same of those and of others, of which less is known.
+    pub(super) fn sum_with(&self, past: &Octaves) -> (f64, f64) {
+        let mut all = self.shown.clone();
+        for (octave, count, sum) in past.iter() {
+            let octave = usize::from(octave).min(63);
+            all.counts[octave] = all.counts[octave].saturating_add(count);
+            all.sums[octave] = all.sums[octave].saturating_add(sum);
+        }
+        all.sum()
+    }
+
     /// What they cost in memory.
     pub(super) fn bytes(&self) -> usize {
         self.lengths.capacity() * size_of::<Nanos>()
@@ -86,14 +97,14 @@ impl Histogram {
 
     /// The longest that a step counts with, ns.
     fn longest(&self) -> f64 {
-        let all: u64 = self.counts.iter().sum();
+        let all = self.counts.iter().copied().fold(0, u64::saturating_add);
         if all < FEW_STEPS {
             return f64::INFINITY;
         }
-        let mut seen = 0;
+        let mut seen = 0u64;
         let median = self.counts.iter().position(|count| {
-            seen += count;
-            seen * 2 >= all
+            seen = seen.saturating_add(*count);
+            seen.saturating_mul(2) >= all
         });
         median.map_or(f64::INFINITY, |bucket| {
             let mean = self.sums[bucket] as f64 / self.counts[bucket].max(1) as f64;

@@ -10,6 +10,8 @@ pub struct Worker {
     pub info: WorkerInfo,
     /// When it started.
     pub start: Nanos,
+    /// It started earlier: before what is known in full.
+    pub was_running: bool,
     /// When and why it ended.
     pub end: Option<(Nanos, EndReason)>,
     /// What its random numbers began with, if it told.

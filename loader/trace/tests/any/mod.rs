@@ -5,12 +5,14 @@
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     BatchContent, BatchId, Collate, Dispatch, EndReason, Event, EventKind, Fetched, Field,
-    FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError, Origin,
-    Part, Pictures, PinMemory, ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage,
-    StageTiming, WorkerInfo,
+    FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos,
+    OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunId, RunInfo,
+    RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
+
+mod past;
 
 /// A time: mostly ordinary, sometimes at the end of what fits.
 pub fn time() -> impl Strategy<Value = Nanos> {
@@ -306,6 +308,11 @@ fn processor() -> impl Strategy<Value = ProcessorTime> {
 
 /// What happens, with lists of one length if it is to be `even`.
 pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
+    prop_oneof![20 => plain(even), 1 => past::past()].boxed()
+}
+
+/// The same without what tells of the far past.
+fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
     let indices = prop::collection::vec(any::<u64>(), 0..4);
     let dispatched = (batch(), prop::option::of(worker()), indices);
     let fields = prop::collection::vec(field(), 0..3);
@@ -336,7 +343,9 @@ pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
         1 => message().prop_map(|m| EventKind::Message(Box::new(m))),
         1 => any::<u64>().prop_map(|count| EventKind::Dropped { count }),
+        1 => (number(), number()).prop_map(|(epoch, first)| EventKind::EpochContinued { epoch, first }),
     ]
+    .boxed()
 }
 
 /// Any event that a log can hold.
@@ -350,6 +359,8 @@ pub fn as_written(mut events: Vec<Event>) -> Vec<Event> {
     let fix = |v: &mut Option<f64>| *v = v.filter(|v| v.is_finite());
     for event in &mut events {
         match &mut event.kind {
+            EventKind::Kept(kept) => kept.events = as_written(std::mem::take(&mut kept.events)),
+            EventKind::State(state) => state.events = as_written(std::mem::take(&mut state.events)),
             EventKind::Content(content) => content.fields.iter_mut().for_each(|f| {
                 [&mut f.min, &mut f.max, &mut f.mean, &mut f.std]
                     .into_iter()

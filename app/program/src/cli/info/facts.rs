@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use loadscope_insight::report::past;
 use loadscope_trace::{Level, Origin, Run, Summary};
 use loadscope_ui::timeline::chart::Chart;
 use loadscope_words::say;
@@ -35,6 +36,7 @@ pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
             serde_json::json!({ "part": of, "what": what, "mean": chart.mean(run) })
         });
         map.insert("parts".to_owned(), parts.collect());
+        map.insert("past".to_owned(), past::json(run));
         map.insert("origin".to_owned(), run.info.origin.key().into());
         map.insert("pinning".to_owned(), run.info.pinning.clone().into());
         map.insert("options".to_owned(), options(run)?);

@@ -177,7 +177,7 @@ impl<'a> Judge<'a> {
     fn new_header(&mut self) -> Result<(), LogError> {
         self.has_header = true;
         self.damage.header_replaced = true;
-        let text = Header::current().line();
+        let text = Header::plain().line();
         (self.keep)(&KeptLine {
             text: &text,
             number: 0,

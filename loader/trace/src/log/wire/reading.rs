@@ -29,6 +29,9 @@ pub enum WrongLine {
         /// That of `starts`.
         starts: usize,
     },
+    /// Lines within lines hold ordinary events.
+    #[error("{}", say!("`events` holds something else than ordinary events"))]
+    Within,
     /// A lane of another pipeline.
     #[error("{}", say!("`{0}` is not a lane", .0))]
     NoLane(String),
@@ -124,6 +127,11 @@ impl Line<'_> {
             Name::Dropped => EventKind::Dropped {
                 count: need(self.count, "count")?,
             },
+            Name::EpochContinued => EventKind::EpochContinued {
+                epoch: need(self.epoch, "epoch")?,
+                first: need(self.first, "first")?,
+            },
+            Name::Retention | Name::Summed | Name::Kept | Name::State => self.into_past()?,
         })
     }
 
@@ -167,7 +175,7 @@ impl Line<'_> {
     }
 }
 
-fn need<T>(value: Option<T>, name: &'static str) -> Result<T, WrongLine> {
+pub(super) fn need<T>(value: Option<T>, name: &'static str) -> Result<T, WrongLine> {
     value.ok_or(WrongLine::Missing(name))
 }
 

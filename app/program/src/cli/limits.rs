@@ -1,0 +1,185 @@
+//! How much of a recording is kept, and the file that it goes into.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use loadscope_files::{Existing, GrowingFile, WriteError};
+use loadscope_trace::{Nanos, bytes};
+use loadscope_words::say;
+
+use loadscope_session::{Limits, NewLimited, Record, new_recording, new_recording_in};
+
+/// How much of a recording is kept; without any of it, everything.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LimitArgs {
+    /// Keep the end in full, at least so much of it as there is room for: 90s, 30m, 12h or 2d. Of what was before, sums per minute are
+    /// kept, and in full every long wait, error and warning and the slowest batches
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    last: Option<Nanos>,
+    /// Let all files of the recording together never be larger than this: 200MB or 2GB; 1MB at least. What leaves is kept as with --last
+    /// [default: no limit; with --last 2GB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_size: Option<u64>,
+    /// With --last or --max-size: keep waits of at least this length in full. Where there is no room for all, the shortest leave
+    /// [default: 100ms]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    long_wait: Option<Nanos>,
+    /// With --last or --max-size: keep so many of the slowest batches in full, at most 10,000 [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000))]
+    keep_slowest: Option<u32>,
+}
+
+impl LimitArgs {
+    /// What was asked for; `None` to keep everything.
+    fn limits(&self) -> Option<Limits> {
+        let Self {
+            last,
+            max_size,
+            long_wait,
+            keep_slowest,
+        } = self;
+        let is_any = last.is_some() || max_size.is_some();
+        (is_any || long_wait.is_some() || keep_slowest.is_some()).then(|| Limits {
+            last: *last,
+            max_size: max_size.unwrap_or(Limits::USUAL_SIZE),
+            long_wait: long_wait.unwrap_or(Limits::USUAL_LONG_WAIT),
+            keep_slowest: keep_slowest.unwrap_or(Limits::USUAL_SLOWEST),
+        })
+    }
+
+    /// Creates the recording at `path`, or under a name of its own.
+    ///
+    /// # Errors
+    /// If there is a file that may not be replaced, or the folder cannot be written to.
+    pub fn create(
+        &self,
+        path: Option<&Path>,
+        existing: Existing,
+        names: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<NewRecord, WriteError> {
+        Ok(match (self.limits(), path) {
+            (None, Some(path)) => NewRecord::Whole(new_recording(path, existing)?),
+            (None, None) => NewRecord::Whole(new_recording_in(names)?),
+            (Some(limits), Some(path)) => {
+                NewRecord::Limited(NewLimited::create(path, existing, limits)?)
+            }
+            (Some(limits), None) => NewRecord::Limited(NewLimited::create_free(names, limits)?),
+        })
+    }
+}
+
+/// A recording that is to be written.
+pub enum NewRecord {
+    /// With everything.
+    Whole(GrowingFile),
+    /// With a limit.
+    Limited(NewLimited),
+}
+
+impl NewRecord {
+    /// Where it stands when it is finished.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Whole(file) => file.path(),
+            Self::Limited(file) => file.path(),
+        }
+    }
+
+    /// Removes it again: there is nothing to write.
+    pub fn discard(self) {
+        match self {
+            Self::Whole(file) => file.discard(),
+            Self::Limited(file) => file.discard(),
+        }
+    }
+}
+
+impl From<NewRecord> for Record {
+    fn from(new: NewRecord) -> Self {
+        match new {
+            NewRecord::Whole(file) => Self::File(file),
+            NewRecord::Limited(file) => Self::Limited(file),
+        }
+    }
+}
+
+/// Units of time, the longer names first, since `s` is the end of `ms`.
+const TIMES: [(&str, f64); 5] = [
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+    ("d", 86_400.0),
+];
+
+fn time(text: &str) -> Result<Nanos, String> {
+    let found = TIMES.into_iter().find_map(|(name, unit)| {
+        let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
+        Some(number * unit)
+    });
+    match found.filter(|seconds| seconds.is_finite() && (0.0..=1e9).contains(seconds)) {
+        Some(seconds) => Ok(Nanos::from_secs_f64(seconds)),
+        None => Err(say!("expected a time with its unit: 100ms, 90s, 30m, 12h or 2d").to_owned()),
+    }
+}
+
+/// Units of size, the longer names first, since `B` is the end of all.
+const SIZES: [(&str, f64); 8] = [
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("B", 1.0),
+];
+
+fn size(text: &str) -> Result<u64, String> {
+    let found = SIZES.into_iter().find_map(|(name, unit)| {
+        let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
+        Some(number * unit)
+    });
+    let Some(found) = found.filter(|size| size.is_finite() && (0.0..=1e18).contains(size)) else {
+        return Err(say!("expected a size with its unit: 200MB, 2GB or 1.5GiB").to_owned());
+    };
+    match found as u64 {
+        size if size < Limits::LEAST_SIZE => Err(say!(
+            "{text} is too little for a recording; it needs {} at least",
+            bytes(Limits::LEAST_SIZE as f64)
+        )),
+        size => Ok(size),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(time("30m"), Ok(Nanos(1_800_000_000_000)));
+        assert_eq!(time("1.5 h"), Ok(Nanos(5_400_000_000_000)));
+        assert_eq!(time("250ms"), Ok(Nanos::from_millis(250)));
+        assert_eq!(time("2d"), Ok(Nanos(172_800_000_000_000)));
+        assert_eq!(size("200MB"), Ok(200_000_000));
+        assert_eq!(size("1.5GiB"), Ok(1_610_612_736));
+        for wrong in ["", "30", "m", "-5m", "NaNs", "infs", "30 years"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "5", "GB", "-5MB", "NaNGB", "999kB"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn one_argument_makes_a_limit_and_none_makes_none() {
+        assert_eq!(LimitArgs::default().limits(), None);
+        let args = LimitArgs {
+            last: Some(Nanos(5)),
+            ..LimitArgs::default()
+        };
+        let limits = args.limits().expect("a limit");
+        assert_eq!((limits.last, limits.max_size), (Some(Nanos(5)), 2_000_000_000));
+    }
+}

@@ -1,0 +1,191 @@
+//! Recordings with a limit, as the program writes them: they are sound whenever it is killed, and keep their limit.
+#![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+mod command;
+
+use command::{json, loadscope, refusal};
+
+/// So long a command may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const MOST: u64 = 1_000_000;
+
+/// Starts what records into `file` without an end.
+fn start(file: &Path) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(["run", "--dataset", "synthetic:len=1000000,cost_ms=0,tail=0.001:400"])
+        .args(["--batch-size", "1", "--num-workers", "2", "--epochs", "19"])
+        .args(["--last", "1s", "--max-size", "1MB", "--long-wait", "2ms", "--record"])
+        .arg(file)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the executable starts")
+}
+
+/// Waits for its end; one that does not come is a mistake.
+fn wait(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        if begun.elapsed() > PATIENCE {
+            child.kill().expect("it is ours");
+            panic!("it does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("it is ours")
+}
+
+fn info(file: &Path) -> Output {
+    let child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .arg("info")
+        .arg(file)
+        .arg("--json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.expect("the executable starts");
+    // It says more than a pipe holds.
+    let mut said = child.stdout.take().expect("it is a pipe");
+    let reader = std::thread::Builder::new().spawn(move || {
+        let mut text = Vec::new();
+        std::io::Read::read_to_end(&mut said, &mut text).map(|_| text)
+    });
+    let mut output = wait(child);
+    let text = reader.expect("a thread").join().expect("no panic");
+    output.stdout = text.expect("it can be read");
+    output
+}
+
+/// Bytes of the file and of what is in the folder of its parts.
+fn size(folder: &Path) -> u64 {
+    let mut sum = 0;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => folders.push(entry.path()),
+                Ok(found) => sum += found.len(),
+                // It was dropped meanwhile.
+                Err(_) => {}
+            }
+        }
+    }
+    sum
+}
+
+/// Kills the recorder after `ms` and opens what is there. How many batches there are, and how many only in sums.
+fn killed_after(ms: u64) -> (u64, u64) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("run.jsonl.zst");
+    let mut child = start(&file);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(ms) {
+        assert!(child.try_wait().expect("it is ours").is_none(), "it has ended by itself");
+        assert!(size(dir.path()) <= MOST, "{} bytes", size(dir.path()));
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    assert!(size(dir.path()) <= MOST, "{} bytes", size(dir.path()));
+    if !file.exists() {
+        // It was killed before it had made one.
+        return (0, 0);
+    }
+    let facts = json(&info(&file));
+    let count = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
+    let batches = count(&facts["batches"]);
+    let past = &facts["past"];
+    // What is known is one stretch: batches of the sums, then those that are there in full.
+    let minutes = past["minutes"].as_array();
+    let sums: u64 = minutes.into_iter().flatten().map(|m| count(&m["batches"])).sum();
+    assert_eq!(sums, count(&past["batches"]));
+    assert!(batches >= sums, "{batches} {sums}");
+    let wrong = |line: &str| line.contains("damaged") || line.contains("late");
+    assert!(!facts.to_string().lines().any(wrong), "{facts}");
+    (batches, sums)
+}
+
+fn kill_many(times: u64) {
+    let (mut seed, mut with_past) = (99_u64, 0);
+    for k in 0..times {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // Most of them while parts are begun and dropped.
+        let ms = if k % 4 == 0 { 50 } else { 1500 } + (seed >> 33) % 1500;
+        let (batches, sums) = killed_after(ms);
+        println!("killed after {ms} ms: {batches} batches, {sums} of them in sums");
+        with_past += u64::from(sums > 0);
+    }
+    assert!(with_past > times / 4, "parts were dropped in {with_past} of {times}");
+}
+
+#[test]
+fn a_recording_is_sound_whenever_its_recorder_is_killed() {
+    kill_many(20);
+}
+
+#[test]
+#[ignore = "it takes ten minutes"]
+fn a_recording_is_sound_whenever_its_recorder_is_killed_300_times() {
+    kill_many(300);
+}
+
+#[test]
+fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("run.jsonl.zst");
+    let name = file.to_str().expect("UTF-8");
+    let made = loadscope(&[
+        "run", "--dataset", "synthetic:len=30000,cost_ms=0", "--batch-size", "2", "--epochs", "2",
+        "--num-workers", "2", "--max-size", "1MB", "--record", name, "--json",
+    ]);
+    let told = json(&made);
+    let facts = json(&info(&file));
+    assert_eq!(told["batches"], 30_000);
+    for what in ["batches", "samples", "epochs", "events", "failed", "discarded", "held"] {
+        assert_eq!(facts[what], told[what], "{what}");
+    }
+    let near = |what: &str| {
+        let of = |facts: &serde_json::Value| facts[what].as_f64().expect("a number");
+        (of(&facts) - of(&told)).abs() <= 1e-6 * of(&told).max(1.0)
+    };
+    assert!(near("seconds") && near("waited_seconds"), "{facts} {told}");
+    assert!(facts["past"]["batches"].as_u64().is_some_and(|n| n > 1000), "{}", facts["past"]);
+    let report = loadscope(&["report", name]);
+    let text = String::from_utf8_lossy(&report.stdout).into_owned();
+    assert!(text.contains("only sums per minute are kept"), "{text}");
+    assert!(text.contains("30,000 batches"), "{text}");
+    // What opens recordings opens it.
+    let out = dir.path().join("tables");
+    let exported = loadscope(&["export", name, "--to", "csv", "-o", out.to_str().expect("UTF-8")]);
+    assert!(exported.status.success(), "{exported:?}");
+    let compared = loadscope(&["compare", name, name]);
+    assert!(compared.status.success(), "{compared:?}");
+    let page = dir.path().join("page.html");
+    let shared = loadscope(&["share", name, "-o", page.to_str().expect("UTF-8")]);
+    assert!(shared.status.success() || shared.status.code() == Some(2), "{shared:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let text = |args: &[&str]| {
+        let output = loadscope(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(text(&["record", "--last", "30", "--", "true"]).contains("with its unit"));
+    assert!(text(&["record", "--max-size", "10kB", "--", "true"]).contains("too little"));
+    // A recording with parts needs a file beside which they stand.
+    let said = refusal(&[
+        "run", "--dataset", "synthetic:len=4", "--max-size", "2MB", "--record", "/dev/null",
+    ]);
+    assert!(said.contains("/dev/null"), "{said}");
+}

@@ -1,0 +1,119 @@
+//! A log of which it is known at any time how long it can become at most.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use loadscope_files::{Existing, GrowingFile, WriteError};
+use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
+
+/// What ends a frame: zstd's checksum, and ours of 8 MiB of text.
+const END: u64 = 4096;
+
+/// A compressed log in the folder of a recording.
+pub(super) struct Bounded {
+    log: LogWriter<Counting>,
+    path: PathBuf,
+    /// Bytes in the file.
+    written: Arc<AtomicU64>,
+    /// Text that is not in the file yet, bytes.
+    waiting: u64,
+}
+
+/// How long a text is at most once it is compressed.
+pub(super) fn at_most(text: u64) -> u64 {
+    text + text / 64 + END
+}
+
+impl Bounded {
+    /// A new file with `head` in it, which appears with all of that.
+    pub fn create(path: PathBuf, head: &[u8]) -> Result<Self, LogError> {
+        let file = GrowingFile::create(&path, Existing::Keep, head).map_err(written)?;
+        let written = Arc::new(AtomicU64::new(head.len() as u64));
+        let counting = Counting {
+            file,
+            written: Arc::clone(&written),
+        };
+        Ok(Self {
+            log: LogWriter::for_copies(counting, Compression::Zstd)?,
+            path,
+            written,
+            waiting: 0,
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes in the file now.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that it can have at most if a line of so many bytes comes.
+    pub fn with(&self, line: usize) -> u64 {
+        self.written() + at_most(self.waiting + line as u64 + 1)
+    }
+
+    /// Writes a line without its end.
+    pub fn put(&mut self, line: &[u8]) -> Result<(), LogError> {
+        self.waiting += line.len() as u64 + 1;
+        self.log.copy_line(line)
+    }
+
+    pub fn flush(&mut self) -> Result<(), LogError> {
+        if self.waiting > 0 {
+            self.log.flush()?;
+            self.waiting = 0;
+        }
+        Ok(())
+    }
+
+    /// Completes it; how long it is.
+    pub fn finish(self) -> Result<u64, LogError> {
+        self.log.finish()?.file.finish().map_err(written)?;
+        Ok(self.written.load(Ordering::Relaxed))
+    }
+}
+
+/// A log with these events, compressed.
+pub(super) fn head(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
+    let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading)?;
+    events.iter().try_for_each(|event| log.write(event))?;
+    log.finish()
+}
+
+/// The line of an event, in place of what is in `text`.
+pub(super) fn line(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
+    text.clear();
+    line_of(event, text)
+}
+
+/// That a file could not be written.
+pub(super) fn written(error: WriteError) -> LogError {
+    LogError::Io {
+        doing: "write",
+        lines: 0,
+        cause: io::Error::other(error.to_string()),
+    }
+}
+
+/// A file whose bytes are counted.
+struct Counting {
+    file: GrowingFile,
+    written: Arc<AtomicU64>,
+}
+
+impl Write for Counting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.written.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

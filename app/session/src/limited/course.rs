@@ -1,0 +1,127 @@
+//! What the minutes of a recording came to, in one file. Where there is no room for more, the older minutes are put together.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use loadscope_trace::parted::Member;
+use loadscope_trace::{Event, EventKind, Heading, LogError, LogReader, RunId};
+
+use super::bounded::{Bounded, head};
+
+/// The file of the sums.
+pub(super) struct Course {
+    folder: PathBuf,
+    /// Bytes that it has at most; for a moment there are two editions.
+    most: u64,
+    /// The edition.
+    number: u32,
+    file: Option<Bounded>,
+}
+
+impl Course {
+    pub fn new(folder: PathBuf, most: u64) -> Self {
+        Self {
+            folder,
+            most,
+            number: 0,
+            file: None,
+        }
+    }
+
+    /// Writes a line; false if there is no room for it. Parts before `first` are dropped.
+    pub fn put(&mut self, line: &[u8], first: u32) -> Result<bool, LogError> {
+        if self.file.is_none() {
+            self.file = Some(self.edition(&[])?);
+        }
+        if self.is_full(line) {
+            self.flush()?;
+        }
+        if self.is_full(line) {
+            self.shorten(first)?;
+        }
+        let has_room = !self.is_full(line);
+        match &mut self.file {
+            Some(file) if has_room => file.put(line)?,
+            _ => {}
+        }
+        Ok(has_room)
+    }
+
+    fn is_full(&self, line: &[u8]) -> bool {
+        let file = self.file.as_ref();
+        file.is_some_and(|file| file.with(line.len()) > self.most)
+    }
+
+    pub fn flush(&mut self) -> Result<(), LogError> {
+        self.file.as_mut().map_or(Ok(()), Bounded::flush)
+    }
+
+    pub fn finish(self) -> Result<(), LogError> {
+        self.file.map_or(Ok(()), |file| file.finish().map(drop))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(Member::Course(self.number).name())
+    }
+
+    fn edition(&self, head_of: &[u8]) -> Result<Bounded, LogError> {
+        match head_of {
+            [] => Bounded::create(self.path(), &head(Heading::Limited, &[])?),
+            head => Bounded::create(self.path(), head),
+        }
+    }
+
+    /// Puts sums of older minutes together, until a quarter is free.
+    fn shorten(&mut self, first: u32) -> Result<(), LogError> {
+        let old = self.path();
+        let mut events = LogReader::open(&old)?.collect::<Result<Vec<Event>, LogError>>()?;
+        for older in [true, false, false, false] {
+            events = in_pairs(events, first, older);
+            let head = head(Heading::Limited, &events)?;
+            if head.len() as u64 > self.most / 4 * 3 {
+                continue;
+            }
+            self.number += 1;
+            // It stands there as a whole before the one before goes.
+            self.file = Some(self.edition(&head)?);
+            fs::remove_file(&old).map_err(|cause| LogError::Open { path: old, cause })?;
+            return Ok(());
+        }
+        Ok(())
+    }
+}
+
+/// Puts every two sums of a run that follow each other together: of parts before `first`, of those the older half or all.
+fn in_pairs(events: Vec<Event>, first: u32, older: bool) -> Vec<Event> {
+    let may = |event: &Event| {
+        matches!(&event.kind, EventKind::Summed(sums) if sums.part < first)
+    };
+    let all = events.iter().filter(|event| may(event)).count();
+    let mut left = if older { all.div_ceil(2) } else { all };
+    let mut out: Vec<Event> = Vec::with_capacity(events.len());
+    // Where the first of a pair is.
+    let mut open: BTreeMap<RunId, usize> = BTreeMap::new();
+    for event in events {
+        if !may(&event) || left == 0 {
+            out.push(event);
+            continue;
+        }
+        left -= 1;
+        let known = open.remove(&event.run).and_then(|at| out.get_mut(at));
+        match (known.map(|e| &mut e.kind), &event.kind) {
+            (Some(EventKind::Summed(before)), EventKind::Summed(sums)) => before.add(sums),
+            _ => {
+                open.insert(event.run, out.len());
+                out.push(event);
+            }
+        }
+    }
+    for event in &mut out {
+        if let EventKind::Summed(sums) = &event.kind {
+            event.at = sums.to;
+        }
+    }
+    out.sort_by_key(|event| event.at);
+    out
+}

@@ -1,0 +1,109 @@
+//! Where a recording with a limit is made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use loadscope_files::{Existing, GrowingFile, WriteError, new_folder_in};
+use loadscope_trace::parted::{self, Member};
+use loadscope_trace::{Compression, Heading, LogReader, LogWriter};
+
+use super::limits::Limits;
+
+/// Names of folders that are tried.
+const MOST_FOLDERS: u32 = 10_000;
+
+/// A recording with a limit that is to be written.
+#[derive(Debug)]
+pub struct NewLimited {
+    pub(super) main: GrowingFile,
+    pub(super) folder: PathBuf,
+    pub(super) limits: Limits,
+    /// The folder with the parts of the recording that it replaces.
+    pub(super) replaced: Option<PathBuf>,
+}
+
+impl NewLimited {
+    /// Creates a recording at `path`. It can be opened from the moment it is there.
+    ///
+    /// # Errors
+    /// If there is a file that may not be replaced or is being written, or the folder cannot be written to.
+    pub fn create(path: &Path, existing: Existing, limits: Limits) -> Result<Self, WriteError> {
+        if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Err(WriteError::NotWritable(path.to_owned()));
+        }
+        let replaced = parts_of(path);
+        let stem = parted::stem(path);
+        let first = std::iter::once(format!("{stem}{}", parted::ENDING));
+        let others = (2..=MOST_FOLDERS).map(|n| format!("{stem}-{n}{}", parted::ENDING));
+        let names = first.chain(others).map(|name| path.with_file_name(name));
+        let folder = new_folder_in(names)?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let header = LogWriter::headed(
+            Vec::new(),
+            Compression::for_path(path),
+            Heading::InParts(&name),
+        );
+        let header = header.and_then(LogWriter::finish).unwrap_or_default();
+        match GrowingFile::create(path, existing, &header) {
+            Ok(main) => Ok(Self {
+                main,
+                folder,
+                limits,
+                replaced,
+            }),
+            Err(e) => {
+                remove_folder(&folder);
+                Err(e)
+            }
+        }
+    }
+
+    /// Creates a recording under the first of `names` that is free.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn create_free(
+        names: impl IntoIterator<Item = PathBuf>,
+        limits: Limits,
+    ) -> Result<Self, WriteError> {
+        let mut last = WriteError::Exists(PathBuf::new());
+        for path in names {
+            match Self::create(&path, Existing::Keep, limits) {
+                Err(e @ (WriteError::Exists(_) | WriteError::InUse(_) | WriteError::IsFolder(_))) => {
+                    last = e;
+                }
+                other => return other,
+            }
+        }
+        Err(last)
+    }
+
+    /// Where it stands when it is finished.
+    pub fn path(&self) -> &Path {
+        self.main.path()
+    }
+
+    /// Removes it again: there is nothing to write.
+    pub fn discard(self) {
+        self.main.discard();
+        remove_folder(&self.folder);
+    }
+}
+
+/// The folder with the parts of a recording, if it has any.
+fn parts_of(path: &Path) -> Option<PathBuf> {
+    let file = loadscope_files::open_regular(path).ok()?;
+    let reader = LogReader::new(file).ok()?;
+    parted::folder(path, reader.parts()?)
+}
+
+/// Removes a folder with parts, and nothing else that stands in it.
+pub(super) fn remove_folder(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().and_then(Member::of).is_some() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    // It stays if there is something else in it.
+    let _ = fs::remove_dir(folder);
+}

@@ -1,0 +1,96 @@
+//! Long waits, kept in full. Each file has those of one class of length: where there is no room for all, the file with the shortest is
+//! dropped, and longer waits count as long from then on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use loadscope_trace::parted::Member;
+use loadscope_trace::{Heading, LogError, Nanos};
+
+use super::bounded::{Bounded, at_most, head};
+
+/// The files with long waits.
+pub(super) struct Waits {
+    folder: PathBuf,
+    /// Bytes that they have at most.
+    most: u64,
+    /// The length from which on a wait is long, as it was asked for.
+    shortest: Nanos,
+    /// The lowest class that is kept.
+    lowest: u32,
+    classes: BTreeMap<u32, Bounded>,
+}
+
+impl Waits {
+    pub fn new(folder: PathBuf, most: u64, shortest: Nanos) -> Self {
+        Self {
+            folder,
+            most,
+            shortest: shortest.max(Nanos(1)),
+            lowest: 0,
+            classes: BTreeMap::new(),
+        }
+    }
+
+    /// Bytes that the files can have at most if a line of so many bytes comes.
+    fn with(&self, line: usize) -> u64 {
+        self.classes.values().map(|file| file.with(line)).sum()
+    }
+
+    /// Writes the line of a wait of this length.
+    pub fn put(&mut self, took: Nanos, line: &[u8]) -> Result<Put, LogError> {
+        let class = (took.0 / self.shortest.0).max(1).ilog2();
+        if class < self.lowest {
+            return Ok(Put::Kept);
+        }
+        if at_most(line.len() as u64) > self.most / 4 {
+            return Ok(Put::TooLarge);
+        }
+        if !self.classes.contains_key(&class) {
+            let head = head(Heading::Limited, &[])?;
+            let path = self.folder.join(Member::Waits(class).name());
+            self.classes.insert(class, Bounded::create(path, &head)?);
+        }
+        if self.with(line.len()) > self.most {
+            self.flush()?;
+        }
+        let before = self.lowest;
+        while self.with(line.len()) > self.most {
+            let Some((dropped, file)) = self.classes.pop_first() else {
+                break;
+            };
+            let path = file.path().to_owned();
+            drop(file);
+            fs::remove_file(&path).map_err(|cause| LogError::Open { path, cause })?;
+            self.lowest = dropped + 1;
+        }
+        if let Some(file) = self.classes.get_mut(&class) {
+            file.put(line)?;
+        }
+        Ok(match self.lowest == before {
+            true => Put::Kept,
+            false => Put::From(Nanos(self.shortest.0.saturating_mul(1 << self.lowest.min(62)))),
+        })
+    }
+
+    pub fn flush(&mut self) -> Result<(), LogError> {
+        self.classes.values_mut().try_for_each(Bounded::flush)
+    }
+
+    pub fn finish(self) -> Result<(), LogError> {
+        let mut files = self.classes.into_values();
+        files.try_for_each(|file| file.finish().map(drop))
+    }
+}
+
+/// What became of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    /// It is kept, or it was too short.
+    Kept,
+    /// From now on only waits of at least this length are kept.
+    From(Nanos),
+    /// There is no room for it, however short the others are.
+    TooLarge,
+}

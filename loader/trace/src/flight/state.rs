@@ -1,0 +1,77 @@
+//! How a run stands at a moment, as events from which reading can begin.
+
+use super::tracked::Tracked;
+use crate::{BatchId, Event, EventKind, Nanos, RunId, State, WorkerId};
+
+impl Tracked {
+    pub(super) fn end_worker(&mut self, worker: WorkerId, os_id: Option<u32>) {
+        let os_id = os_id.map(u64::from);
+        let of = |event: &Event| match &event.kind {
+            EventKind::WorkerStarted(info) => Some((info.worker, info.os_id)),
+            EventKind::WorkerSeeded(of) => Some((of.worker, of.os_id)),
+            _ => None,
+        };
+        let known = |event: &Event| os_id.is_some() && of(event) == Some((worker, os_id));
+        let is_new = |event: &Event| {
+            matches!(&event.kind, EventKind::WorkerStarted(info) if info.worker == worker)
+        };
+        match self.workers.iter().any(known) {
+            true => self.workers.retain(|event| !known(event)),
+            false => {
+                let Some(at) = self.workers.iter().rposition(is_new) else {
+                    return;
+                };
+                let gone = of(&self.workers.remove(at));
+                self.workers.retain(|event| of(event) != gone);
+            }
+        }
+    }
+
+    /// How it stands at `at`, where `part` begins.
+    pub fn state(&self, run: RunId, at: Nanos, part: u32) -> Event {
+        let event = |at: Nanos, kind| Event { at, run, kind };
+        let mut flying: Vec<Event> = Vec::new();
+        for of in self.flying.values() {
+            flying.extend_from_slice(&of.events);
+        }
+        flying.extend(self.wait.map(|at| event(at, EventKind::Consumer { waiting: true })));
+        flying.sort_by_key(|event| event.at);
+        let mut begin = flying.first().map_or(at, |first| first.at.min(at));
+        if let Some((_, start, _)) = self.opened {
+            begin = begin.min(start);
+        }
+        if let Some(end) = self.ended {
+            begin = begin.min(end);
+        }
+        let info = self.info.clone();
+        let mut events: Vec<Event> = Vec::with_capacity(flying.len() + 4);
+        events.extend(info.map(|info| event(self.since.0.min(begin), EventKind::RunStarted(info))));
+        let workers = self.workers.iter().cloned();
+        events.extend(workers.map(|worker| Event {
+            at: begin,
+            ..worker
+        }));
+        for (epoch, next) in &self.epochs {
+            let of_it = BatchId {
+                epoch: *epoch,
+                idx: 0,
+            };
+            let first = self.flying.range(of_it..).next().map(|(id, _)| *id);
+            let first = first.filter(|id| id.epoch == *epoch).map_or(*next, |id| id.idx);
+            let is_opening = self.opened.is_some_and(|(of, ..)| of == *epoch);
+            events.push(event(
+                begin,
+                match is_opening && first == 0 {
+                    true => EventKind::EpochStarted { epoch: *epoch },
+                    false => EventKind::EpochContinued {
+                        epoch: *epoch,
+                        first,
+                    },
+                },
+            ));
+        }
+        events.append(&mut flying);
+        events.extend(self.ended.map(|end| event(end, EventKind::RunEnded)));
+        event(at, EventKind::State(Box::new(State { part, events })))
+    }
+}

@@ -1,0 +1,120 @@
+use super::*;
+use crate::{BatchId, Run, Stage};
+
+fn event(ms: i64, kind: EventKind) -> Event {
+    Event {
+        at: Nanos::from_millis(ms),
+        run: RunId(0),
+        kind,
+    }
+}
+
+fn keeper() -> Keeper {
+    Keeper::new(Policy {
+        long_wait: Nanos::from_millis(50),
+        keep_slowest: 1,
+    })
+}
+
+/// Batch `idx` is fetched for so many ms, waited for meanwhile, and then trained on for 10 ms.
+fn batch(at: &mut i64, idx: u32, ms: i64) -> Vec<Event> {
+    let batch = BatchId { epoch: 0, idx };
+    let enter = |stage| EventKind::Entered { batch, stage };
+    let start = *at;
+    *at += ms + 10;
+    vec![
+        event(start, EventKind::dispatched(batch, None, [u64::from(idx)])),
+        event(start, EventKind::Consumer { waiting: true }),
+        event(start, enter(Stage::Fetching)),
+        event(start + ms, enter(Stage::Training)),
+        event(start + ms + 10, enter(Stage::Done)),
+    ]
+}
+
+#[test]
+fn minutes_in_which_nothing_happens_have_no_sums() {
+    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    let start = EventKind::EpochStarted { epoch: 0 };
+    keeper.hear(&event(5, start), &mut keep);
+    let end = EventKind::EpochEnded { epoch: 0 };
+    keeper.hear(&event(3_600_000, end), &mut keep);
+    keeper.finish(Nanos::from_millis(3_600_001), &mut keep);
+    let of: Vec<(i64, i64, u64)> = keep
+        .iter()
+        .map(|event| match &event.kind {
+            EventKind::Summed(sums) => (sums.from.0, sums.to.0, sums.events),
+            other => panic!("{other:?}"),
+        })
+        .map(|(from, to, events)| (from / 1_000_000, to / 1_000_000, events))
+        .collect();
+    assert_eq!(of, [(5, 60_000, 1), (3_600_000, 3_600_001, 1)]);
+}
+
+#[test]
+fn a_part_can_be_read_without_those_before_it() {
+    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    let info = RunInfo {
+        dataset: "birds".to_owned(),
+        ..RunInfo::default()
+    };
+    let mut events = vec![
+        event(0, EventKind::RunStarted(Box::new(info))),
+        event(0, EventKind::EpochStarted { epoch: 0 }),
+    ];
+    let mut at = 0;
+    (0..5).for_each(|idx| events.extend(batch(&mut at, idx, 20)));
+    // In the middle of the fetch of batch 3.
+    let (before, after) = events.split_at(2 + 3 * 5 + 3);
+    before.iter().for_each(|event| keeper.hear(event, &mut keep));
+    let state = keeper.cut(Nanos::from_millis(95), &mut keep);
+    let mut run = Run::default();
+    state.iter().for_each(|event| run.apply(event));
+    after.iter().for_each(|event| run.apply(event));
+    assert_eq!((run.info.dataset.as_str(), run.anomalies()), ("birds", (0, 0)));
+    let ids: Vec<u32> = run.batches().iter().map(|b| b.id.idx).collect();
+    assert_eq!((ids, run.epochs()[0].first), (vec![3, 4], 3));
+    assert!(run.epochs()[0].was_running);
+    // The wait that lasted is there as a whole.
+    let wait = run.waits()[0];
+    assert_eq!(wait.end - wait.start, Nanos::from_millis(20));
+    assert!(run.past().is_none(), "what was before is not told");
+    // How it stood where a later part begins is known by then.
+    let known = run.events();
+    state.iter().for_each(|event| run.apply(event));
+    assert_eq!(run.events(), known);
+}
+
+#[test]
+fn only_so_many_messages_are_kept_and_all_are_counted() {
+    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    for k in 0..1_500 {
+        let warning = Event::warning(RunId(0), Nanos(k), "again".to_owned());
+        keeper.hear(&warning, &mut keep);
+    }
+    assert_eq!(keep.len() as u64, MOST_MESSAGES);
+    keep.clear();
+    keeper.finish(Nanos(2_000), &mut keep);
+    match &keep[0].kind {
+        EventKind::Summed(sums) => assert_eq!(sums.warnings, 1_500),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn no_more_than_the_slowest_are_held() {
+    let (mut keeper, mut keep) = (keeper(), Vec::new());
+    keeper.hear(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
+    let mut at = 0;
+    for (idx, ms) in [5, 30, 7, 30].into_iter().enumerate() {
+        let events = batch(&mut at, idx as u32, ms);
+        events.iter().for_each(|event| keeper.hear(event, &mut keep));
+    }
+    let slowest = keeper.slowest();
+    assert_eq!(slowest.len(), 1);
+    match &slowest[0].kind {
+        EventKind::Kept(kept) => assert_eq!(kept.batch().map(|b| b.idx), Some(1)),
+        other => panic!("{other:?}"),
+    }
+    // None of the waits is long.
+    assert!(keep.is_empty(), "{keep:?}");
+}

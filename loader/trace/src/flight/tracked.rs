@@ -1,0 +1,401 @@
+//! What has to be known of a run that goes by: what lasts, and what was not summed up yet. It follows the rules of
+//! [`crate::Run`], which the tests hold it against.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finite;
+use crate::Fetched;
+use crate::{
+    Awaited, BatchId, Event, EventKind, GaugeKind, GaugeSum, Lane, Level, Nanos, RunInfo, Stage,
+    Sums,
+};
+
+/// Batches in flight that are followed. No loader has more; after lost events some may never come to their end.
+const MOST_FLYING: usize = 1 << 20;
+
+/// Events of a batch that are kept. Usual ones have a dozen.
+const MOST_EVENTS: usize = 256;
+
+/// Lists for events of batches that are kept for the next ones.
+const SPARE: usize = 64;
+
+/// Contents of batches larger than this are not kept with them.
+const MOST_CONTENT: usize = 64 << 10;
+
+/// What came to its end.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// A wait; what happened to the batch that came.
+    Wait {
+        at: Nanos,
+        wait: (Nanos, Nanos),
+        events: Vec<Event>,
+    },
+    /// A batch; how long fetching and collating it took.
+    Fetched {
+        at: Nanos,
+        took: Nanos,
+        events: Vec<Event>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Flying {
+    stage: Stage,
+    /// Since when.
+    since: Nanos,
+    indices: usize,
+    /// Samples whose times are known.
+    timings: usize,
+    was_held: bool,
+    was_yielded: bool,
+    /// In fetching and collating so far.
+    fetch: Nanos,
+    pub(super) events: Vec<Event>,
+}
+
+/// A run that goes by.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    pub(super) since: (Nanos, u32),
+    pub(super) info: Option<Box<RunInfo>>,
+    /// Epochs that last, with the number of their next batch.
+    pub(super) epochs: BTreeMap<u32, u32>,
+    /// Epochs with a number up to this have begun.
+    newest: Option<u32>,
+    /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
+    pub(super) opened: Option<(u32, Nanos, Nanos)>,
+    pub(super) wait: Option<Nanos>,
+    pub(super) flying: BTreeMap<BatchId, Flying>,
+    training: BTreeSet<BatchId>,
+    /// How those that run introduced themselves.
+    pub(super) workers: Vec<Event>,
+    /// When it said that nothing more comes.
+    pub(super) ended: Option<Nanos>,
+    /// Waits of this length are told of.
+    pub(super) long_wait: Nanos,
+    last: Nanos,
+    sums: Sums,
+    gauges: BTreeMap<(Option<Lane>, GaugeKind), (u64, f64, f64)>,
+    spare: Vec<Vec<Event>>,
+}
+
+impl Tracked {
+    pub fn new(at: Nanos, part: u32) -> Self {
+        Self {
+            since: (at, part),
+            info: None,
+            epochs: BTreeMap::new(),
+            newest: None,
+            opened: None,
+            wait: None,
+            flying: BTreeMap::new(),
+            training: BTreeSet::new(),
+            workers: Vec::new(),
+            ended: None,
+            long_wait: Nanos::ZERO,
+            last: at,
+            sums: Sums::default(),
+            gauges: BTreeMap::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// When it was heard of first.
+    pub fn since(&self) -> Nanos {
+        self.since.0
+    }
+
+    /// In which part that was.
+    pub fn part(&self) -> u32 {
+        self.since.1
+    }
+
+    pub fn info(&self) -> Option<&RunInfo> {
+        self.info.as_deref()
+    }
+
+    /// A list that is not needed any more.
+    pub fn recycle(&mut self, mut events: Vec<Event>) {
+        if self.spare.len() < SPARE && events.capacity() <= 2 * MOST_EVENTS {
+            events.clear();
+            self.spare.push(events);
+        }
+    }
+
+    pub fn hear(&mut self, event: &Event, told: &mut Vec<Told>) {
+        self.last = self.last.max(event.at);
+        let at = self.last;
+        self.sums.events += 1;
+        match &event.kind {
+            EventKind::RunStarted(info) => self.info = Some(Box::new(finite(info))),
+            EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
+            EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch, told),
+            EventKind::RunEnded => {
+                for epoch in self.epochs.keys().copied().collect::<Vec<_>>() {
+                    self.end_epoch(at, epoch, told);
+                }
+                self.end_wait(at, None, told);
+                self.ended.get_or_insert(at);
+            }
+            EventKind::WorkerStarted(_) | EventKind::WorkerSeeded(_) => {
+                self.workers.push(event.clone());
+            }
+            EventKind::WorkerEnded { worker, os_id, .. } => self.end_worker(*worker, *os_id),
+            EventKind::Dispatched(dispatch) => {
+                if self.dispatch(at, dispatch.batch, dispatch.indices.len()) {
+                    self.note(dispatch.batch, event);
+                }
+            }
+            EventKind::Entered { batch, stage } => {
+                let flying = self.flying.get(batch);
+                if flying.is_some_and(|of| of.stage.may_enter(*stage)) {
+                    self.note(*batch, event);
+                    self.enter(at, *batch, *stage, told);
+                }
+            }
+            EventKind::Fetched(fetched) => self.fetched(event, fetched),
+            EventKind::Processor(time) => self.note(time.batch, event),
+            EventKind::Content(content) => self.note(content.batch, event),
+            EventKind::Consumer { waiting: true } => self.start_wait(at, told),
+            EventKind::Consumer { waiting: false } => self.end_wait(at, None, told),
+            EventKind::Gauge(gauge) if gauge.part.is_none() && gauge.value.is_finite() => {
+                let new = (0, 0.0, f64::MIN);
+                let of = self.gauges.entry((gauge.lane, gauge.what)).or_insert(new);
+                let sum = (of.1 + gauge.value).clamp(f64::MIN, f64::MAX);
+                *of = (of.0 + 1, sum, of.2.max(gauge.value));
+            }
+            EventKind::Message(message) => {
+                self.sums.errors += u64::from(message.level == Level::Error);
+                self.sums.warnings += u64::from(message.level == Level::Warning);
+            }
+            EventKind::Dropped { count } => {
+                self.sums.dropped = self.sums.dropped.saturating_add(*count);
+            }
+            // These are not heard from who records.
+            EventKind::Gauge(_)
+            | EventKind::EpochContinued { .. }
+            | EventKind::Retention(_)
+            | EventKind::Summed(_)
+            | EventKind::Kept(_)
+            | EventKind::State(_) => {}
+        }
+    }
+
+    fn note(&mut self, batch: BatchId, event: &Event) {
+        if let Some(flying) = self.flying.get_mut(&batch)
+            && flying.events.len() < MOST_EVENTS
+        {
+            flying.events.push(event.clone());
+        }
+    }
+
+    fn start_epoch(&mut self, at: Nanos, epoch: u32) {
+        if self.newest.is_some_and(|newest| epoch <= newest) {
+            return;
+        }
+        self.newest = Some(epoch);
+        self.epochs.insert(epoch, 0);
+        self.opened = Some((epoch, at, at));
+        self.sums.epochs += 1;
+    }
+
+    fn end_epoch(&mut self, at: Nanos, epoch: u32, told: &mut Vec<Told>) {
+        if self.epochs.remove(&epoch).is_none() {
+            return;
+        }
+        self.end_wait(at, None, told);
+        let of_it = BatchId { epoch, idx: 0 }..=BatchId {
+            epoch,
+            idx: u32::MAX,
+        };
+        let left: Vec<BatchId> = self.flying.range(of_it).map(|(id, _)| *id).collect();
+        for batch in left {
+            let end = match self.training.contains(&batch) {
+                true => Stage::Done,
+                false => Stage::Discarded,
+            };
+            self.enter(at, batch, end, told);
+        }
+    }
+
+    /// True if it is one that could come now.
+    fn dispatch(&mut self, at: Nanos, batch: BatchId, indices: usize) -> bool {
+        let Some(next) = self.epochs.get_mut(&batch.epoch) else {
+            return false;
+        };
+        if batch.idx < *next {
+            return false;
+        }
+        *next = batch.idx.saturating_add(1);
+        if self.flying.len() >= MOST_FLYING
+            && let Some((oldest, _)) = self.flying.pop_first()
+        {
+            self.training.remove(&oldest);
+        }
+        if let Some((_, _, last)) = &mut self.opened {
+            *last = at;
+        }
+        let flying = Flying {
+            stage: Stage::Queued,
+            since: at,
+            indices,
+            timings: 0,
+            was_held: false,
+            was_yielded: false,
+            fetch: Nanos::ZERO,
+            events: self.spare.pop().unwrap_or_default(),
+        };
+        self.flying.insert(batch, flying);
+        true
+    }
+
+    fn fetched(&mut self, event: &Event, fetched: &Fetched) {
+        if let Some(flying) = self.flying.get_mut(&fetched.batch)
+            && flying.timings == 0
+        {
+            flying.timings = fetched.samples.len();
+            self.note(fetched.batch, event);
+        }
+    }
+
+    fn enter(&mut self, at: Nanos, batch: BatchId, stage: Stage, told: &mut Vec<Told>) {
+        let Some(flying) = self.flying.get_mut(&batch) else {
+            return;
+        };
+        if !flying.stage.may_enter(stage) {
+            return;
+        }
+        let before = std::mem::replace(&mut flying.stage, stage);
+        let took = at - std::mem::replace(&mut flying.since, at);
+        flying.was_held |= stage == Stage::Held;
+        flying.was_yielded |= stage == Stage::Training;
+        match before {
+            Stage::Fetching | Stage::Collating => flying.fetch += took,
+            Stage::Training => {
+                self.sums.steps.record(took);
+                self.training.remove(&batch);
+            }
+            _ => {}
+        }
+        if stage == Stage::Training {
+            self.training.insert(batch);
+        }
+        if matches!(stage, Stage::Training | Stage::Failed) {
+            self.end_wait(at, Some(batch), told);
+        }
+        if stage.is_final() {
+            self.land(at, batch, told);
+        }
+    }
+
+    /// A batch has come to its end.
+    fn land(&mut self, at: Nanos, batch: BatchId, told: &mut Vec<Told>) {
+        let Some(mut of) = self.flying.remove(&batch) else {
+            return;
+        };
+        let sums = &mut self.sums;
+        if of.was_yielded {
+            sums.batches += 1;
+            sums.samples += of.indices.max(of.timings) as u64;
+        }
+        sums.held += u64::from(of.was_held);
+        sums.failed += u64::from(of.stage == Stage::Failed);
+        sums.discarded += u64::from(of.stage == Stage::Discarded && !of.was_yielded);
+        if of.fetch > Nanos::ZERO {
+            sums.fetches.record(of.fetch);
+            of.events.retain(is_small);
+            told.push(Told::Fetched {
+                at,
+                took: of.fetch,
+                events: of.events,
+            });
+        } else {
+            self.recycle(of.events);
+        }
+    }
+
+    fn start_wait(&mut self, at: Nanos, told: &mut Vec<Told>) {
+        if self.wait.is_some() {
+            return;
+        }
+        if let Some((_, start, last)) = self.opened.take() {
+            self.sums.opening += last - start;
+        }
+        // Asking for the next batch ends the work on the one before.
+        if let Some(batch) = self.training.first().copied() {
+            self.enter(at, batch, Stage::Done, told);
+        }
+        self.wait = Some(at);
+    }
+
+    fn end_wait(&mut self, at: Nanos, batch: Option<BatchId>, told: &mut Vec<Told>) {
+        let Some(start) = self.wait.take() else {
+            return;
+        };
+        let of = batch.and_then(|batch| self.flying.get(&batch));
+        let mut end = at;
+        for event in of.into_iter().flat_map(|of| of.events.iter().rev()) {
+            let (entered, stage) = match &event.kind {
+                EventKind::Entered { stage, .. } => (event.at, *stage),
+                EventKind::Dispatched(_) => (event.at, Stage::Queued),
+                _ => continue,
+            };
+            let from = entered.max(start);
+            if from < end {
+                *self.sums.waited.entry(Awaited::of(stage)).or_default() += end - from;
+                end = from;
+            }
+        }
+        if start < end {
+            let what = match of {
+                Some(_) => Awaited::NotDispatched,
+                None => Awaited::End,
+            };
+            *self.sums.waited.entry(what).or_default() += end - start;
+        }
+        self.sums.waits.record(at - start);
+        if at - start < self.long_wait {
+            return;
+        }
+        let mut events = self.spare.pop().unwrap_or_default();
+        if let Some(of) = batch.and_then(|batch| self.flying.get(&batch)) {
+            events.extend(of.events.iter().filter(|event| is_small(event)).cloned());
+        }
+        told.push(Told::Wait {
+            at,
+            wait: (start, at),
+            events,
+        });
+    }
+
+    /// What it came to since the last time; `None` if nothing happened.
+    pub fn sum_up(&mut self) -> Option<Sums> {
+        if self.sums.events == 0 {
+            return None;
+        }
+        let mut sums = std::mem::take(&mut self.sums);
+        let gauges = std::mem::take(&mut self.gauges).into_iter();
+        let of = |((lane, what), (count, sum, max)): (_, (u64, f64, f64))| {
+            let lane: Option<Lane> = lane;
+            GaugeSum {
+                lane: lane.map(Lane::key),
+                what,
+                count,
+                sum,
+                max,
+            }
+        };
+        sums.gauges = gauges.map(of).collect();
+        Some(sums)
+    }
+}
+
+/// Contents may be pictures: those stay where everything is kept.
+fn is_small(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::Content(content) => content.nbytes() <= MOST_CONTENT,
+        _ => true,
+    }
+}
+

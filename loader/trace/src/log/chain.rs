@@ -1,0 +1,306 @@
+//! A recording in parts, read as one text: its header, what is kept of the parts that were dropped, and the parts that are there.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use loadscope_words::say;
+use serde::Deserialize;
+
+use super::counted::Counted;
+use super::parted::{Member, folder};
+use super::unpack::Unpacked;
+use super::{MAX_HEADER, MAX_LINE, ZSTD_MAGIC};
+use crate::LogError;
+
+/// So much text is made at a time, bytes.
+const BLOCK: usize = 256 << 10;
+
+type Input = BufReader<Box<dyn Read + Send>>;
+
+/// The text of a recording in parts.
+pub(super) struct Chain {
+    /// What was made and is not yet read.
+    out: Vec<u8>,
+    at: usize,
+    /// The beginning of a line that goes on.
+    rest: Vec<u8>,
+    sides: Vec<Side>,
+    /// Number of the first part that is there.
+    first: u32,
+    parts: VecDeque<(String, File)>,
+    current: Option<(String, Input)>,
+    consumed: Arc<AtomicU64>,
+    /// Something is cut off.
+    cut: bool,
+    told: bool,
+    /// Bytes of all files.
+    pub size: u64,
+}
+
+/// A file with what is kept of the parts that were dropped.
+struct Side {
+    name: String,
+    input: Input,
+    line: Vec<u8>,
+    /// When that happened which the line tells of.
+    at: i64,
+}
+
+/// What a line says of its place.
+#[derive(Deserialize)]
+struct Place {
+    t: Option<i64>,
+    in_part: Option<u32>,
+}
+
+impl Chain {
+    /// Opens all that stands in the folder `name` beside `path`, whose header is `header`.
+    pub fn open(
+        path: &Path,
+        name: &str,
+        header: &[u8],
+        consumed: Arc<AtomicU64>,
+    ) -> Result<Self, LogError> {
+        let Some(folder) = folder(path, name) else {
+            let why = say!("the name of the folder with its parts is not one beside it");
+            return Err(LogError::NotALog {
+                why: why.to_owned(),
+            });
+        };
+        let (parts, sides) = files(&folder)?;
+        let first = parts.front().map_or(u32::MAX, |(number, ..)| *number);
+        let sizes = parts.iter().map(|(.., file)| file).chain(sides.iter().map(|(_, file)| file));
+        let size = sizes.map(|file| file.metadata().map_or(0, |m| m.len())).sum();
+        let mut out = header.trim_ascii_end().to_vec();
+        out.push(b'\n');
+        let mut chain = Self {
+            out,
+            at: 0,
+            rest: Vec::new(),
+            sides: Vec::new(),
+            first,
+            parts: parts.into_iter().map(|(_, name, file)| (name, file)).collect(),
+            current: None,
+            consumed,
+            cut: false,
+            told: false,
+            size,
+        };
+        for (name, file) in sides {
+            chain.open_side(name, file).map_err(|cause| LogError::reading(cause, 1, true))?;
+        }
+        Ok(chain)
+    }
+
+    fn open_side(&mut self, name: String, file: File) -> io::Result<()> {
+        let input = unpacked(file, &self.consumed).map_err(|e| named(&name, e))?;
+        let mut side = Side {
+            name,
+            input,
+            line: Vec::new(),
+            at: 0,
+        };
+        if side.step(self.first)? {
+            self.sides.push(side);
+        }
+        Ok(())
+    }
+
+    /// Makes more text; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        self.out.clear();
+        self.at = 0;
+        // Of what is kept, what happened first.
+        while let Some(k) = (0..self.sides.len()).min_by_key(|k| self.sides[*k].at) {
+            self.out.append(&mut self.sides[k].line);
+            if !self.sides[k].step(self.first)? {
+                self.sides.remove(k);
+            }
+            if self.out.len() >= BLOCK {
+                return Ok(true);
+            }
+        }
+        if !self.out.is_empty() {
+            return Ok(true);
+        }
+        loop {
+            if self.current.is_none() && !self.open_next()? {
+                return Ok(false);
+            }
+            if self.read_part()? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Opens the next part, behind its header; false if there is none.
+    fn open_next(&mut self) -> io::Result<bool> {
+        while let Some((name, file)) = self.parts.pop_front() {
+            let mut input = unpacked(file, &self.consumed).map_err(|e| named(&name, e))?;
+            let mut header = Vec::new();
+            let limit = MAX_HEADER as u64 + 1;
+            match (&mut input).take(limit).read_until(b'\n', &mut header) {
+                Ok(_) if header.ends_with(b"\n") => {
+                    self.current = Some((name, input));
+                    return Ok(true);
+                }
+                Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(named(&name, e)),
+                // The recorder was killed when it had just begun it.
+                _ => self.cut = true,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads whole lines from the part that is open; false if there are none.
+    fn read_part(&mut self) -> io::Result<bool> {
+        let Some((name, input)) = &mut self.current else {
+            return Ok(false);
+        };
+        self.out.append(&mut self.rest);
+        loop {
+            let start = self.out.len();
+            self.out.resize(start + BLOCK, 0);
+            let read = input.read(&mut self.out[start..]);
+            self.out.truncate(start + read.as_ref().map_or(0, |n| *n));
+            let is_cut = match read {
+                Ok(0) => false,
+                Ok(_) => {
+                    let end = self.out.iter().rposition(|b| *b == b'\n');
+                    let Some(end) = end else {
+                        if self.out.len() > MAX_LINE {
+                            return Ok(true);
+                        }
+                        continue;
+                    };
+                    self.rest.extend_from_slice(&self.out[end + 1..]);
+                    self.out.truncate(end + 1);
+                    return Ok(true);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => true,
+                Err(e) => return Err(named(name, e)),
+            };
+            self.current = None;
+            self.cut |= is_cut;
+            if !self.parts.is_empty() && !self.out.is_empty() {
+                // The line that was being written has no end, and others follow.
+                self.out.clear();
+                self.cut = true;
+            }
+            return Ok(!self.out.is_empty());
+        }
+    }
+}
+
+impl Read for Chain {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.out.len() && !self.fill()? {
+            // What is cut off is said once everything before has been read.
+            if self.cut && !std::mem::replace(&mut self.told, true) {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            return Ok(0);
+        }
+        let text = &self.out[self.at..];
+        let n = text.len().min(buf.len());
+        buf[..n].copy_from_slice(&text[..n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+impl Side {
+    /// Goes on to the next line about a part before `first`; false if there is none.
+    fn step(&mut self, first: u32) -> io::Result<bool> {
+        loop {
+            self.line.clear();
+            let limit = MAX_LINE as u64 + 1;
+            match (&mut self.input).take(limit).read_until(b'\n', &mut self.line) {
+                Ok(_) if self.line.ends_with(b"\n") => {}
+                // What was being written is about a part that is still there.
+                Ok(_) => return Ok(false),
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                Err(e) => return Err(named(&self.name, e)),
+            }
+            let place: Place = match serde_json::from_slice(&self.line) {
+                Ok(place) => place,
+                // The reader of the lines says what is wrong with it.
+                Err(_) => return Ok(true),
+            };
+            if let (Some(at), Some(_)) = (place.t, place.in_part.filter(|part| *part < first)) {
+                self.at = at;
+                return Ok(true);
+            }
+        }
+    }
+}
+
+type Parts = VecDeque<(u32, String, File)>;
+
+/// The parts that follow each other up to the newest, and the files with what is kept of others.
+fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
+    let failed = |cause| LogError::Parts {
+        folder: folder.to_owned(),
+        cause,
+    };
+    let mut members = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        members.extend(name.to_str().and_then(Member::of));
+    }
+    members.sort_unstable();
+    let open = |member: Member| open(folder, member);
+    let mut parts = VecDeque::new();
+    // From the newest back: a recorder that is at work may drop the oldest meanwhile.
+    for member in members.iter().rev() {
+        let Member::Part(number) = *member else {
+            continue;
+        };
+        let next = parts.front().map(|(next, ..): &(u32, String, File)| *next);
+        if next.is_some_and(|next| next.checked_sub(1) != Some(number)) {
+            break;
+        }
+        match open(*member)? {
+            Some(file) => parts.push_front((number, member.name(), file)),
+            None => break,
+        }
+    }
+    let newest = members.iter().rev().find(|m| matches!(m, Member::Course(_)));
+    let others = members.iter().filter(|m| matches!(m, Member::Waits(_) | Member::Kept));
+    let mut sides = Vec::new();
+    for member in newest.into_iter().chain(others) {
+        sides.extend(open(*member)?.map(|file| (member.name(), file)));
+    }
+    Ok((parts, sides))
+}
+
+/// Opens a file in the folder; `None` if it is gone.
+fn open(folder: &Path, member: Member) -> Result<Option<File>, LogError> {
+    let path: PathBuf = folder.join(member.name());
+    match File::open(&path) {
+        Ok(file) => Ok(Some(file)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(LogError::Open { path, cause }),
+    }
+}
+
+fn unpacked(file: File, consumed: &Arc<AtomicU64>) -> io::Result<Input> {
+    let counted = Counted::new(file, Arc::clone(consumed));
+    let mut input = BufReader::with_capacity(64 << 10, counted);
+    let packed = input.fill_buf()?.starts_with(&ZSTD_MAGIC);
+    let plain: Box<dyn Read + Send> = match packed {
+        true => Box::new(Unpacked::new(input)?),
+        false => Box::new(input),
+    };
+    Ok(BufReader::with_capacity(64 << 10, plain))
+}
+
+/// The error with the file that it is about.
+fn named(name: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{name}: {error}"))
+}

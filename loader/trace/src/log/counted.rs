@@ -1,0 +1,31 @@
+//! Counts what is read, so that progress can be shown.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An input whose bytes are counted.
+pub(super) struct Counted<R> {
+    inner: R,
+    consumed: Arc<AtomicU64>,
+}
+
+impl<R> Counted<R> {
+    pub fn new(inner: R, consumed: Arc<AtomicU64>) -> Self {
+        Self { inner, consumed }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = loop {
+            match self.inner.read(buf) {
+                // A signal came; nothing was read yet.
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

@@ -1,0 +1,107 @@
+//! A recording of which whole parts are dropped: the names of what it is made of.
+//!
+//! `run.jsonl.zst` is a header that names the folder `run.parts` beside it. In the folder stand the parts, each a sound recording by
+//! itself, and what is kept of those that were dropped.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The ending of the folder.
+pub const ENDING: &str = ".parts";
+
+/// Who the runs are, what is kept of them, and the slowest batches. Written anew as a whole.
+pub const KEPT: &str = "kept.jsonl.zst";
+
+const FILE: &str = ".jsonl.zst";
+
+/// A file in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Member {
+    /// A part, in which everything is.
+    Part(u32),
+    /// What the minutes came to, and errors. Of several only the one with the highest number counts.
+    Course(u32),
+    /// Waits whose length is in this class; the lowest is dropped where there is no room for it.
+    Waits(u32),
+    /// [`KEPT`].
+    Kept,
+}
+
+impl Member {
+    /// Its name.
+    pub fn name(self) -> String {
+        match self {
+            Self::Part(number) => format!("{number:06}{FILE}"),
+            Self::Course(number) => format!("course-{number:04}{FILE}"),
+            Self::Waits(class) => format!("waits-{class:02}{FILE}"),
+            Self::Kept => KEPT.to_owned(),
+        }
+    }
+
+    /// Which one has this name.
+    pub fn of(name: &str) -> Option<Self> {
+        if name == KEPT {
+            return Some(Self::Kept);
+        }
+        let stem = name.strip_suffix(FILE)?;
+        let member = match stem.split_once('-') {
+            None => Self::Part(stem.parse().ok()?),
+            Some(("course", number)) => Self::Course(number.parse().ok()?),
+            Some(("waits", class)) => Self::Waits(class.parse().ok()?),
+            Some(_) => return None,
+        };
+        // `+5` is no name of ours.
+        (member.name() == name).then_some(member)
+    }
+}
+
+/// The folder that a recording at `path` names; `None` if that is no plain name.
+pub fn folder(path: &Path, name: &str) -> Option<PathBuf> {
+    let mut components = Path::new(name).components();
+    let is_plain = matches!(
+        (components.next(), components.next()),
+        (Some(Component::Normal(only)), None) if only == name
+    );
+    (is_plain && name.ends_with(ENDING)).then(|| path.with_file_name(name))
+}
+
+/// The name of a recording without what it says about its format: `run` of `run.jsonl.zst`.
+pub fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name);
+    stem.strip_suffix(".jsonl").unwrap_or(stem).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let all = [
+            Member::Part(0),
+            Member::Part(12),
+            Member::Part(4_000_000_000),
+            Member::Course(3),
+            Member::Waits(0),
+            Member::Kept,
+        ];
+        for member in all {
+            assert_eq!(Member::of(&member.name()), Some(member));
+        }
+        for foreign in ["12.jsonl.zst", "+00012.jsonl.zst", "waits-1.jsonl.zst", "000012.jsonl", ""] {
+            assert_eq!(Member::of(foreign), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_folder_stands_beside_its_recording_and_nowhere_else() {
+        let path = Path::new("/data/run.jsonl.zst");
+        let beside = folder(path, "run.parts");
+        assert_eq!(beside, Some(PathBuf::from("/data/run.parts")));
+        for elsewhere in ["../x.parts", "/x.parts", "a/b.parts", "..", ".", "", "run", "run.parts/"] {
+            assert_eq!(folder(path, elsewhere), None, "{elsewhere}");
+        }
+        assert_eq!(stem(path), "run");
+        assert_eq!(stem(Path::new("a.b.jsonl")), "a.b");
+    }
+}

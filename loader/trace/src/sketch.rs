@@ -1,0 +1,213 @@
+//! Distributions of times in little room: how many were of about which length.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+
+/// Lengths are told apart by an eighth of themselves: a value read from a sketch is off by 6 % at most.
+const PARTS: u16 = 8;
+
+/// No length is in a later bucket.
+const LAST: u16 = 60 * PARTS + PARTS - 1;
+
+/// How many times were of about which length. Two are added bucket by bucket, without loss.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
+pub struct Sketch {
+    /// Number of a bucket and how many are in it, in order; those with none are left out.
+    buckets: Vec<(u16, u64)>,
+}
+
+impl Sketch {
+    /// Takes in a length.
+    pub fn record(&mut self, took: Nanos) {
+        self.put(bucket(took), 1);
+    }
+
+    /// Takes in all of another one.
+    pub fn add(&mut self, other: &Self) {
+        for (bucket, count) in &other.buckets {
+            self.put(*bucket, *count);
+        }
+    }
+
+    fn put(&mut self, bucket: u16, count: u64) {
+        match self.buckets.binary_search_by_key(&bucket, |(b, _)| *b) {
+            Ok(at) => self.buckets[at].1 = self.buckets[at].1.saturating_add(count),
+            Err(at) => self.buckets.insert(at, (bucket, count)),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        let counts = self.buckets.iter().map(|(_, count)| *count);
+        counts.fold(0, u64::saturating_add)
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.buckets.is_empty()
+    }
+
+    /// The length that this share of them do not exceed, about; `None` of none.
+    pub fn quantile(&self, share: f64) -> Option<Nanos> {
+        let wanted = (self.count() as f64 * share.clamp(0.0, 1.0)).ceil().max(1.0);
+        let mut seen = 0u64;
+        for (bucket, count) in &self.buckets {
+            seen = seen.saturating_add(*count);
+            if seen as f64 >= wanted {
+                return Some(middle(*bucket));
+            }
+        }
+        None
+    }
+}
+
+impl From<Vec<(u16, u64)>> for Sketch {
+    fn from(buckets: Vec<(u16, u64)>) -> Self {
+        let mut sketch = Self::default();
+        for (bucket, count) in buckets {
+            if count > 0 {
+                sketch.put(bucket.min(LAST), count);
+            }
+        }
+        sketch
+    }
+}
+
+impl From<Sketch> for Vec<(u16, u64)> {
+    fn from(sketch: Sketch) -> Self {
+        sketch.buckets
+    }
+}
+
+/// Below eight nanoseconds each length has a bucket, and from there on each eighth of an octave.
+fn bucket(took: Nanos) -> u16 {
+    let ns = took.0.max(0) as u64;
+    if ns < u64::from(PARTS) {
+        return ns as u16;
+    }
+    let octave = octave(took);
+    (octave - 2) * PARTS + (ns >> (octave - 3)) as u16 % PARTS
+}
+
+/// The length in the middle of a bucket.
+fn middle(bucket: u16) -> Nanos {
+    if bucket < PARTS {
+        return Nanos(bucket.into());
+    }
+    let shift = bucket / PARTS - 1;
+    let low = u64::from(PARTS + bucket % PARTS) << shift;
+    Nanos((low + (1 << shift) / 2) as i64)
+}
+
+fn octave(took: Nanos) -> u16 {
+    63 - (took.0.max(1) as u64).leading_zeros() as u16
+}
+
+/// Lengths by powers of two, with what those of each come to: from these the time in the loader's loop follows, in which very long
+/// steps count only in part.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u16, u64, i64)>", into = "Vec<(u16, u64, i64)>")]
+pub struct Octaves {
+    /// The power, how many, and their sum in ns; in order, without those of which there are none.
+    all: Vec<(u16, u64, i64)>,
+}
+
+impl Octaves {
+    /// Takes in a length.
+    pub fn record(&mut self, took: Nanos) {
+        self.put(octave(took), 1, took.0.max(0));
+    }
+
+    /// Takes in all of another one.
+    pub fn add(&mut self, other: &Self) {
+        for (octave, count, sum) in &other.all {
+            self.put(*octave, *count, *sum);
+        }
+    }
+
+    fn put(&mut self, octave: u16, count: u64, sum: i64) {
+        match self.all.binary_search_by_key(&octave, |(o, ..)| *o) {
+            Ok(at) => {
+                let (_, known, total) = &mut self.all[at];
+                (*known, *total) = (known.saturating_add(count), total.saturating_add(sum));
+            }
+            Err(at) => self.all.insert(at, (octave, count, sum)),
+        }
+    }
+
+    /// Power of two, count and sum, ns.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64, i64)> + '_ {
+        self.all.iter().copied()
+    }
+
+    /// All lengths together.
+    pub fn sum(&self) -> Nanos {
+        self.all
+            .iter()
+            .fold(Nanos::ZERO, |all, (_, _, sum)| all + Nanos(*sum))
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+impl From<Vec<(u16, u64, i64)>> for Octaves {
+    fn from(all: Vec<(u16, u64, i64)>) -> Self {
+        let mut octaves = Self::default();
+        for (octave, count, sum) in all {
+            if count > 0 {
+                octaves.put(octave.min(62), count, sum.max(0));
+            }
+        }
+        octaves
+    }
+}
+
+impl From<Octaves> for Vec<(u16, u64, i64)> {
+    fn from(octaves: Octaves) -> Self {
+        octaves.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn buckets_follow_each_other_without_gaps() {
+        let mut before = 0;
+        for ns in 0..100_000 {
+            let now = bucket(Nanos(ns));
+            assert!(now == before || now == before + 1, "{ns}: {before} {now}");
+            before = now;
+        }
+        assert_eq!(bucket(Nanos::MAX), LAST);
+        assert_eq!(bucket(Nanos(-5)), 0);
+    }
+
+    #[test]
+    fn nothing_has_no_quantile() {
+        assert_eq!(Sketch::default().quantile(0.5), None);
+        assert_eq!(Sketch::from(vec![(3, 0), (9999, u64::MAX)]).count(), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_off_by_a_sixteenth_at_most(mut lengths in prop::collection::vec(0..10_000_000_000i64, 1..200), share in 0.0..1.0f64) {
+            let mut sketch = Sketch::default();
+            lengths.iter().for_each(|ns| sketch.record(Nanos(*ns)));
+            lengths.sort_unstable();
+            let place = ((lengths.len() as f64 * share).ceil() as usize).clamp(1, lengths.len());
+            let (exact, found) = (lengths[place - 1], sketch.quantile(share).unwrap().0);
+            prop_assert!((found - exact).abs() as f64 <= exact as f64 / 15.0 + 1.0, "{found} {exact}");
+            let written = serde_json::to_string(&sketch).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Sketch>(&written).unwrap(), sketch);
+        }
+    }
+}

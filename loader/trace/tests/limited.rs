@@ -1,0 +1,280 @@
+//! A recording with a limit, held against the full recording of the same events.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+use std::collections::BTreeMap;
+
+use loadscope_trace::{
+    Awaited, BatchId, Event, EventKind, Keeper, Kept, Level, Message, Nanos, Policy, Retention, Run,
+    RunId, Stage, Summary, Sums,
+};
+use proptest::prelude::*;
+
+#[path = "any/history.rs"]
+mod history;
+
+use history::{fold, history, moves};
+
+/// A history of some minutes, in which something is said now and then.
+fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
+    let mut events = history(moves, false);
+    for event in &mut events {
+        event.at = Nanos(event.at.0 * 10_000_000);
+        if let EventKind::Fetched(fetched) = &mut event.kind {
+            fetched.samples.iter_mut().for_each(|s| s.start = event.at);
+        }
+    }
+    for (k, place) in talk.iter().enumerate() {
+        let place = 2 + place % (events.len() - 2);
+        let (at, run) = (events[place].at, RunId(0));
+        let message = Message {
+            level: [Level::Error, Level::Warning, Level::Info][k % 3],
+            text: format!("message {k}"),
+            about: None,
+            worker: None,
+            sample: None,
+        };
+        let kind = match k % 4 {
+            3 => EventKind::Dropped { count: 5 },
+            _ => EventKind::Message(Box::new(message)),
+        };
+        events.insert(place, Event { at, run, kind });
+    }
+    events
+}
+
+/// What is over so far, found out from the fold of everything so far.
+fn over(events: &[Event]) -> Sums {
+    let run = fold(events);
+    let level = |level| run.messages().iter().filter(|(_, m)| m.level == level).count() as u64;
+    let mut sums = Sums {
+        events: run.events(),
+        dropped: run.dropped(),
+        epochs: run.epochs().len() as u64,
+        errors: level(Level::Error),
+        warnings: level(Level::Warning),
+        opening: run.opening(),
+        ..Sums::default()
+    };
+    for (row, batch) in run.batches().iter().enumerate() {
+        let path = run.path(row);
+        let was = |stage| path.iter().any(|step| step.stage == stage);
+        for step in &path {
+            if let (Stage::Training, Some(end)) = (step.stage, step.end) {
+                sums.steps.record(end - step.start);
+            }
+        }
+        let last = path.last().expect("it was dispatched").stage;
+        if !last.is_final() {
+            continue;
+        }
+        let yielded = was(Stage::Training);
+        sums.batches += u64::from(yielded);
+        sums.samples += if yielded { u64::from(batch.samples()) } else { 0 };
+        sums.held += u64::from(was(Stage::Held));
+        sums.failed += u64::from(last == Stage::Failed);
+        sums.discarded += u64::from(last == Stage::Discarded && !yielded);
+        let fetch = path.iter().filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
+        let fetch: i64 = fetch.filter_map(|s| Some((s.end? - s.start).0)).sum();
+        if fetch > 0 {
+            sums.fetches.record(Nanos(fetch));
+        }
+    }
+    for wait in run.waits().iter().filter(|w| w.end != Nanos::MAX) {
+        sums.waits.record(wait.end - wait.start);
+        let mut left = wait.end - wait.start;
+        let path = wait.batch.map(|row| run.path(row as usize)).unwrap_or_default();
+        for step in path.iter().filter(|step| step.start < wait.end) {
+            let end = step.end.unwrap_or(wait.end).min(wait.end);
+            let part = end - step.start.max(wait.start);
+            if part > Nanos::ZERO {
+                *sums.waited.entry(Awaited::of(step.stage)).or_default() += part;
+                left = left - part;
+            }
+        }
+        let rest = if wait.batch.is_some() { Awaited::NotDispatched } else { Awaited::End };
+        if left > Nanos::ZERO {
+            *sums.waited.entry(rest).or_default() += left;
+        }
+    }
+    sums
+}
+
+/// What a recording is cut into, and what is kept of it.
+struct Recorded {
+    /// Position of the first event of each part, and how the run stood then.
+    parts: Vec<(usize, Vec<Event>)>,
+    sums: Vec<Event>,
+    kept: Vec<Event>,
+    keeper: Keeper,
+}
+
+fn recorded(events: &[Event], cuts: &[usize], long_wait: Nanos) -> Recorded {
+    let mut keeper = Keeper::new(Policy {
+        long_wait,
+        keep_slowest: 3,
+    });
+    let (mut parts, mut all) = (vec![(0, Vec::new())], Vec::new());
+    for (k, event) in events.iter().enumerate() {
+        if k > 0 && cuts.contains(&k) {
+            parts.push((k, keeper.cut(event.at, &mut all)));
+        }
+        keeper.hear(event, &mut all);
+    }
+    keeper.finish(events.last().expect("some").at, &mut all);
+    let is_sum = |event: &Event| matches!(event.kind, EventKind::Summed(_));
+    let (sums, kept) = all.into_iter().partition(is_sum);
+    Recorded {
+        parts,
+        sums,
+        kept,
+        keeper,
+    }
+}
+
+fn kept(event: &Event) -> &Kept {
+    match &event.kind {
+        EventKind::Kept(kept) => kept,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The run as it is read from the parts from `first` on.
+fn read(recorded: &Recorded, events: &[Event], first: usize) -> Run {
+    let mut run = Run::default();
+    let part = |event: &Event| match &event.kind {
+        EventKind::Summed(sums) => sums.part,
+        EventKind::Kept(kept) => kept.part,
+        EventKind::Retention(retention) => retention.part,
+        other => panic!("{other:?}"),
+    };
+    let introductions = recorded.keeper.introductions(&Retention::default());
+    let all = introductions.iter().chain(&recorded.sums).chain(&recorded.kept);
+    all.filter(|event| part(event) < first as u32).for_each(|event| run.apply(event));
+    let (from, state) = &recorded.parts[first];
+    state.iter().for_each(|event| run.apply(event));
+    events[*from..].iter().for_each(|event| run.apply(event));
+    run
+}
+
+fn batch_of(event: &Event) -> Option<BatchId> {
+    match &event.kind {
+        EventKind::Dispatched(dispatch) => Some(dispatch.batch),
+        EventKind::Entered { batch, .. } => Some(*batch),
+        EventKind::Fetched(fetched) => Some(fetched.batch),
+        _ => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn sums_are_those_of_the_full_recording(
+        moves in moves(),
+        talk in prop::collection::vec(any::<usize>(), 0..8),
+        cuts in prop::collection::vec(0..900usize, 0..8),
+    ) {
+        let events = events(&moves, &talk);
+        let recorded = recorded(&events, &cuts, Nanos(1));
+        // Each stretch ends before the first event that is not in it.
+        let mut so_far = Sums::default();
+        let mut ends: BTreeMap<usize, ()> = BTreeMap::new();
+        for event in &recorded.sums {
+            let EventKind::Summed(sums) = &event.kind else { continue };
+            prop_assert!(sums.from <= sums.to);
+            so_far.add(sums);
+            let count = so_far.events as usize;
+            ends.insert(count, ());
+            let mut expected = over(&events[..count]);
+            (expected.part, expected.from, expected.to) = (so_far.part, so_far.from, so_far.to);
+            prop_assert_eq!(&so_far, &expected, "after {} events", count);
+            // No stretch is longer than a minute of the clock.
+            prop_assert!((sums.to - sums.from).0 <= 60_000_000_000);
+        }
+        prop_assert_eq!(so_far.events as usize, events.len());
+    }
+
+    #[test]
+    fn what_is_dropped_and_what_is_there_add_up_to_the_full_recording(
+        moves in moves(),
+        talk in prop::collection::vec(any::<usize>(), 0..8),
+        cuts in prop::collection::vec(0..900usize, 1..8),
+        which in any::<prop::sample::Index>(),
+    ) {
+        let events = events(&moves, &talk);
+        let recorded = recorded(&events, &cuts, Nanos(1));
+        let full = fold(&events);
+        let first = which.index(recorded.parts.len());
+        let run = read(&recorded, &events, first);
+        prop_assert!(run.anomalies().1 <= full.anomalies().1);
+        let (mut found, expected) = (Summary::of(&run), Summary::of(&full));
+        for (value, exact) in [
+            (&mut found.seconds, expected.seconds),
+            (&mut found.waited_seconds, expected.waited_seconds),
+            (&mut found.samples_per_second, expected.samples_per_second),
+        ] {
+            prop_assert!((*value - exact).abs() <= 1e-9 * exact.abs().max(1.0), "{} {}", value, exact);
+            *value = exact;
+        }
+        prop_assert_eq!(found, expected);
+        // The waits that end where everything is there are those of the full recording.
+        let begin = events[recorded.parts[first].0].at;
+        let of = |run: &Run| {
+            let waits = run.waits().iter().filter(|w| w.end > begin);
+            waits.map(|w| (w.start, w.end)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(of(&run), of(&full));
+        prop_assert_eq!(&run.info, &full.info);
+    }
+
+    #[test]
+    fn every_long_wait_is_kept_with_all_that_happened_to_its_batch(
+        moves in moves(),
+        cuts in prop::collection::vec(0..900usize, 0..8),
+        long_ms in 1..60_000i64,
+    ) {
+        let events = events(&moves, &[]);
+        let long = Nanos::from_millis(long_ms);
+        let recorded = recorded(&events, &cuts, long);
+        let full = fold(&events);
+        let waits = full.waits().iter().filter(|w| w.end != Nanos::MAX && w.end - w.start >= long);
+        let expected: Vec<_> = waits.map(|w| (w.start, w.end, w.batch.map(|row| full.batches()[row as usize].id))).collect();
+        let found: Vec<_> = recorded.kept.iter().map(|event| {
+            let kept = kept(event);
+            let (start, end) = kept.wait.expect("a wait");
+            (start, end, kept.batch())
+        }).collect();
+        prop_assert_eq!(found, expected);
+        for event in &recorded.kept {
+            let kept = kept(event);
+            let Some(batch) = kept.batch() else { continue };
+            let about = |e: &&Event| batch_of(e) == Some(batch);
+            let all: Vec<&Event> = events.iter().filter(about).take(kept.events.len()).collect();
+            prop_assert_eq!(kept.events.iter().collect::<Vec<_>>(), all);
+            let last = kept.events.last().map(|e| &e.kind);
+            let is_end = matches!(last, Some(EventKind::Entered { stage: Stage::Training | Stage::Failed, .. }));
+            prop_assert!(is_end, "{:?}", last);
+        }
+    }
+
+    #[test]
+    fn the_slowest_batches_are_kept(moves in moves()) {
+        let events = events(&moves, &[]);
+        let recorded = recorded(&events, &[], Nanos(1));
+        let full = fold(&events);
+        let took = |row: usize| {
+            let path = full.path(row);
+            let fetch = path.iter().filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
+            fetch.filter_map(|s| Some((s.end? - s.start).0)).sum::<i64>()
+        };
+        let mut all: Vec<i64> = (0..full.batches().len()).map(took).filter(|ns| *ns > 0).collect();
+        all.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+        all.truncate(3);
+        let slowest = recorded.keeper.slowest();
+        let ids = slowest.iter().filter_map(|event| kept(event).batch());
+        let mut found: Vec<i64> = ids.map(|id| took(full.row(id).expect("it is known"))).collect();
+        found.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+        prop_assert_eq!(found, all);
+    }
+}
