@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+mod alone;
 mod bad_input;
 mod control_sequence;
 mod diagnose;
@@ -18,17 +19,22 @@ mod layout;
 mod learn;
 mod live;
 mod loaders;
+mod menus;
 mod messages;
 mod options;
 mod pace;
 mod pictures;
 mod pipeline;
 mod plots;
+mod presentation;
 mod runs;
+mod samples;
 mod sampling;
 mod states;
 mod texts;
 mod timeline;
 mod travel;
 mod trying;
+mod waits;
+mod welcome;
 mod window;

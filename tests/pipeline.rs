@@ -1,7 +1,7 @@
 //! The pipeline, the inspector and the table of batches: what they show and what a click does.
 
 mod content;
-mod enact;
+pub mod enact;
 mod gone;
 mod inspector;
 mod iterable;
@@ -32,9 +32,9 @@ use enact::{Play, enact};
 
 /// Name of the picture, what is enacted, at which transition, in which size and theme.
 type Shot = (&'static str, Play, (u32, Stage), (f32, f32), Theme);
-type Asked = Rc<RefCell<Vec<Command>>>;
+pub type Asked = Rc<RefCell<Vec<Command>>>;
 
-fn state(run: Run, cursor: Cursor) -> State {
+pub fn state(run: Run, cursor: Cursor) -> State {
     State {
         session: SessionState {
             source: Source::Finished,
@@ -47,7 +47,7 @@ fn state(run: Run, cursor: Cursor) -> State {
 }
 
 /// A window with one thing in it. What the thing asks for is carried out as the program would, and noted.
-fn window<'a>(
+pub fn window<'a>(
     size: (f32, f32),
     theme: Theme,
     state: State,

@@ -71,6 +71,44 @@ fn pictures_of_a_shuffled_run() {
     }
 }
 
+/// How many different colours a picture has in the middle of the window.
+fn colours(window: &mut Harness<'static, App>) -> usize {
+    let picture = window.render().expect("the window can be drawn");
+    let (w, h) = (picture.width(), picture.height());
+    let middle =
+        |x: u32, y: u32| (w * 2 / 5..w * 3 / 5).contains(&x) && (h / 2..h * 4 / 5).contains(&y);
+    let pixels = picture
+        .enumerate_pixels()
+        .filter(|(x, y, _)| middle(*x, *y));
+    let all: std::collections::BTreeSet<[u8; 4]> = pixels.map(|(.., p)| p.0).collect();
+    all.len()
+}
+
+#[test]
+fn points_are_coloured_by_class_by_worker_or_by_batch() {
+    let mut results = SnapshotResults::new();
+    for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
+        let mut window = open(&Recorded::of(digits()), theme, SMALL);
+        until(&mut window, "Every one of the 1,797 indices");
+        let plain = colours(&mut window);
+        for by in ["Colour by class", "Colour by worker", "Colour by batch"] {
+            window
+                .get_by_label("What the points are coloured by")
+                .click();
+            window.run();
+            window.get_by_label(by).click();
+            window.run();
+            assert_eq!(window.state().state.session.sampling.colouring.label(), by);
+            let many = colours(&mut window);
+            assert!(many > plain + 2, "{by}: {many} and {plain} colours");
+            if by == "Colour by class" {
+                window.picture(format!("sampling_classes-{name}"));
+            }
+        }
+        results.extend_harness(&mut window);
+    }
+}
+
 #[test]
 fn pictures_of_ranks_that_were_not_told_the_epoch() {
     let mut results = SnapshotResults::new();

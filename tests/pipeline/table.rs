@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 use eframe::egui::Theme;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
+use loadscope_model::update::update;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, Stage};
 use loadscope_ui::panels::batches::BatchTable;
 
 use super::enact::{Play, enact};
 use super::{Asked, save, state, step_of, window};
+use crate::texts::texts;
 
 fn table<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, State>, Asked) {
     let mut table = BatchTable::default();
@@ -35,6 +38,96 @@ fn the_table_sorts_and_selects() {
     harness.get_by_label("Fetch, ms ↓").click();
     harness.run();
     assert!(top(&harness, "batch 0") < top(&harness, "batch 3"));
+}
+
+#[test]
+fn the_table_says_how_long_each_batch_was_waited_for_and_how_early_it_came() {
+    let run = enact(Play::default());
+    // Batch 3 is the slow one: those that come after it are there when the trainer asks for them.
+    let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state(run, Cursor::Live));
+    harness.run();
+    harness.get_by_label("Arrived, ms").click();
+    harness.run();
+    let top = |harness: &Harness<'_, State>, label: &str| harness.get_by_label(label).rect().top();
+    assert!(
+        top(&harness, "batch 4") < top(&harness, "batch 3"),
+        "early ones first"
+    );
+    harness.get_by_label("Arrived, ms ↓").click();
+    harness.run();
+    assert!(top(&harness, "batch 3") < top(&harness, "batch 4"));
+    let texts = texts(&harness).join("\n");
+    assert!(
+        texts.contains(" late") && texts.contains(" early"),
+        "{texts}"
+    );
+    harness.get_by_label_contains("Waited, ");
+    save(&mut harness, "table-waited");
+}
+
+#[test]
+fn the_table_shows_only_what_is_asked_for() {
+    let play = Play {
+        batches: 300,
+        workers: 4,
+        cost: |idx| if idx == 77 { 90.0 } else { 4.0 },
+        ..Play::default()
+    };
+    let (mut harness, _) = table(
+        (980.0, 300.0),
+        Theme::Light,
+        state(enact(play), Cursor::Live),
+    );
+    harness.run();
+    harness.get_by_label("300 batches");
+    let filter = |harness: &mut Harness<'_, State>, text: &str| {
+        harness.get_by_label("Filter of batches").focus();
+        harness.run();
+        harness.get_by_label("Filter of batches").type_text(text);
+        harness.run();
+    };
+    filter(&mut harness, "fetch > 50 ms");
+    harness.get_by_label("1 of 300 batches");
+    harness.get_by_label("batch 77");
+    assert!(harness.query_by_label("batch 0").is_none());
+    harness.get_by_label("Show all").click();
+    harness.run();
+    harness.get_by_label("batch 0");
+    filter(&mut harness, "worker 1, batch 0-99");
+    harness.get_by_label("25 of 300 batches");
+    save(&mut harness, "table-filtered");
+    // What is selected elsewhere and not shown scrolls nothing and breaks nothing.
+    harness.state_mut().session.selection = Some(Item::Batch(200));
+    harness.run();
+    harness.get_by_label("Show all").click();
+    harness.run();
+    filter(&mut harness, "wrkr 1");
+    harness.get_by_label_contains("Not understood: wrkr 1");
+}
+
+/// A filtered table of a run whose end is hidden has no row of what is to come.
+#[test]
+fn the_filter_knows_nothing_of_the_future() {
+    let play = Play {
+        batches: 300,
+        workers: 4,
+        ..Play::default()
+    };
+    let mut state = state(enact(play), Cursor::Live);
+    state.prefs.hides_future = true;
+    let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state);
+    harness.run();
+    harness.get_by_label("Filter of batches").focus();
+    harness.run();
+    harness
+        .get_by_label("Filter of batches")
+        .type_text("batch 250-299");
+    harness.run();
+    harness.get_by_label("50 of 300 batches");
+    let cursor = step_of(&harness.state().session.run, 100, Stage::Training);
+    let _ = update(harness.state_mut(), Command::Cursor(cursor));
+    harness.run();
+    assert!(harness.query_by_label("batch 250").is_none());
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         window.picture(format!("travel_palette_{name}"));
         tap(&mut window, Key::Escape);
         tap(&mut window, Key::Escape);
-        window.get_by_label("Go").click();
+        window.get_by_label("Navigate").click();
         window.run();
         window.picture(format!("travel_menu_{name}"));
         results.extend_harness(&mut window);

@@ -27,6 +27,7 @@ pub mod content;
 mod datasets;
 pub mod diagnose;
 pub mod format;
+pub mod glossary;
 pub mod headline;
 pub mod idle;
 pub mod landmarks;
@@ -43,6 +44,7 @@ mod simulated;
 pub mod tune;
 pub mod unsaved;
 pub mod variables;
+pub mod waits;
 
 pub use datasets::Datasets;
 

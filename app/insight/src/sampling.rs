@@ -6,6 +6,7 @@ mod answers;
 pub mod balance;
 pub mod chi2;
 mod circumstances;
+pub mod colouring;
 pub mod coverage;
 mod finding;
 pub mod findings;
@@ -38,4 +39,6 @@ pub struct Choice {
     pub epoch: Option<usize>,
     /// Number of the epoch that the options of the next run are shown for.
     pub options_epoch: u32,
+    /// What its points are coloured by.
+    pub colouring: colouring::Colouring,
 }

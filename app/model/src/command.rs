@@ -110,6 +110,10 @@ pub enum Command {
     Goal(Goal),
     /// Look for this.
     Search(String),
+    /// Show the glossary, and in it the words that have this in them; `None`: close it.
+    Glossary(Option<String>),
+    /// Show only these batches in the table.
+    Filter(String),
     /// Jump to this hit of the search, counted from 0.
     Hit(usize),
     /// Show the palette so, or take it away.

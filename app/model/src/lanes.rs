@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use loadscope_trace::{Lane, Run};
+use loadscope_trace::{Lane, Run, Stage};
 
 use crate::view::LaneGroup;
 
@@ -19,6 +19,8 @@ pub struct Used {
     pub prefetch: usize,
     /// The loader has workers, or had some.
     pub has_workers: bool,
+    /// The main process does everything, one after the other: it loads a batch, then trains on it.
+    pub is_one_process: bool,
 }
 
 impl Used {
@@ -33,8 +35,11 @@ impl Used {
             _ => None,
         });
         let workers: BTreeSet<u16> = (0..planned).chain(seen).collect();
+        let loads_itself = lanes.iter().any(|(lane, _)| *lane == Lane::Main);
         Self {
             has_workers: !workers.is_empty(),
+            // Who fetches may not have been measured: then it is not known that nobody else did.
+            is_one_process: workers.is_empty() && loads_itself && run.measures(Stage::Fetching),
             workers,
             prefetch: options.prefetch(),
             lanes,
@@ -72,6 +77,9 @@ impl Used {
 /// All lanes of a run that are shown, from top to bottom.
 pub fn order(run: &Run, folded: &BTreeSet<LaneGroup>) -> Vec<Lane> {
     let used = Used::of(run);
+    if used.is_one_process {
+        return vec![Lane::Main];
+    }
     let open = |group| !folded.contains(&group);
     let trainer = Some(Lane::Trainer).filter(|_| !run.batches().is_empty());
     let reorder = used.reorder().filter(|_| open(LaneGroup::Reorder));

@@ -7,6 +7,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::Language;
 use serde::{Deserialize, Serialize};
 
+use crate::sketch::Sketches;
 use crate::state::learn::Learned;
 use crate::view::Workspace;
 
@@ -80,6 +81,10 @@ pub struct Prefs {
     pub variables_open: bool,
     /// What the user wants of animations.
     pub motion: Motion,
+    /// How much larger everything is than the system has it.
+    pub zoom: f32,
+    /// Numbers about the program itself are shown.
+    pub numbers: bool,
     /// What comes after the moment that is looked at is not shown.
     pub hides_future: bool,
     /// How wide the panels are.
@@ -90,6 +95,8 @@ pub struct Prefs {
     pub asks: bool,
     /// Recently opened or saved, latest first.
     pub recent: Vec<PathBuf>,
+    /// Tiny drawings of them.
+    pub sketches: Sketches,
     /// Where the window stood on the screen.
     pub window: Option<WindowPlace>,
     /// What was learned so far.
@@ -118,11 +125,14 @@ impl Default for Prefs {
             inspector_open: true,
             variables_open: false,
             motion: Motion::System,
+            zoom: 1.0,
+            numbers: false,
             hides_future: false,
             splits: Splits::default(),
             annotations: Annotations::default(),
             asks: true,
             recent: Vec::new(),
+            sketches: Sketches::default(),
             window: None,
             learned: Learned::default(),
         }

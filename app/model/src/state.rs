@@ -44,6 +44,8 @@ impl State {
             before.run.hide_after(None);
         }
         before.loaders.hide_after(None);
+        before.draw_sketch(&mut self.prefs.sketches);
+        self.prefs.sketches.keep(&self.prefs.recent);
         self.look.search.start_again();
         self.runs.keep(before)
     }
@@ -57,6 +59,8 @@ impl State {
     /// What is remembered until the next start: what a lesson shows is not.
     pub fn prefs_to_keep(&self) -> Prefs {
         let mut prefs = self.prefs.clone();
+        self.session.draw_sketch(&mut prefs.sketches);
+        prefs.sketches.keep(&prefs.recent);
         if let Some(own) = &self.learn.own {
             prefs.options = own.options.clone();
             prefs.workspace = own.workspace;
@@ -75,6 +79,12 @@ impl State {
             self.session.source,
             Source::None | Source::Loading { .. } | Source::Simulating
         )
+    }
+
+    /// True if the pipeline is shown alone: where there is one.
+    pub fn presents(&self) -> bool {
+        let has_pipeline = self.has_run() && !self.session.run.whole_transitions().is_empty();
+        self.look.presenting && has_pipeline && self.prefs.workspace == Workspace::Debug
     }
 
     /// True if the run that is shown has options that can be looked at beside those of the next run.

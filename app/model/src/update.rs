@@ -214,6 +214,8 @@ fn change(state: &mut State, command: Command) {
         Command::Learn(command) => learn::carry_out(state, command),
         Command::Goal(goal) => state.look.goal = goal,
         Command::Search(text) => state.look.search.set(text),
+        Command::Glossary(typed) => state.overlay.glossary = typed,
+        Command::Filter(text) => state.session.filter = text,
         Command::Hit(at) => find::jump(state, at),
         Command::Palette(palette) => state.overlay.palette = palette,
         Command::Mark(mark) => state.session.markers.apply(mark),

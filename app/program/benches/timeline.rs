@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use eframe::egui::Rangef;
+use loadscope_insight::waits::LongWaits;
 use loadscope_model::view::TimeView;
 use loadscope_trace::{BatchId, Event, EventKind, Lane, Nanos, Run, RunId, RunInfo, Stage, Track};
 use loadscope_ui::theme::Palette;
@@ -86,6 +87,7 @@ fn bench(c: &mut Criterion) {
             visible: Rangef::new(0.0, 4_000.0),
             palette: &Palette::DARK,
             selection: None,
+            long: &LongWaits::default(),
         };
         let mut painted = Painted::default();
         painted.repaint(&canvas);

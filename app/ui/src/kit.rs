@@ -6,9 +6,11 @@
 pub mod action;
 pub mod choice;
 pub mod empty;
+pub mod menu;
 pub mod parts;
 pub mod rows;
 pub mod signs;
 pub mod strip;
 pub mod table;
+pub mod term;
 pub mod titles;

@@ -3,6 +3,7 @@
 pub mod batches;
 pub mod diagnose;
 pub mod drop;
+pub mod glossary;
 mod ground;
 pub mod help;
 pub mod inspector;

@@ -2,10 +2,13 @@
 //!
 //! `scene` reads the state, `layout` and `grid` say where everything is, the rest paints.
 
+use std::cell::RefCell;
+
 use egui::{Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 use loadscope_lessons::Part;
 use loadscope_trace::Lane;
 
+mod costs;
 mod counters;
 mod crew;
 mod ending;
@@ -15,11 +18,14 @@ mod headline;
 mod layout;
 mod pen;
 mod plan;
+mod previews;
 mod scene;
 mod stations;
+mod steps;
 mod tip;
 mod trainer;
 pub mod variables;
+mod worker;
 
 pub use headline::stage_dot;
 
@@ -30,11 +36,13 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Cursor;
 
+use costs::Costs;
 use ending::{Ending, is_over};
 use glide::Glides;
 use layout::{Layout, Placed, Station};
 use pen::Pen;
 use plan::Plan;
+use previews::Previews;
 use scene::Scene;
 
 /// A pipeline narrower than this cannot be read.
@@ -49,6 +57,8 @@ pub struct PipelineView {
     layouts: u64,
     glides: Glides,
     ending: Ending,
+    costs: Costs,
+    previews: RefCell<Previews>,
 }
 
 impl PipelineView {
@@ -87,7 +97,10 @@ impl PipelineView {
         let Some((_, _, layout)) = &self.layout else {
             return Vec::new();
         };
+        self.costs.follow(state);
+        self.previews.borrow_mut().begin(state.session.run_number);
         let mut pen = Pen::new(state, &scene, palette);
+        (pen.median, pen.previews) = (self.costs.median(), Some(&self.previews));
         pen.headline(ui, layout.headline);
         for pair in layout.stations.windows(2) {
             let middle = pair[0].body.center().y;

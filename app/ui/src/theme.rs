@@ -231,6 +231,8 @@ fn linear(component: u8) -> f32 {
 /// Sets fonts, spacing and both themes. Once, at the start.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(fonts());
+    // Sizes are actions, with the keys that egui would take.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
     for (theme, palette) in [
         (Theme::Dark, &Palette::DARK),
         (Theme::Light, &Palette::LIGHT),

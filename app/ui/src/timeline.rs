@@ -4,6 +4,7 @@
 //! [`Command`]s. Nothing here changes the state.
 
 pub mod axis;
+mod bars;
 mod body;
 pub mod canvas;
 pub mod chart;
@@ -12,6 +13,7 @@ pub mod flow;
 pub mod found;
 mod head;
 pub mod hit;
+mod ink;
 pub mod input;
 pub mod lanes;
 pub mod layout;
@@ -23,12 +25,14 @@ mod names;
 mod others;
 mod overlay;
 pub mod paint;
+pub mod process;
 mod ruler;
 mod scene;
 mod tooltip;
 mod words;
 
 use egui::{Align2, Rangef, Rect, Stroke, Ui, pos2, vec2};
+use loadscope_insight::waits::LongWaits;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
@@ -52,6 +56,7 @@ pub struct Timeline {
     body: body::Cache,
     minimap: minimap::Cache,
     others: others::Cache,
+    long: LongWaits,
     pointer: Option<Nanos>,
 }
 
@@ -82,6 +87,7 @@ impl Timeline {
         let others = others::height(state);
         let areas = Areas::of(rect, pinned.height, others, legend.height);
         let axis = TimeAxis::new(shown, areas.time, ui.pixels_per_point());
+        self.long.follow(state.session.run_number, run);
         let grid = Grid::new(&axis, run.end());
         let scene = Scene {
             state,
@@ -89,6 +95,7 @@ impl Timeline {
             axis,
             grid,
             pinned: &pinned,
+            long: &self.long,
             lanes: &Lanes::of(run, &state.look.folded).crowded(run, &grid),
             whole: state.whole(),
         };

@@ -16,8 +16,8 @@ use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::{
-    diagnose, drop, help, learn, mark, messages, notices, options, palette, runs, search, status,
-    toolbar, welcome,
+    diagnose, drop, glossary, help, learn, mark, messages, notices, options, palette, runs, search,
+    status, toolbar, welcome,
 };
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
@@ -32,7 +32,7 @@ struct Below<'a> {
 }
 
 /// A ground with margins.
-fn framed(ground: Color32, x: i8, y: i8) -> Frame {
+pub(crate) fn framed(ground: Color32, x: i8, y: i8) -> Frame {
     Frame::NONE
         .fill(ground)
         .inner_margin(Margin::symmetric(x, y))
@@ -43,6 +43,9 @@ impl Window {
     pub(crate) fn show(&mut self, ui: &mut Ui, model: &mut Model) -> Vec<Command> {
         let state: &State = model;
         learn::begin(ui.ctx(), state);
+        if state.presents() {
+            return self.present(ui, state);
+        }
         let ground = Palette::of(ui).panel;
         let frame = |x, y| framed(ground, x, y);
         let verdict = self.headline.known();
@@ -122,9 +125,15 @@ impl Window {
     }
 
     /// What lies above everything else.
-    fn above(ui: &mut Ui, state: &State, player: Option<Rect>, commands: &mut Vec<Command>) {
+    pub(crate) fn above(
+        ui: &mut Ui,
+        state: &State,
+        player: Option<Rect>,
+        commands: &mut Vec<Command>,
+    ) {
         commands.extend(learn::stage(ui, state, player));
         commands.extend(help::show(ui, state));
+        commands.extend(glossary::show(ui, state));
         commands.extend(messages::show(ui, state));
         commands.extend(search::show(ui, state));
         commands.extend(notices::show(ui, state));
@@ -153,7 +162,7 @@ impl Window {
     }
 
     /// The player of lessons above the status line, if something is open. Returns where it is.
-    fn player(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) -> Option<Rect> {
+    pub(crate) fn player(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) -> Option<Rect> {
         let height = learn::height(state, ui.content_rect().size())?;
         let panel = Panel::bottom("lesson")
             .frame(framed(Palette::of(ui).panel, 16, 8))

@@ -26,6 +26,7 @@ mod host;
 mod jobs;
 mod keys;
 mod other;
+mod present;
 pub mod turn;
 
 pub use beginning::beginning;

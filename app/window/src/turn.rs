@@ -76,6 +76,7 @@ pub fn draw(host: &mut impl Host, ui: &mut Ui) {
     host.tell(&ctx, Message::Drawing);
     let (model, window) = host.parts();
     window.headline.refresh(&ctx, model);
+    crate::present::zoom(&ctx, model);
     let commands = window.show(ui, model);
     let acted = !commands.is_empty();
     for command in commands {

@@ -4,6 +4,7 @@ use crate::column::Column;
 use crate::room::make_room;
 use crate::{Activity, Nanos, Shares, Span};
 
+mod gather;
 mod hide;
 
 /// The spans of one track in order of time, with running sums so that the time per activity up to any instant is

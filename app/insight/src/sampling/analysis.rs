@@ -102,7 +102,8 @@ pub fn answer(
         false => Knowledge::default(),
     };
     progress.tell(0.8)?;
-    let balance = balance(question, &order, &known, progress)?;
+    let labels = labels(question, &known).map(Arc::new);
+    let balance = balance(question, &order, (&known, labels.as_deref()), progress)?;
     let ranks = match ranks(question, coverage.bound, progress)? {
         Ok(ranks) => ranks,
         Err(refusal) => return Ok(Err(refusal)),
@@ -116,6 +117,7 @@ pub fn answer(
         coverage,
         shuffle,
         balance,
+        labels,
         ranks,
         rank: question.options.rank,
         findings: Vec::new(),
@@ -193,24 +195,27 @@ fn into_order(epoch: EpochOrder) -> Order {
     }
 }
 
-fn balance(
-    question: &Question,
-    order: &Order,
-    known: &Knowledge,
-    progress: &Progress,
-) -> Result<Option<Balance>, Unwanted> {
-    let labels = match &known.labels {
+fn labels(question: &Question, known: &Knowledge) -> Option<Labels> {
+    match &known.labels {
         Some(labels) => Some(Labels::All(labels.clone())),
         None if question.labels.is_empty() => None,
         None => Some(Labels::Some(question.labels.clone())),
-    };
+    }
+}
+
+fn balance(
+    question: &Question,
+    order: &Order,
+    (known, labels): (&Knowledge, Option<&Labels>),
+    progress: &Progress,
+) -> Result<Option<Balance>, Unwanted> {
     let names = if known.classes.is_empty() {
         &question.names
     } else {
         &known.classes
     };
     let asked = Asked {
-        labels: labels.as_ref(),
+        labels,
         names,
         weights: known.weights.as_deref(),
         replacement: question.options.replacement,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::balance::Balance;
+use super::balance::{Balance, Labels};
 use super::coverage::Coverage;
 use super::finding::Finding;
 use super::order::Order;
@@ -25,6 +25,8 @@ pub struct Answers {
     pub shuffle: Option<Shuffle>,
     /// Whether the classes came as they were asked for.
     pub balance: Option<Balance>,
+    /// Classes of samples, as far as they are known.
+    pub labels: Option<Arc<Labels>>,
     /// What the other ranks get.
     pub ranks: Option<Ranks>,
     /// Which of them this is.

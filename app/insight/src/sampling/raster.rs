@@ -69,18 +69,38 @@ pub struct Raster {
     pub counts: Vec<u16>,
     /// The largest of them.
     pub max: u16,
+    /// The group of the last point at each pixel, from 1; empty if points have none.
+    pub groups: Vec<u16>,
 }
 
 impl Raster {
     /// The points of `indices` in `window` on `width` × `height` pixels, each drawn as a square of `dot` pixels.
-    pub fn of(
+    pub fn of(indices: &[u64], window: &Window, pixels: (usize, usize), dot: usize) -> Self {
+        Self::grouped(
+            indices,
+            window,
+            pixels,
+            dot,
+            None::<fn(usize, u64) -> Option<u32>>,
+        )
+    }
+
+    /// The same, with the group that each point belongs to by its position and its index.
+    pub fn grouped(
         indices: &[u64],
         window: &Window,
         (width, height): (usize, usize),
         dot: usize,
+        mut group: Option<impl FnMut(usize, u64) -> Option<u32>>,
     ) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         let mut counts = vec![0u16; width * height];
+        let mut groups = match group {
+            Some(_) => vec![0u16; width * height],
+            None => Vec::new(),
+        };
+        // Colours come again long before there are so many groups.
+        let number = |group: u32| (group % 60_000) as u16 + 1;
         let per = |pixels: usize, range: &Range<f64>| pixels as f64 / (range.end - range.start);
         let (across, up) = (per(width, &window.positions), per(height, &window.indices));
         let visible = window.visible(indices.len());
@@ -93,9 +113,16 @@ impl Raster {
             if !(0.0..width as f64).contains(&x) || !(0.0..height as f64).contains(&y) {
                 continue;
             }
+            let of = group
+                .as_mut()
+                .and_then(|group| group(first + k, index))
+                .map(number);
             if dot <= 1 {
-                let count = &mut counts[y as usize * width + x as usize];
-                *count = count.saturating_add(1);
+                let at = y as usize * width + x as usize;
+                counts[at] = counts[at].saturating_add(1);
+                if let Some(of) = of {
+                    groups[at] = of;
+                }
                 continue;
             }
             let span = |at: f64, pixels: usize| {
@@ -106,6 +133,9 @@ impl Raster {
                 for count in &mut counts[row * width..][span(x, width)] {
                     *count = count.saturating_add(1);
                 }
+                if let Some(of) = of {
+                    groups[row * width..][span(x, width)].fill(of);
+                }
             }
         }
         let max = counts.iter().copied().max().unwrap_or(0);
@@ -114,6 +144,7 @@ impl Raster {
             height,
             counts,
             max,
+            groups,
         }
     }
 
@@ -147,6 +178,16 @@ mod tests {
             1, 0, 0, 0,
         ]);
         assert_eq!((raster.max, raster.ink(0), raster.ink(1)), (1, 0.0, 1.0));
+        let by_index = |_: usize, index: u64| (index > 0).then_some(index as u32);
+        let grouped = Raster::grouped(&[0, 1, 3, 9], &whole, (4, 4), 1, Some(by_index));
+        assert_eq!(grouped.counts, raster.counts);
+        #[rustfmt::skip]
+        assert_eq!(grouped.groups, [
+            0, 0, 4, 0,
+            0, 0, 0, 0,
+            0, 2, 0, 0,
+            0, 0, 0, 0,
+        ]);
         let large = Raster::of(&[0], &Window::whole(1, 1), (5, 5), 3);
         assert_eq!(
             large.counts.iter().map(|c| usize::from(*c)).sum::<usize>(),

@@ -167,12 +167,24 @@ pub enum Action {
     ToggleMotion,
     /// Ask before a run that was not saved is replaced, or don't.
     ToggleAsking,
+    /// The pipeline alone, as large as the screen allows, on or off.
+    Present,
+    /// Everything larger.
+    Larger,
+    /// Everything smaller.
+    Smaller,
+    /// Everything as large as the system has it.
+    ActualSize,
+    /// Numbers about the program itself on or off.
+    ToggleNumbers,
     /// The list of errors and warnings on or off.
     ShowMessages,
     /// All actions, to be found by typing.
     Palette,
     /// Help on or off.
     Help,
+    /// What the words of the pipeline mean, on or off.
+    Glossary,
     /// The list of lessons.
     Learn,
     /// Answer, or on to the next step of the lesson.

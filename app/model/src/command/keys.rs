@@ -10,6 +10,7 @@ use super::{Action, info};
 const ALSO: &[(Action, Modifiers, Key)] = &[
     (Action::ShowAll, Modifiers::NONE, Key::Num0),
     (Action::Faster, Modifiers::NONE, Key::Equals),
+    (Action::Larger, Modifiers::COMMAND, Key::Equals),
     (Action::NextStage, Modifiers::NONE, Key::PageDown),
     (Action::PreviousStage, Modifiers::NONE, Key::PageUp),
     (Action::Redo, Modifiers::COMMAND, Key::Y),

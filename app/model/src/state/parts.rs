@@ -24,6 +24,7 @@ use crate::markers::Markers;
 use crate::notice::Notice;
 use crate::palette::Palette;
 use crate::question::{Output, Question};
+use crate::sketch::Sketches;
 use crate::trying::Trying;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
@@ -98,6 +99,8 @@ pub struct SessionState {
     pub saving: Option<Saving>,
     /// The file that the run is being exported to, and how far that is, 0 to 1.
     pub exporting: Option<(PathBuf, f32)>,
+    /// Which batches the table shows, as it was typed; all if that is nothing.
+    pub filter: String,
     /// Which order the Sampling workspace shows.
     pub sampling: Choice,
     /// What the Diagnose workspace shows.
@@ -112,6 +115,13 @@ impl SessionState {
         Self {
             run_number: before.run_number + 1,
             ..Self::default()
+        }
+    }
+
+    /// Draws the run by which its recording is known again on the start page, if it is one.
+    pub fn draw_sketch(&self, sketches: &mut Sketches) {
+        if let Source::Recording { path, .. } = &self.source {
+            sketches.draw(path, &self.run);
         }
     }
 
@@ -158,6 +168,8 @@ pub struct Look {
     pub folded: BTreeSet<LaneGroup>,
     /// What is below the pipeline.
     pub lower: Lower,
+    /// The pipeline is shown alone, as large as the screen allows.
+    pub presenting: bool,
     /// Multiple of real time at which a recording is played.
     pub speed: f64,
     /// Other arguments that are or were tried on the program that is watched.
@@ -185,6 +197,8 @@ pub struct Overlay {
     pub messages_open: bool,
     /// The help sheet is shown.
     pub help_open: bool,
+    /// The glossary is shown: what is typed in it.
+    pub glossary: Option<String>,
     /// Why the last key did nothing, or what has just been done.
     pub hint: Option<String>,
 }

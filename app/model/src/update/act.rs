@@ -125,11 +125,23 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::ToggleVariables => state.prefs.variables_open = !state.prefs.variables_open,
         A::ToggleMotion => toggle_motion(state),
         A::ToggleAsking => state.prefs.asks = !state.prefs.asks,
+        A::Present => {
+            state.look.presenting = !state.presents();
+            state.prefs.workspace = Workspace::Debug;
+        }
+        A::Larger | A::Smaller | A::ActualSize => look::resize(state, action),
+        A::ToggleNumbers => state.prefs.numbers = !state.prefs.numbers,
         A::ShowMessages => state.overlay.messages_open = !state.overlay.messages_open,
         A::Palette => {
             state.overlay.palette = match state.overlay.palette {
                 Some(_) => None,
                 None => Some(crate::palette::Palette::default()),
+            };
+        }
+        A::Glossary => {
+            state.overlay.glossary = match state.overlay.glossary {
+                Some(_) => None,
+                None => Some(String::new()),
             };
         }
         A::Help => state.overlay.help_open = !state.overlay.help_open,

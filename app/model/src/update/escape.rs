@@ -8,6 +8,7 @@ pub(super) fn escape(state: &mut State) {
         || state.overlay.typing.take().is_some()
         || state.session.replacing.take().is_some()
         || state.overlay.question.take().is_some()
+        || state.overlay.glossary.take().is_some()
     {
         return;
     }
@@ -22,6 +23,8 @@ pub(super) fn escape(state: &mut State) {
         // The run stays held, or goes on, as it was.
     } else if let Some(last) = state.session.notices.len().checked_sub(1) {
         state.session.notices.truncate(last);
+    } else if state.presents() {
+        state.look.presenting = false;
     } else if state.session.enlarged.is_some() {
         state.session.enlarged = None;
     } else {

@@ -2,8 +2,11 @@
 
 use loadscope_trace::{Nanos, Track};
 
+use crate::command::Action;
 use crate::state::State;
 use crate::view::{Item, TimeView};
+use loadscope_insight::format;
+use loadscope_words::say;
 
 /// A tap on a key zooms by this factor.
 pub const ZOOM: f64 = 1.4;
@@ -142,4 +145,23 @@ pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
         }
         Item::Activity(_) | Item::Sampler => None,
     }
+}
+
+/// How large everything can be, as a multiple of what the system has.
+const SIZES: [f32; 11] = [0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
+/// The first and the last of them.
+pub const SMALLEST: f32 = SIZES[0];
+pub const LARGEST: f32 = SIZES[SIZES.len() - 1];
+
+/// To the next size, to the one before, or back to the one of the system.
+pub(super) fn resize(state: &mut State, action: Action) {
+    let now = state.prefs.zoom;
+    let next = match action {
+        Action::Larger => SIZES.into_iter().find(|size| *size > now),
+        Action::Smaller => SIZES.into_iter().rev().find(|size| *size < now),
+        _ => Some(1.0),
+    };
+    state.prefs.zoom = next.unwrap_or(now);
+    let share = format::percent(f64::from(state.prefs.zoom));
+    state.overlay.hint = Some(say!("Everything is shown at {share}"));
 }

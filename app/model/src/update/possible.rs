@@ -2,6 +2,7 @@
 
 use super::lanes::{beside, lane, neighbour};
 use super::learn;
+use super::look::{LARGEST, SMALLEST};
 use super::travel::{SPEEDS, find, stage};
 use crate::clipboard;
 use crate::command::Action;
@@ -49,6 +50,8 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         | A::HideFuture
         | A::ToggleAsking
         | A::Palette
+        | A::Glossary
+        | A::ToggleNumbers
         | A::Help => None,
         A::Learn
         | A::GoOn
@@ -180,6 +183,19 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             session.loaders.are_many(),
             say!("This session has one loader"),
         )),
+        A::Present => no_steps,
+        A::Larger => unless(
+            state.prefs.zoom < LARGEST,
+            say!("This is as large as it gets"),
+        ),
+        A::Smaller => unless(
+            state.prefs.zoom > SMALLEST,
+            say!("This is as small as it gets"),
+        ),
+        A::ActualSize => unless(
+            (state.prefs.zoom - 1.0).abs() > f32::EPSILON,
+            say!("It is shown in its actual size"),
+        ),
         A::Search | A::ToggleInspector | A::Compare | A::ShowMessages => no_run,
     }
 }

@@ -3,41 +3,71 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use egui::{Align, Button, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use egui::{
+    Align, Button, Color32, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
+};
 use egui_extras::{Column, TableBuilder, TableRow};
-use loadscope_trace::{Run, Stage};
+use loadscope_insight::waits::LONG;
+use loadscope_trace::{Nanos, Run, Stage};
+use loadscope_words::say;
 
 mod columns;
 mod durations;
+mod field;
+mod filter;
 mod order;
 
 use crate::kit::empty::{empty_line, no_batches_yet};
+use crate::kit::menu;
 use crate::pipeline::stage_dot;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format;
 use loadscope_model::command::Command;
+use loadscope_model::offers::Thing;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
 use columns::{BETWEEN, Field, fields, widths};
-use durations::{Durations, Row, time};
+use durations::{ARRIVED, Durations, Row, WAITED, time};
+use filter::Filter;
 use order::Order;
 
 /// The table of all batches.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BatchTable {
     /// Which run it was made for.
     run: u64,
     durations: Durations,
     /// By what it is sorted, and whether the largest comes first; `None`: in the order of dispatch.
     sort: Option<(Field, bool)>,
-    order: Order<Field>,
+    /// What is typed above it, what of that is understood, and how often it was changed.
+    typed: String,
+    filter: Result<Filter, String>,
+    filters: u32,
+    order: Order<(Option<Field>, u32)>,
     /// When it was made, s.
     ordered_at: f64,
     /// What was selected in the last frame.
     selected: Option<Item>,
     /// The rows that were wholly in sight in the last frame.
     in_sight: Range<usize>,
+}
+
+impl Default for BatchTable {
+    fn default() -> Self {
+        Self {
+            run: 0,
+            durations: Durations::default(),
+            sort: None,
+            typed: String::new(),
+            filter: Ok(Filter::default()),
+            filters: 0,
+            order: Order::default(),
+            ordered_at: 0.0,
+            selected: None,
+            in_sight: 0..0,
+        }
+    }
 }
 
 const ROW: f32 = 20.0;
@@ -62,10 +92,16 @@ impl BatchTable {
             self.order.clear();
         }
         self.order.forget_beyond(run.batches().len());
+        if self.typed != state.session.filter {
+            self.typed.clone_from(&state.session.filter);
+            self.filter = Filter::parse(&self.typed);
+            self.filters += 1;
+        }
         let is_complete = self.durations.update(run, &platform.budget(BUDGET));
         self.reorder(ui, state, is_complete);
         self.order.forget_beyond(run.batches().len());
         let mut commands = Vec::new();
+        self.filter_field(ui, state, &mut commands);
         let fields = fields(run);
         let widths = widths(&fields, ui.available_width());
         ScrollArea::horizontal()
@@ -123,8 +159,9 @@ impl BatchTable {
         });
         let pipeline = state.pipeline();
         let mut drawn: Option<(usize, usize)> = None;
+        let shown = self.order.shown(state.session.run.batches().len());
         headed.body(|body| {
-            body.rows(ROW, state.session.run.batches().len(), |row| {
+            body.rows(ROW, shown, |row| {
                 let at = self.order.row(row.index());
                 let stage = pipeline.stage_of(state.session.run.batches()[at].id);
                 drawn = Some((drawn.map_or(row.index(), |(first, _)| first), row.index()));
@@ -190,20 +227,24 @@ impl BatchTable {
 
     fn reorder(&mut self, ui: &Ui, state: &State, is_complete: bool) {
         let run = &state.session.run;
-        let Some((field, down)) = self.sort else {
+        let is_filtered = self.filter.as_ref().is_ok_and(|f| !f.is_empty());
+        let (field, down) = self.sort.unzip();
+        if field.is_none() && !is_filtered {
             self.order.clear();
             return;
-        };
+        }
+        let down = down.unwrap_or(false);
         if !is_complete {
             // Until all times are known there is no order by them.
             ui.ctx().request_repaint();
             return;
         }
-        let wanted = (run.version(), field, down);
+        let made_of = (field, self.filters);
+        let wanted = (run.version(), made_of, down);
         let now = ui.input(|i| i.time);
         let is_stale = match self.order.newest() {
             Some(known) if known == wanted => false,
-            Some((_, f, d)) if (f, d) == (field, down) && state.session.source.is_live() => {
+            Some((_, f, d)) if (f, d) == (made_of, down) && state.session.source.is_live() => {
                 now - self.ordered_at > RESORT
             }
             _ => true,
@@ -213,9 +254,12 @@ impl BatchTable {
             self.order.begin(wanted);
         }
         let mut order = std::mem::take(&mut self.order);
-        if order.go_on(ui.ctx(), state.place.platform, run.batches().len(), |row| {
-            self.key(run, field, row)
-        }) {
+        let key = |row| {
+            let filter = self.filter.as_ref();
+            let is_shown = filter.map_or(true, |f| f.shows(run, &self.durations, row));
+            is_shown.then(|| field.map_or(row as i64, |field| self.key(run, field, row)))
+        };
+        if order.go_on(ui.ctx(), state.place.platform, run.batches().len(), key) {
             ui.ctx().request_repaint();
         }
         self.order = order;
@@ -236,7 +280,7 @@ impl BatchTable {
             Field::Epoch => i64::from(batch.id.epoch),
             Field::Worker => batch.worker.map_or(-1, i64::from),
             Field::Samples => samples(run, row) as i64,
-            Field::Time(k) => self.durations.of(row, k).map_or(-1, |t| t.0),
+            Field::Time(k) => self.durations.of(row, k).map_or(i64::MIN, |t| t.0),
             Field::Stage => batch.stage as i64,
         }
     }
@@ -244,7 +288,7 @@ impl BatchTable {
     /// The row in which something selected is shown.
     fn place_of(&self, item: Option<Item>, count: usize) -> Option<usize> {
         let row = item?.batch().filter(|row| *row < count)?;
-        Some(self.order.place(row))
+        self.order.place(row)
     }
 
     fn line(
@@ -263,13 +307,14 @@ impl BatchTable {
         let times = self.durations.row(&state.session.run, at);
         for field in fields {
             row.col(|ui| {
-                if *field == Field::Batch && number(ui, state, at, is_selected) {
+                if *field == Field::Batch && number(ui, state, at, is_selected, commands) {
                     commands.push(Command::Select(Some(item)));
                 }
                 self.cell(ui, &state.session.run, *field, at, &times, stage);
             });
         }
         let response = row.response();
+        menu::show(&response, state, || Some(Thing::Batch(at)), commands);
         if response.hovered() {
             commands.push(Command::Hover(Some(item)));
         }
@@ -302,6 +347,10 @@ impl BatchTable {
             },
             Field::Time(k) => match time(times, k) {
                 None => ("—".to_owned(), palette.weak),
+                Some(t) if k == ARRIVED => self.arrived(t, palette),
+                Some(t) if k == WAITED && t >= LONG => {
+                    (self.durations.unit(k).write(t), palette.stall)
+                }
                 Some(t) => {
                     let usual = palette.weak.lerp_to_gamma(palette.text, 0.6);
                     let is_slow = self.durations.is_slow(k, t);
@@ -316,16 +365,38 @@ impl BatchTable {
     }
 }
 
+impl BatchTable {
+    /// How early a batch came, or how late: in red if that can be felt.
+    fn arrived(&self, by: Nanos, palette: &Palette) -> (String, Color32) {
+        let long = self
+            .durations
+            .unit(ARRIVED)
+            .write(Nanos(by.0.saturating_abs()));
+        match by < Nanos::ZERO {
+            true if by.0 <= -LONG.0 => (say!("{long} late"), palette.stall),
+            true => (say!("{long} late"), palette.weak),
+            false => (say!("{long} early"), palette.text),
+        }
+    }
+}
+
 fn samples(run: &Run, row: usize) -> usize {
     run.indices(row).len().max(run.samples(row).len())
 }
 
 /// Makes the first cell reachable by keyboard, under the batch's name; true if it was clicked.
-fn number(ui: &Ui, state: &State, at: usize, is_selected: bool) -> bool {
+fn number(
+    ui: &Ui,
+    state: &State,
+    at: usize,
+    is_selected: bool,
+    commands: &mut Vec<Command>,
+) -> bool {
     let id = ui.scope_id().with("batch");
     let response = ui.interact(ui.max_rect(), id, Sense::click());
     let name = state.session.run.batches()[at].id;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name));
+    menu::show(&response, state, || Some(Thing::Batch(at)), commands);
     response.clicked()
 }
 

@@ -19,19 +19,24 @@ const MENUS: &[Menu] = {
     &[
         (text!("File"), &[
             s(A::RunDemo), s(A::Open), s(A::OpenFolder), s(A::ChooseFolder), s(A::WatchProgram), None,
-            s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::TryProgram), s(A::EndTries), s(A::SavePicture), s(A::Close), None,
-            s(A::Undo), s(A::Redo), s(A::TakeOptions), None,
-            s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
+            s(A::Save), s(A::Export), s(A::CancelExport), s(A::SavePicture), s(A::Compare), s(A::Close), None,
             s(A::ToggleAsking), None,
             s(A::Quit),
         ]),
-        (text!("Loader"), &[
+        (text!("Edit"), &[
+            s(A::Undo), s(A::Redo), s(A::TakeOptions), None,
+            s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
+            s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
+            s(A::Escape),
+        ]),
+        (text!("Run"), &[
             s(A::Run), s(A::RunPaused), s(A::RunSlowly), s(A::Simulate), s(A::Stop), None,
             s(A::PauseResume), s(A::StepForward), s(A::StepBack), None,
-            s(A::Slower), s(A::Faster), s(A::Replay), s(A::GoToStart), s(A::FollowLive),
+            s(A::Slower), s(A::Faster), s(A::Replay), None,
+            s(A::TryProgram), s(A::EndTries),
         ]),
-        (text!("Go"), &[
-            s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
+        (text!("Navigate"), &[
+            s(A::GoToStart), s(A::FollowLive), None,
             s(A::NextBatch), s(A::PreviousBatch),
             s(A::NextStall), s(A::PreviousStall), s(A::LongestWait),
             s(A::NextOutOfOrder), s(A::PreviousOutOfOrder),
@@ -49,12 +54,13 @@ const MENUS: &[Menu] = {
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,
             s(A::ToggleOptions), s(A::ToggleInspector), s(A::ToggleVariables), s(A::ShowMessages), None,
-            s(A::HideFuture), s(A::ChangeLanguage), s(A::ToggleTheme), s(A::ToggleMotion),
+            s(A::Present), s(A::Larger), s(A::Smaller), s(A::ActualSize), None,
+            s(A::HideFuture), s(A::ChangeLanguage), s(A::ToggleTheme), s(A::ToggleMotion), s(A::ToggleNumbers),
         ]),
         (text!("Help"), &[
             s(A::Learn), s(A::GoOn), s(A::PreviousPage), s(A::SkipStep), s(A::ReturnToStep),
             s(A::ToggleLecture), s(A::LeaveLesson), None,
-            s(A::Palette), s(A::Help), s(A::Escape),
+            s(A::Palette), s(A::Help), s(A::Glossary),
         ]),
     ]
 };
@@ -114,6 +120,9 @@ fn is_on(state: &State, action: Action) -> bool {
         A::ToggleInspector => state.prefs.inspector_open,
         A::ToggleVariables => state.prefs.variables_open,
         A::ShowMessages => state.overlay.messages_open,
+        A::Glossary => state.overlay.glossary.is_some(),
+        A::Present => state.presents(),
+        A::ToggleNumbers => state.prefs.numbers,
         A::ToggleLecture => state.prefs.learned.lecture,
         A::RunDemo
         | A::Run
@@ -190,6 +199,9 @@ fn is_on(state: &State, action: Action) -> bool {
         | A::NextLoader
         | A::PreviousLoader
         | A::ToggleTheme
+        | A::Larger
+        | A::Smaller
+        | A::ActualSize
         | A::Palette
         | A::Help
         | A::Learn

@@ -7,9 +7,9 @@ use egui::{self, CentralPanel, Frame, Margin, Panel, Rect, ScrollArea, Ui};
 use crate::kit::empty::empty;
 use crate::kit::parts::mark;
 use crate::theme::Palette;
-use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::ranks::Ranks;
+use loadscope_insight::sampling::{Choice, OrderOf};
 use loadscope_lessons::Part;
 use loadscope_model::command::Command;
 use loadscope_model::sampling::order_of;
@@ -120,14 +120,22 @@ impl Sampling {
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
         let top = ui.cursor().min;
         mark(ui, Part::Order, Rect::from_min_size(top, size));
-        let pointed = self
-            .scatter
-            .show(ui, state.place.platform, size, answers, &marks);
+        let pointed = self.scatter.show(
+            ui,
+            state.place.platform,
+            size,
+            answers,
+            (&marks, state.session.sampling.colouring),
+        );
         if let Some(ranks) = ranks {
             let shown = ui.scope(|ui| ranks::show(ui, ranks, answers.rank));
             mark(ui, Part::Ranks, shown.response.rect);
         }
         let mut commands = Vec::new();
+        commands.extend(pointed.colouring.map(|colouring| {
+            let now = state.session.sampling;
+            Command::Sampling(Choice { colouring, ..now })
+        }));
         if let Some(position) = pointed.clicked {
             commands.extend(self.pick(answers, position));
         }

@@ -79,12 +79,14 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             .font(mono(size::SMALL))
             .color(palette.weak)
     };
-    ui.label(digits(say!("frame {:4.1} ms", state.look.frame_ms)))
-        .on_hover_text(say!("Processor time per frame"));
-    ui.separator();
-    // How many there are of what is shown is not known, and of all of them would tell what comes.
-    if !state.hides_future() {
-        ui.label(digits(say!("{} events", format::count(run.events()))));
+    if state.prefs.numbers {
+        ui.label(digits(say!("frame {:4.1} ms", state.look.frame_ms)))
+            .on_hover_text(say!("Processor time per frame"));
+        ui.separator();
+        // How many there are of what is shown is not known, and of all of them would tell what comes.
+        if !state.hides_future() {
+            ui.label(digits(say!("{} events", format::count(run.events()))));
+        }
     }
     if run.dropped() > 0 {
         ui.separator();

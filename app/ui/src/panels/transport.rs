@@ -14,6 +14,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::update::{SPEEDS, obstacle};
 use loadscope_model::view::Cursor;
+use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 /// From these widths of the window on there is room in the toolbar, points; below, they are in the menu at its end.
@@ -289,19 +290,32 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             say!("Shows the whole run and the pipeline at its end"),
         )
     };
-    let text = behind(state).unwrap_or_else(|| name.to_owned());
-    let response = ui.add(Button::new(text).selected(following));
     let keys = Action::FollowLive.info().keys(ui.ctx());
+    let response = match behind(state) {
+        None => ui.add(Button::new(name).selected(following)),
+        Some(by) => {
+            // The colour of the frame around the pipeline, which is also looked at in the past.
+            let palette = Palette::of(ui);
+            let whole = say!("{by} behind live · Back to live ({keys})");
+            let text = match ui.content_rect().width() >= SIMULATE {
+                true => whole.clone(),
+                false => say!("{by} behind"),
+            };
+            let text = RichText::new(text).color(palette.text_on(palette.held));
+            let response = ui.add(Button::new(text).fill(palette.held));
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &whole));
+            response
+        }
+    };
     let tip = format!("{name}  {keys}\n{tooltip}");
     if response.on_hover_text(tip).clicked() {
         commands.push(Action::FollowLive.into());
     }
 }
 
-/// `0.08 s behind live`, while a run goes on and one looks at its past.
-fn behind(state: &State) -> Option<String> {
+/// How far behind it one looks, while a run goes on and one looks at its past.
+fn behind(state: &State) -> Option<Nanos> {
     let session = &state.session;
     let in_past = session.source.is_live() && session.cursor != Cursor::Live;
-    let by = || session.run.whole_end() - state.now();
-    in_past.then(|| say!("{} behind live · Back to live", by()))
+    in_past.then(|| session.run.whole_end() - state.now())
 }

@@ -8,15 +8,20 @@ use loadscope_trace::{Level, bytes, percent, plural};
 use loadscope_words::say;
 
 use crate::kit::empty::{empty_line, remark};
+use crate::kit::strip;
 use crate::kit::titles::title;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use loadscope_insight::format::ago;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::sketch::Sketch;
 use loadscope_model::state::{Source, State};
 use loadscope_model::update::WATCH;
 
 /// So many recent files are listed.
 const RECENT: usize = 8;
+
+/// Size of the drawing of a recording.
+const THUMBNAIL: egui::Vec2 = vec2(96.0, 14.0);
 
 /// Width of the column in the middle.
 const WIDTH: f32 = 560.0;
@@ -212,14 +217,36 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             .unwrap_or(path.as_os_str())
             .to_string_lossy();
         ui.horizontal(|ui| {
+            thumbnail(ui, state.prefs.sketches.get(path));
             if ui.link(name).clicked() {
                 commands.push(Command::Open(path.clone()));
+            }
+            if let Some(sketch) = state.prefs.sketches.get(path) {
+                let (length, share) = (sketch.length, percent(sketch.share));
+                let about = say!("{length} · waits {share}");
+                ui.label(RichText::new(about).font(words(size::SMALL)));
             }
             let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
             let folder = RichText::new(folder).font(words(size::SMALL)).weak();
             ui.add(egui::Label::new(folder).truncate());
         });
     }
+}
+
+/// When the trainer of a recording worked and when it waited, as far as that is known.
+fn thumbnail(ui: &mut Ui, sketch: Option<&Sketch>) {
+    let (rect, response) = ui.allocate_exact_size(THUMBNAIL, Sense::hover());
+    let Some(sketch) = sketch else {
+        ui.painter()
+            .rect_filled(rect, 2.0, Palette::of(ui).line.gamma_multiply(0.5));
+        return;
+    };
+    strip::paint(ui, rect, &sketch.parts());
+    let workers = plural(sketch.workers as u64, say!(n: "worker"), say!(n: "workers"));
+    let tip = say!(
+        "{workers}. The trainer from the beginning to the end: working in green, waiting in red"
+    );
+    response.on_hover_text(tip);
 }
 
 fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {

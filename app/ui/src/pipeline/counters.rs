@@ -1,11 +1,13 @@
 //! PyTorch's counters, under PyTorch's names.
 
 use egui::{Align2, Button, Rect, RichText, Ui, pos2, vec2};
+use loadscope_insight::glossary::Term;
 use loadscope_insight::variables::entry;
-use loadscope_words::say;
+use loadscope_words::{Text, text};
 
 use super::pen::{Pen, inset, text_width};
 use crate::kit::action::asks;
+use crate::kit::term::explain;
 use crate::theme::{mono, size, words};
 use loadscope_model::command::Action;
 
@@ -13,6 +15,9 @@ use loadscope_model::command::Action;
 const APART: f32 = 20.0;
 /// Between a name and its value.
 const NEAR: f32 = 7.0;
+/// Names that are not PyTorch's.
+const PREFETCH_WINDOW: Text = text!("prefetch window");
+const EPOCH: Text = text!("epoch");
 
 impl Pen<'_> {
     /// All counters, as many as fit; `task_info` takes what is left.
@@ -25,7 +30,7 @@ impl Pen<'_> {
         let window_digits = plan.window.max(1).ilog10() as usize + 1;
         let several = self.scene.run.epochs().len() > 1 || self.scene.run.info.options.epochs > 1;
         let epoch = (
-            say!("epoch"),
+            EPOCH.say(),
             m.epoch.map_or("—".to_owned(), |e| e.to_string()),
         );
         let mut all = vec![
@@ -38,7 +43,7 @@ impl Pen<'_> {
         ];
         if plan.window > 0 {
             let used = format!("{in_window:>window_digits$}/{}", plan.window);
-            all.push((say!("prefetch window"), used));
+            all.push((PREFETCH_WINDOW.say(), used));
         }
         if plan.workers == 0 {
             // `_SingleProcessDataLoaderIter` has no more than this.
@@ -98,6 +103,14 @@ impl Pen<'_> {
             font,
             self.palette.text,
         );
+        let term = match Term::of_counter(name) {
+            None if name == PREFETCH_WINDOW.say() => Some(Term::PrefetchWindow),
+            None if name == EPOCH.say() => Some(Term::Epoch),
+            term => term,
+        };
+        if let Some(term) = term {
+            explain(ui, rest.with_max_x(cell.right()), term);
+        }
         inset(rest, wide + NEAR + value_wide + APART, 0.0)
     }
 

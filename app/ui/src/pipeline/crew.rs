@@ -1,6 +1,7 @@
 //! Index queues and workers: what each holds, how far it has come, how long it has taken.
 
-use egui::{Align2, Color32, FontId, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
+use egui::{Align2, Color32, FontId, Rect, ScrollArea, Ui, UiBuilder, Vec2, vec2};
+use loadscope_insight::glossary::Term;
 use loadscope_insight::idle::reason;
 use loadscope_lessons::Part;
 use loadscope_trace::{HeldBatch, Lane, Stage, WorkerId};
@@ -8,12 +9,15 @@ use loadscope_words::{Text, say, text};
 
 use super::grid::{Cell, Crew, Detail};
 use super::layout::{PAD, Placed};
-use super::pen::{Pen, Place, inset, row, text_width};
+use super::pen::{Pen, Place, inset, row};
 use crate::kit::parts::mark;
-use crate::theme::{mono, size, words};
+use crate::theme::{mono, size};
+
+/// A worker's box with room for a strip that can be looked at, points.
+pub(super) const ROOMY: f32 = 66.0;
 
 /// Nothing is done in a lane that could do something.
-const IDLE: Text = text!("idle");
+pub(super) const IDLE: Text = text!("idle");
 
 impl Pen<'_> {
     /// All index queues and workers; they scroll if there is no other way.
@@ -45,7 +49,7 @@ impl Pen<'_> {
                 say!("Main process: loads, then trains"),
                 say!("Main process"),
             ];
-            self.caption(ui, title, &names);
+            self.caption(ui, title, &names, Term::MainProcess);
             return;
         }
         let lead = crew.cells.first().map_or(0.0, |c| c.worker.left());
@@ -58,12 +62,19 @@ impl Pen<'_> {
                     say!("Queues → workers"),
                     say!("Workers"),
                 ],
+                Term::Worker,
             );
             return;
         }
         let queues = Rect::from_min_size(title.min, vec2(lead - 4.0, title.height()));
-        self.caption(ui, queues, &[say!("Index queues"), say!("Queues")]);
-        self.caption(ui, inset(title, lead, 0.0), &[say!("Workers")]);
+        let names = [say!("Index queues"), say!("Queues")];
+        self.caption(ui, queues, &names, Term::IndexQueue);
+        self.caption(
+            ui,
+            inset(title, lead, 0.0),
+            &[say!("Workers")],
+            Term::Worker,
+        );
     }
 
     fn cells(&mut self, ui: &Ui, crew: &Crew, by: Vec2) {
@@ -121,8 +132,9 @@ impl Pen<'_> {
         self.ground(ui, rect, Some(lane));
         self.touch_lane(ui, rect, lane);
         let batch = self.scene.in_lane(lane).next().copied();
+        let mut inner = rect;
         match detail {
-            Detail::Full => self.full(ui, rect, lane, batch.as_ref()),
+            Detail::Full => inner = self.full(ui, rect, lane, batch.as_ref()),
             Detail::Line => self.line(ui, rect, lane, batch.as_ref()),
             Detail::Dense => {
                 let (id, rest) = rect.split_left_right_at_x(rect.left() + 22.0);
@@ -131,23 +143,21 @@ impl Pen<'_> {
             }
             Detail::Mini => self.bare(ui, rect, lane, batch.as_ref()),
         }
-        if self.is_gone(lane) {
+        let Some(batch) = batch.filter(|_| !self.is_gone(lane) && detail <= Detail::Line) else {
             return;
-        }
-        if let Some((done, of)) = batch.and_then(|b| self.scene.progress(&b)) {
-            let inset_by = if detail == Detail::Full { PAD } else { 3.0 };
-            let lift = if detail == Detail::Full { 7.0 } else { 3.0 };
-            let thick = if detail == Detail::Full { 3.0 } else { 2.0 };
-            if detail <= Detail::Line {
-                let line = inset(row(rect, rect.height() - lift, thick), inset_by, inset_by);
-                let focus = batch.is_some_and(|b| self.is_selected(&b));
-                let colour = self.ink(self.palette.fetch, focus);
-                self.bar(ui, line, done as f32 / of as f32, colour);
-            }
+        };
+        let (pad, lift, thick) = match detail {
+            Detail::Full if rect.height() >= ROOMY => (PAD, 14.0, 8.0),
+            Detail::Full => (PAD, 7.0, 3.0),
+            Detail::Line | Detail::Dense | Detail::Mini => (3.0, 4.0, 3.0),
+        };
+        if self.scene.progress(&batch).is_some() {
+            let line = row(inner, inner.height() - lift, thick);
+            self.strip(ui, inset(line, pad, pad), &batch);
         }
     }
 
-    fn worker_number(&self, ui: &Ui, rect: Rect, lane: Lane) {
+    pub(super) fn worker_number(&self, ui: &Ui, rect: Rect, lane: Lane) {
         let text = match lane {
             Lane::Worker(w) => w.to_string(),
             _ => "–".to_owned(),
@@ -165,7 +175,7 @@ impl Pen<'_> {
     }
 
     /// Why it has nothing to do, in as many words as fit; or that it is gone.
-    fn rest(&self, ui: &Ui, lane: Lane, font: &FontId, width: f32) -> (String, Color32) {
+    pub(super) fn rest(&self, ui: &Ui, lane: Lane, font: &FontId, width: f32) -> (String, Color32) {
         let (word, colour) = self.absence(lane);
         let why = reason(
             self.scene.run,
@@ -184,7 +194,7 @@ impl Pen<'_> {
     }
 
     /// Idle, or gone.
-    fn absence(&self, lane: Lane) -> (&'static str, Color32) {
+    pub(super) fn absence(&self, lane: Lane) -> (&'static str, Color32) {
         let weak = self.palette.weak;
         let Lane::Worker(worker) = lane else {
             return (IDLE.say(), weak);
@@ -199,12 +209,16 @@ impl Pen<'_> {
     }
 
     /// True for a worker that has died or ended.
-    fn is_gone(&self, lane: Lane) -> bool {
+    pub(super) fn is_gone(&self, lane: Lane) -> bool {
         matches!(lane, Lane::Worker(w) if self.scene.has_died(w).is_some())
     }
 
     /// What a worker does with its batch and for how long; one that is gone does nothing with a batch that never left it.
-    fn doing(&self, lane: Lane, batch: &HeldBatch) -> (&'static str, Option<Color32>, String) {
+    pub(super) fn doing(
+        &self,
+        lane: Lane,
+        batch: &HeldBatch,
+    ) -> (&'static str, Option<Color32>, String) {
         if self.is_gone(lane) {
             let (word, colour) = self.absence(lane);
             return (word, Some(colour), String::new());
@@ -215,154 +229,5 @@ impl Pen<'_> {
             return (say!("Asked for"), None, elapsed);
         }
         (batch.stage.label(), None, elapsed)
-    }
-
-    /// Two lines: who and how long; what.
-    fn full(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
-        let small = words(size::SMALL);
-        let weak = self.palette.weak;
-        let top = ((rect.height() - 50.0) * 0.5).max(2.0).floor();
-        let head = inset(row(rect, top, 16.0), PAD, PAD);
-        // The caption says already that it is the main thread.
-        let (name, font) = match lane {
-            Lane::Main if !self.scene.run.measures(Stage::Fetching) => {
-                (say!("Who fetches was not measured").to_owned(), small)
-            }
-            Lane::Main => ("num_workers=0".to_owned(), mono(size::SMALL)),
-            _ => (lane.to_string(), small),
-        };
-        self.text(ui, head, Align2::LEFT_CENTER, &name, font, weak);
-        let main = inset(row(rect, top + 19.0, 20.0), PAD, PAD);
-        let Some(batch) = batch else {
-            let font = words(size::BODY);
-            let (text, colour) = self.rest(ui, lane, &font, main.width());
-            self.text(ui, main, Align2::LEFT_CENTER, &text, font, colour);
-            return;
-        };
-        let (what, stands_out, elapsed) = self.doing(lane, batch);
-        self.text(
-            ui,
-            head,
-            Align2::RIGHT_CENTER,
-            &elapsed,
-            mono(size::SMALL),
-            self.palette.text,
-        );
-        let chip_size = vec2(self.scene.plan.chip_width() + 4.0, 20.0);
-        let chip = Rect::from_min_size(main.min, chip_size);
-        self.chip(ui, chip, batch, Place::Here);
-        let rest = inset(main, chip_size.x + 8.0, 0.0);
-        let colour = self.ink(self.palette.text, self.is_selected(batch));
-        let colour = stands_out.unwrap_or(colour);
-        let taken = self.text(
-            ui,
-            rest,
-            Align2::LEFT_CENTER,
-            what,
-            words(size::BODY),
-            colour,
-        );
-        let rest = inset(rest, taken + 8.0, 0.0);
-        let samples = self.samples(batch);
-        let fitting = samples.each_ref().map(String::as_str);
-        let text = self.fitting(ui, &fitting, &mono(size::SMALL), rest.width());
-        self.text(
-            ui,
-            rest,
-            Align2::RIGHT_CENTER,
-            text,
-            mono(size::SMALL),
-            weak,
-        );
-    }
-
-    /// `sample 3 of 32 · index 1204`, `sample 3 of 32`, `3/32` and nothing; or how many samples there are.
-    fn samples(&self, batch: &HeldBatch) -> [String; 4] {
-        let nothing = String::new;
-        match self.scene.progress(batch) {
-            Some((done, of)) => {
-                let width = of.ilog10() as usize + 1;
-                let at = (done + 1).min(of);
-                let middle = say!("sample {at:>width$} of {of}");
-                let long = match self.scene.current_index(batch) {
-                    Some(index) => say!("{middle} · index {index}"),
-                    None => middle.clone(),
-                };
-                [long, middle, format!("{at:>width$}/{of}"), nothing()]
-            }
-            None => match self.scene.run.indices(batch.row).len() {
-                0 => [nothing(), nothing(), nothing(), nothing()],
-                1 => [say!("1 sample").to_owned(), nothing(), nothing(), nothing()],
-                n => [say!("{n} samples"), nothing(), nothing(), nothing()],
-            },
-        }
-    }
-
-    /// One line: who, what, how long.
-    fn line(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
-        let (id, rest) = rect.split_left_right_at_x(rect.left() + 24.0);
-        self.worker_number(ui, id, lane);
-        let small = words(size::SMALL);
-        let Some(batch) = batch else {
-            let room = inset(rest, 4.0, 4.0);
-            let (text, colour) = self.rest(ui, lane, &small, room.width());
-            self.text(ui, room, Align2::LEFT_CENTER, &text, small, colour);
-            return;
-        };
-        let chip_size = vec2(
-            self.scene.plan.chip_width(),
-            (rect.height() - 8.0).min(20.0),
-        );
-        let middle = pos2(rest.left() + chip_size.x * 0.5, rect.center().y - 0.5);
-        self.chip(
-            ui,
-            super::plan::around(middle, chip_size),
-            batch,
-            Place::Here,
-        );
-        let rest = inset(rest, chip_size.x + 6.0, 6.0);
-        let (label, stands_out, elapsed) = self.doing(lane, batch);
-        let numbers = mono(size::SMALL);
-        let taken = text_width(ui, &elapsed, &numbers);
-        self.text(
-            ui,
-            rest,
-            Align2::RIGHT_CENTER,
-            &elapsed,
-            numbers,
-            self.palette.text,
-        );
-        let rest = inset(rest, 0.0, taken + 6.0);
-        // Wide enough for the longest word, or for none: words that come and go would jitter.
-        if rest.width() >= 54.0 {
-            let colour = self.ink(self.palette.weak, self.is_selected(batch));
-            let colour = stands_out.unwrap_or(colour);
-            self.text(ui, rest, Align2::LEFT_CENTER, label, small, colour);
-        }
-    }
-
-    /// A chip and nothing else; a cross where no worker is left to take one.
-    fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
-        let (word, colour) = self.absence(lane);
-        if word != IDLE.say() {
-            let font = words(size::SMALL);
-            let room = inset(rect, 4.0, 4.0);
-            let align = if batch.is_some() {
-                Align2::RIGHT_CENTER
-            } else {
-                Align2::CENTER_CENTER
-            };
-            self.text(ui, room, align, "×", font, colour);
-        }
-        if let Some(batch) = batch {
-            let width = self.scene.plan.chip_width().min(rect.width() - 2.0);
-            let size = vec2(width, rect.height() - 2.0);
-            self.chip(
-                ui,
-                super::plan::around(rect.center(), size),
-                batch,
-                Place::Here,
-            );
-        }
     }
 }

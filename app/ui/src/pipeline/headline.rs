@@ -6,7 +6,9 @@ use loadscope_words::say;
 
 use super::pen::{Pen, inset, text_width};
 use super::plan::around;
+use crate::kit::term::explain;
 use crate::theme::{Palette, heading, size, words};
+use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::{consequence, narrate};
 use loadscope_model::state::Source;
 
@@ -89,17 +91,19 @@ impl Pen<'_> {
     /// What the colours mean.
     fn legend(&self, ui: &Ui, rect: Rect) {
         let p = self.palette;
-        let pin = self.scene.plan.pin.then_some((say!("Pinning"), p.pin));
+        let pin = (say!("Pinning"), p.pin, Term::Pinning);
+        let pin = self.scene.plan.pin.then_some(pin);
         let mut right = rect.right();
-        let all = [(say!("Training"), p.step), (say!("Held"), p.held)]
-            .into_iter()
-            .chain(pin);
-        let rest = [
-            (say!("Collating"), p.collate),
-            (say!("Fetching"), p.fetch),
-            (say!("In a queue"), p.wait),
+        let all = [
+            (say!("Training"), p.step, Term::Training),
+            (say!("Held"), p.held, Term::Held),
         ];
-        for (name, colour) in all.chain(rest) {
+        let rest = [
+            (say!("Collating"), p.collate, Term::Collating),
+            (say!("Fetching"), p.fetch, Term::Fetching),
+            (say!("In a queue"), p.wait, Term::Queued),
+        ];
+        for (name, colour, term) in all.into_iter().chain(pin).chain(rest) {
             let font = words(size::SMALL);
             let room =
                 Rect::from_min_max(pos2(rect.left(), rect.top()), pos2(right, rect.bottom()));
@@ -107,6 +111,7 @@ impl Pen<'_> {
             let dot = pos2(right - taken - 9.0, rect.center().y);
             ui.painter()
                 .rect_filled(around(dot, vec2(8.0, 8.0)), 2.0, colour);
+            explain(ui, room.with_min_x(dot.x - 4.0), term);
             right = dot.x - 16.0;
         }
     }

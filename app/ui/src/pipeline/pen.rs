@@ -7,14 +7,17 @@ use egui::{
     Align2, Color32, FontFamily, FontId, Id, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui,
     Vec2, WidgetInfo, pos2, vec2,
 };
-use loadscope_trace::{Activity, HeldBatch, Lane};
+use loadscope_trace::{Activity, HeldBatch, Lane, Nanos};
 use loadscope_words::say;
 
 use super::glide::{Drawn, Glides, displace, next_shape};
+use super::previews::Previews;
 use super::scene::Scene;
 use super::tip;
+use crate::kit::menu;
 use crate::theme::{Palette, mono, size};
 use loadscope_model::command::Command;
+use loadscope_model::offers::Thing;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
@@ -34,6 +37,10 @@ pub struct Pen<'a> {
     pub drawn: Vec<Drawn>,
     /// Where the next batch stands before it is dispatched.
     pub entrance: Option<Rect>,
+    /// What a sample usually costs.
+    pub median: Option<Nanos>,
+    /// Pictures of samples.
+    pub previews: Option<&'a RefCell<Previews>>,
     /// The arrows that were drawn: left end, right end, height.
     pub arrows: RefCell<Vec<(f32, f32, f32)>>,
 }
@@ -63,6 +70,8 @@ impl<'a> Pen<'a> {
             commands: Vec::new(),
             drawn: Vec::new(),
             entrance: None,
+            median: None,
+            previews: None,
             arrows: RefCell::default(),
         };
         // A selection that is nowhere in the pipeline at this instant dims nothing: all would be dark.
@@ -174,8 +183,8 @@ impl<'a> Pen<'a> {
         let selected = self.is_selected(batch);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
         self.answer(&response, Item::Batch(batch.row));
-        let scene = self.scene;
-        response.on_hover_ui(|ui| tip::batch(ui, scene, batch))
+        let (scene, median) = (self.scene, self.median);
+        response.on_hover_ui(|ui| tip::batch(ui, scene, batch, median))
     }
 
     /// Makes `rect` stand for a lane.
@@ -203,6 +212,7 @@ impl<'a> Pen<'a> {
         if response.hovered() {
             self.commands.push(Command::Hover(Some(item)));
         }
+        menu::show(response, self.state, || Thing::of(item), &mut self.commands);
         if response.clicked() {
             // A second click takes the selection away again.
             let again = self.state.session.selection == Some(item);

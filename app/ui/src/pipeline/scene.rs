@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_window};
+use loadscope_insight::waits::LONG;
 use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, WorkerId};
 use loadscope_words::say;
 
@@ -95,10 +96,17 @@ impl<'a> Scene<'a> {
         self.batches.iter().filter(move |b| b.lane == Some(lane))
     }
 
-    /// The batch that keeps the trainer waiting.
+    /// True if the trainer has waited for so long that it is pointed out.
+    pub fn waits_long(&self) -> bool {
+        matches!(self.trainer, Trainer::Waiting(since, _) if self.now - since >= LONG)
+    }
+
+    /// The batch that keeps the trainer waiting, once that is worth pointing out.
     pub fn missing(&self) -> Option<HeldBatch> {
         match self.trainer {
-            Trainer::Waiting(_, on) if self.in_order() => on.filter(|b| !b.stage.has_arrived()),
+            Trainer::Waiting(_, on) if self.in_order() && self.waits_long() => {
+                on.filter(|b| !b.stage.has_arrived())
+            }
             _ => None,
         }
     }

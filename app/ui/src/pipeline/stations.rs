@@ -8,32 +8,42 @@ use super::grid::{Stack, queue_places};
 use super::layout::{PAD, Placed, Station};
 use super::pen::{CORNER, Pen, Place, row};
 use super::plan::around;
-use super::scene::{Slot, Trainer};
+use super::scene::Slot;
 use super::tip;
+use crate::kit::term::explain;
 use crate::theme::{mono, size, words};
+use loadscope_insight::glossary::Term;
 use loadscope_model::view::Item;
 
 impl Pen<'_> {
     /// The name above a station.
     pub fn title(&self, ui: &Ui, placed: &Placed) {
-        let names: &[&str] = match placed.station {
-            Station::Sampler => &[say!("Sampler")],
+        let (term, names): (Term, &[&str]) = match placed.station {
+            Station::Sampler => (Term::Sampler, &[say!("Sampler")]),
             Station::Crew => return,
-            Station::Results => &[say!("Result queue"), say!("Results")],
-            Station::Pin => &[say!("Pin thread"), say!("Pin")],
-            Station::Pinned => &[say!("Pinned queue"), say!("Pinned")],
-            Station::Reorder => &[say!("Reorder buffer"), say!("Reorder")],
-            Station::Trainer => &[say!("Trainer")],
+            Station::Results => (Term::ResultQueue, &[say!("Result queue"), say!("Results")]),
+            Station::Pin => (Term::PinThread, &[say!("Pin thread"), say!("Pin")]),
+            Station::Pinned => (Term::DataQueue, &[say!("Pinned queue"), say!("Pinned")]),
+            Station::Reorder => (
+                Term::ReorderBuffer,
+                &[say!("Reorder buffer"), say!("Reorder")],
+            ),
+            Station::Trainer => (Term::Trainer, &[say!("Trainer")]),
         };
-        self.caption(ui, placed.title, names);
+        self.caption(ui, placed.title, names, term);
     }
 
-    /// The first of `names` that fits, above something.
-    pub fn caption(&self, ui: &Ui, rect: Rect, names: &[&str]) {
+    /// The first of `names` that fits, above something that the glossary calls `term`.
+    pub fn caption(&self, ui: &Ui, rect: Rect, names: &[&str], term: Term) {
         let font = words(size::SMALL);
         let name = self.fitting(ui, names, &font, rect.width());
         let line = rect.translate(vec2(0.0, -2.0));
-        self.text(ui, line, Align2::LEFT_CENTER, name, font, self.palette.weak);
+        let taken = self.text(ui, line, Align2::LEFT_CENTER, name, font, self.palette.weak);
+        explain(
+            ui,
+            row(line, 0.0, line.height()).with_max_x(line.left() + taken),
+            term,
+        );
     }
 
     /// The sampler: which batch is to be made next, and of which samples.
@@ -199,7 +209,7 @@ impl Pen<'_> {
         let font = mono(size::SMALL);
         let wide = Rect::from_center_size(rect.center(), vec2(60.0, rect.height()));
         let above = wide.translate(vec2(0.0, -rect.height() * 0.5 - 11.0));
-        let waiting = matches!(self.scene.trainer, Trainer::Waiting(..)) && self.scene.in_order();
+        let waiting = self.scene.waits_long() && self.scene.in_order();
         if above.top() > body.top() {
             // PyTorch counts on before it yields the batch.
             let is_counted = slot.idx == self.scene.pipeline.rcvd_idx;
@@ -215,6 +225,9 @@ impl Pen<'_> {
                 font,
                 self.palette.weak,
             );
+            if is_counted {
+                explain(ui, above, Term::RcvdIdx);
+            }
         }
         if let Some(batch) = slot.arrived() {
             self.chip(ui, rect, &batch, Place::Here);

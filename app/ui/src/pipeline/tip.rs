@@ -1,19 +1,22 @@
 //! Tooltips: what it is, how long, and why it matters.
 
 use egui::{RichText, Ui};
-use loadscope_trace::{HeldBatch, Lane, Stage};
+use loadscope_trace::{HeldBatch, Lane, Nanos, Stage};
 use loadscope_words::say;
 
+use super::costs::reading;
 use super::scene::{Scene, Trainer};
+use crate::kit::term;
 use crate::kit::titles::title;
 use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
+use loadscope_insight::glossary::Term;
 use loadscope_insight::idle::{at_rest, purpose};
 use loadscope_insight::narrate::{fetcher, whereabouts};
 
 /// About a batch.
-pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
+pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch, median: Option<Nanos>) {
     let weak = Palette::of(ui.ctx()).weak;
     let worker = scene.run.batches().get(batch.row).and_then(|b| b.worker);
     title(
@@ -28,10 +31,16 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
         ),
         None => say!("{} for {long}", whereabouts(batch)),
     });
+    if let Some(text) = reading(scene.run, batch, scene.now).and_then(|r| r.beside(median)) {
+        ui.label(text);
+    }
     ui.label(RichText::new(why(scene, batch)).color(weak));
     if batch.stage > Stage::Collating {
         let by = say!("Fetched by {}", fetcher(worker));
         ui.label(RichText::new(by).color(weak));
+    }
+    if let Some(term) = Term::of_stage(batch.stage) {
+        term::pytorch(ui, term);
     }
 }
 
@@ -55,6 +64,7 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     ui.label(next_batch(scene));
     let purpose = say!("Says which samples make the next batch, one batch for every batch yielded");
     ui.label(RichText::new(purpose).color(weak));
+    term::pytorch(ui, Term::Sampler);
 }
 
 /// What the sampler will yield next.
@@ -81,6 +91,7 @@ pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
     title(ui, capital(&lane.to_string()));
     ui.label(holds(scene, lane));
     ui.label(RichText::new(purpose(lane)).color(weak));
+    term::pytorch(ui, Term::of_lane(lane));
 }
 
 /// What is in a lane, and for how long.

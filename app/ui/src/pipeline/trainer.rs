@@ -6,15 +6,18 @@ use loadscope_words::say;
 
 use super::layout::PAD;
 use super::pen::{CORNER, Pen, Place, inset, row, text_width};
+use super::previews::{self, squares};
 use super::scene::Trainer;
+use crate::kit::term::explain;
 use crate::theme::{heading, mono, size, words};
 use loadscope_insight::format;
+use loadscope_insight::glossary::Term;
 use loadscope_insight::narrate::whereabouts;
 
 const BANNER: f32 = 28.0;
 
-/// A wait that is shorter is not shown in red.
-const LONG: Nanos = Nanos::from_millis(1);
+/// So many pictures of a batch are shown.
+const MOST: usize = 64;
 
 impl Pen<'_> {
     /// Draws the trainer.
@@ -44,10 +47,43 @@ impl Pen<'_> {
             }
             Trainer::Waiting(since, on) => self.waiting(ui, body, since, on),
         }
-        if !self.scene.plan.in_order {
-            self.ribbon(ui, body);
+        match self.scene.plan.in_order {
+            true => self.contents(ui, body),
+            false => self.ribbon(ui, body),
         }
         self.waited_share(ui, body);
+    }
+
+    /// The pictures of the batch that is trained on, and the last steps, as far as there is room.
+    fn contents(&self, ui: &Ui, body: Rect) {
+        const STEPS: f32 = 44.0;
+        let is_held = self.scene.batches.iter().any(|b| b.stage == Stage::Held);
+        let waits = matches!(self.scene.trainer, Trainer::Waiting(..));
+        let above = BANNER + if is_held && waits { 98.0 } else { 74.0 };
+        let room = Rect::from_min_max(
+            pos2(body.left() + PAD, body.top() + above),
+            pos2(body.right() - PAD, body.bottom() - 34.0),
+        );
+        if room.height() < STEPS {
+            return;
+        }
+        let (pictures, steps) = room.split_top_bottom_at_y(room.bottom() - STEPS);
+        self.steps(ui, steps);
+        let (Trainer::Training(batch), Some(previews)) = (self.scene.trainer, self.previews) else {
+            return;
+        };
+        let run = self.scene.run;
+        let room = pictures.with_max_y(pictures.bottom() - PAD);
+        let places = squares(
+            room,
+            previews::count(run, batch.row).min(MOST),
+            (16.0, 64.0),
+        );
+        for (position, place) in places.into_iter().enumerate() {
+            previews
+                .borrow_mut()
+                .draw(ui, run, (batch.row, position), place);
+        }
     }
 
     /// The order in which batches were yielded; those that came after a later one are tinted.
@@ -77,7 +113,8 @@ impl Pen<'_> {
             &small,
             title.width(),
         );
-        self.text(ui, title, Align2::LEFT_CENTER, name, small, weak);
+        let taken = self.text(ui, title, Align2::LEFT_CENTER, name, small, weak);
+        explain(ui, title.with_max_x(title.left() + taken), Term::InOrder);
         for (k, (idx, is_late)) in yielded.iter().enumerate() {
             let min = room.min + vec2((k % columns) as f32 * wide, (k / columns) as f32 * ROW);
             let place = Rect::from_min_size(min, vec2(wide - 2.0, ROW - 2.0));
@@ -103,8 +140,7 @@ impl Pen<'_> {
     /// Never dimmed: whether the trainer waits is what matters most.
     fn waiting(&mut self, ui: &Ui, body: Rect, since: Nanos, on: Option<HeldBatch>) {
         // What is over in no time is no trouble.
-        let is_long = self.scene.now - since >= LONG;
-        let colour = if is_long {
+        let colour = if self.scene.waits_long() {
             self.palette.stall
         } else {
             self.palette.wait

@@ -17,8 +17,10 @@ use super::lanes::{Form, LaneBox};
 use super::paint::Painted;
 use super::scene::{Part, Scene, Version};
 use super::{head, names, overlay, tooltip};
+use crate::kit::menu;
 use crate::theme::{self, size, space};
 use loadscope_model::command::Command;
+use loadscope_model::offers::Thing;
 use loadscope_model::view::Item;
 
 /// What is kept from frame to frame as long as nothing changes.
@@ -177,6 +179,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
             visible: part.area.y_range(),
             palette: scene.palette,
             selection: scene.state.session.selection,
+            long: scene.long,
         });
     }
 }
@@ -205,12 +208,13 @@ fn interact(
 ) {
     let response = ui.interact(row, ui.scope_id().with(lane.lane), Sense::click_and_drag());
     response.widget_info(|| {
-        let selected = scene.state.session.selection == Some(Item::Lane(lane.lane));
+        let selected =
+            matches!(scene.state.session.selection, Some(Item::Lane(l)) if lane.shows(l));
         WidgetInfo::selected(
             Role::GraphicsObject,
             true,
             selected,
-            say!("{} lane", lane.lane),
+            say!("{} lane", lane.name()),
         )
     });
     input::grab(ui, &response, scene, asks);
@@ -221,7 +225,15 @@ fn interact(
         asks.commands.push(Command::Select(Some(lane)));
         return;
     }
-    let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else {
+    let pointer = response.hover_pos().or(response.interact_pointer_pos());
+    let thing = || {
+        Some(match under(pointer?, part.top, lane, scene) {
+            Target::Span(track, span) => Thing::Span(track.lane, span),
+            Target::Bucket(_) | Target::Lane(_) => Thing::Lane(lane.lane),
+        })
+    };
+    menu::show(&response, scene.state, thing, &mut asks.commands);
+    let Some(pointer) = pointer else {
         return;
     };
     let target = under(pointer, part.top, lane, scene);
@@ -260,7 +272,7 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
 /// Upper and lower edge of what the pointer is over.
 fn row_of(top: f32, lane: &LaneBox, pointer: Pos2) -> Rangef {
     let (from, to) = match lane.form {
-        Form::Depth => (lane.top, lane.bottom()),
+        Form::Depth | Form::Process => (lane.top, lane.bottom()),
         Form::Rows(_) => lane.row(lane.row_at(pointer.y - top).unwrap_or(0)),
     };
     Rangef::new(top + from, top + to)

@@ -1,6 +1,7 @@
 //! What is needed to paint all lanes, and the texts in spans.
 
 use egui::{Color32, Pos2, Rangef};
+use loadscope_insight::waits::LongWaits;
 use loadscope_trace::Run;
 
 use super::axis::TimeAxis;
@@ -24,6 +25,8 @@ pub struct Canvas<'a> {
     pub palette: &'static Palette,
     /// What stands out.
     pub selection: Option<Item>,
+    /// Which waits are long enough to be red.
+    pub long: &'a LongWaits,
 }
 
 /// Text in a span.

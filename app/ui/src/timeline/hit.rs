@@ -4,6 +4,7 @@ use loadscope_trace::{Lane, Nanos, Run, Shares, Span, Spans, Track};
 
 use super::lanes::{Form, Head, LaneBox};
 use super::layout::Grid;
+use super::process;
 use loadscope_model::view::Item;
 
 /// What is under the pointer.
@@ -62,29 +63,60 @@ pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Targe
         return together(run, grid, tracks, lane.lane, lane.rows, t)
             .map_or(nothing, Target::Bucket);
     }
+    if lane.form == Form::Process {
+        let Some(spans) = process::spans(run, grid) else {
+            let (start, end) = grid.around(t);
+            let end = grid.so_far(end).max(start);
+            let bucket = Bucket {
+                lane: lane.lane,
+                start,
+                end,
+                spans: process::count(run, start, end),
+                shares: process::shares(run, start, end),
+                rows: 1,
+            };
+            return match bucket.spans {
+                0 => nothing,
+                _ => Target::Bucket(bucket),
+            };
+        };
+        let track = |span: &Span| Track {
+            lane: process::lane_of(span.activity),
+            row: 0,
+        };
+        return in_row(&spans, grid, lane.lane, t, track).unwrap_or(nothing);
+    }
     let track = lane.row_at(y).and_then(|row| lane.tracks().nth(row));
     let Some((track, spans)) = track.and_then(|track| Some((track, run.track(track)?))) else {
         return nothing;
     };
+    in_row(spans, grid, lane.lane, t, |_| track).unwrap_or(nothing)
+}
+
+/// What is at `t` in a row of `lane`; `track` tells on which track a span is.
+fn in_row(
+    spans: &Spans,
+    grid: &Grid,
+    lane: Lane,
+    t: Nanos,
+    track: impl Fn(&Span) -> Track,
+) -> Option<Target> {
     let at = spans.index_after(t);
-    if let Some(span) = spans
-        .all()
-        .get(at)
-        .filter(|s| s.start <= t && grid.is_wide(s) && t <= grid.end_of(s))
-    {
-        return Target::Span(track, *span);
+    let is_here = |s: &&Span| s.start <= t && grid.is_wide(s) && t <= grid.end_of(s);
+    if let Some(span) = spans.all().get(at).filter(is_here) {
+        return Some(Target::Span(track(span), *span));
     }
     let bucket = Bucket {
-        lane: lane.lane,
+        lane,
         ..bucket(spans, grid, t, true)
     };
     match bucket.spans {
-        0 => nothing,
-        1 => spans
-            .range(bucket.start, bucket.end)
-            .first()
-            .map_or(nothing, |span| Target::Span(track, *span)),
-        _ => Target::Bucket(bucket),
+        0 => None,
+        1 => {
+            let span = spans.range(bucket.start, bucket.end).first()?;
+            Some(Target::Span(track(span), *span))
+        }
+        _ => Some(Target::Bucket(bucket)),
     }
 }
 

@@ -36,7 +36,14 @@ impl Lanes {
         if run.batches().is_empty() {
             return lanes;
         }
-        let rows = Used::of(run).rows(Lane::Trainer).unwrap_or(1);
+        let used = Used::of(run);
+        if used.is_one_process {
+            let lane = LaneBox::process(space::GAP);
+            lanes.height = lane.bottom() + space::GAP / 2.0;
+            lanes.boxes.push(lane);
+            return lanes;
+        }
+        let rows = used.rows(Lane::Trainer).unwrap_or(1);
         lanes.push(Lane::Trainer, rows, space::GAP);
         lanes.height += space::GAP / 2.0;
         lanes
@@ -47,6 +54,10 @@ impl Lanes {
     pub fn of(run: &Run, folded: &BTreeSet<LaneGroup>) -> Self {
         let used = Used::of(run);
         let mut lanes = Self::default();
+        if used.is_one_process {
+            lanes.push_gauges(run, folded);
+            return lanes;
+        }
         if let Some((lane, rows)) = used.reorder() {
             if folded.contains(&LaneGroup::Reorder) {
                 lanes.push_head(LaneGroup::Reorder, true, vec![(lane, rows)]);
@@ -172,7 +183,7 @@ impl Lanes {
 
     /// The place of a lane.
     pub fn find(&self, lane: Lane) -> Option<&LaneBox> {
-        self.boxes.iter().find(|b| b.lane == lane)
+        self.boxes.iter().find(|b| b.shows(lane))
     }
 
     /// Upper and lower edge of what shows a track: its row, or the heading of the group that it is folded into.

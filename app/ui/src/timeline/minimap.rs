@@ -6,14 +6,15 @@ use egui::{
     Align2, CursorIcon, Mesh, PointerButton, Rangef, Rect, Response, Role, Sense, Shape, Stroke,
     StrokeKind, Ui, WidgetInfo, pos2,
 };
-use loadscope_trace::{Lane, Nanos, Track};
+use loadscope_trace::{Activity, Lane, Nanos, Track};
 use loadscope_words::say;
 
 use super::axis::TimeAxis;
+use super::bars::{short_waits, stack};
 use super::found;
 use super::input::{Asks, Drag, Grip};
 use super::layout::{Drawn, Grid, lay_out};
-use super::paint::{lane_ground, stack};
+use super::paint::lane_ground;
 use super::scene::{Scene, Version};
 use crate::theme::{self, size, space};
 use loadscope_model::view::TimeView;
@@ -197,14 +198,20 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
             let rect = Rect::from_x_y_ranges(whole.x(start)..=whole.x(end), strip.y_range());
             match item {
                 Drawn::Span(span) => {
-                    mesh.add_colored_rect(rect, scene.palette.activity(span.activity))
+                    let is_short = span.activity == Activity::Waiting && !scene.long.covers(start);
+                    let colour = match is_short {
+                        true => scene.palette.wait,
+                        false => scene.palette.activity(span.activity),
+                    };
+                    mesh.add_colored_rect(rect, colour);
                 }
                 Drawn::Shares { shares, .. } => {
                     // What is narrower than a pixel fills its part of it, no more.
                     let whole = ((end - start).0 as f64).max(whole.ns_per_point());
-                    stack(&mut mesh, rect, shares, whole, 1.0, |activity| {
-                        scene.palette.activity(activity)
-                    });
+                    let colours = |activity| scene.palette.activity(activity);
+                    let short = short_waits(scene.long, start, end, shares);
+                    let short = (short, scene.palette.wait);
+                    stack(&mut mesh, rect, shares, whole, 1.0, colours, short);
                 }
             }
         }

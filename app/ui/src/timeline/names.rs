@@ -5,7 +5,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Shares};
 use loadscope_words::say;
 
 use super::input::{self, Asks};
-use super::lanes::{ChartBox, LaneBox};
+use super::lanes::{ChartBox, Form, LaneBox};
 use super::scene::{Part, Scene};
 use super::tooltip;
 use crate::theme::{self, size, space};
@@ -18,13 +18,18 @@ const AIR: f32 = 8.0;
 /// Name and business of a lane.
 pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &Scene<'_>) {
     let palette = scene.palette;
-    let item = Item::Lane(lane.lane);
+    let is_it = |item: Option<Item>| matches!(item, Some(Item::Lane(l)) if lane.shows(l));
     let (top, bottom) = (part.top + lane.top, part.top + lane.bottom());
     let place = Rect::from_x_y_ranges(part.area.x_range(), top..=bottom);
-    if scene.state.session.selection == Some(item) {
+    if is_it(scene.state.session.selection) {
         painter.rect_filled(place, 0.0, palette.selected());
-    } else if scene.state.session.hovered == Some(item) {
+    } else if is_it(scene.state.session.hovered) {
         painter.rect_filled(place, 0.0, palette.hovered());
+    }
+    if lane.form == Form::Process {
+        process(painter, place, scene);
+        let (shares, whole) = scene.shares_of(lane);
+        return busy(painter, place, &shares, whole, scene);
     }
     let (name, font, colour) = match lane.lane {
         Lane::IndexQueue(_) => (
@@ -42,8 +47,21 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
     let at = pos2(place.left() + indent, place.center().y);
     painter.text(at, Align2::LEFT_CENTER, name, font, colour);
     if !lane.lane.is_queue() {
-        let (shares, whole) = scene.shares(lane.tracks());
+        let (shares, whole) = scene.shares_of(lane);
         busy(painter, place, &shares, whole, scene);
+    }
+}
+
+/// The name of the one lane of a loader without workers, and what is done in it.
+fn process(painter: &Painter, place: Rect, scene: &Scene<'_>) {
+    let palette = scene.palette;
+    let lines = [
+        (say!("Main process"), size::BODY, palette.text, -9.0),
+        (say!("loads, then trains"), size::SMALL, palette.weak, 8.0),
+    ];
+    for (text, size, colour, below) in lines {
+        let at = pos2(place.left() + space::MARGIN, place.center().y + below);
+        painter.text(at, Align2::LEFT_CENTER, text, theme::words(size), colour);
     }
 }
 

@@ -98,7 +98,8 @@ fn paint_batch(painter: &Painter, stage: &Stage<'_>, scene: &Scene<'_>, row: usi
     for pair in places.windows(2) {
         let at = pair[1].span.start;
         let edges = stage.edges(pair[0].track).zip(stage.edges(pair[1].track));
-        let Some((from, to)) = edges.filter(|_| scene.axis.shows(at)) else {
+        // What stays on its lane leaves nothing to join.
+        let Some((from, to)) = edges.filter(|(a, b)| a != b && scene.axis.shows(at)) else {
             continue;
         };
         let x = scene.axis.x(at) + 0.5;

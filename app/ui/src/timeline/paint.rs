@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use egui::{Color32, Mesh, Rangef, Rect, pos2};
-use loadscope_trace::{Activity, Lane, Nanos, Shares, Span};
+use loadscope_trace::{Activity, Lane, Span};
 use loadscope_words::say;
 
+use super::bars::bars;
 use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 use super::chart::Step;
 use super::detail;
+use super::ink::Ink;
 use super::lanes::{ChartBox, Form, Head, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
+use super::process;
 use crate::theme::Palette;
 use loadscope_model::view::Item;
 
@@ -27,48 +30,6 @@ pub struct Painted {
 const LABEL_FROM: f32 = 32.0;
 /// The lowest row with labels, points.
 const LABEL_HEIGHT: f32 = 11.0;
-
-/// Colours of the activities on one lane, as the selection wants them.
-pub(super) struct Ink {
-    full: [Color32; Activity::ALL.len()],
-    dimmed: [Color32; Activity::ALL.len()],
-    selection: Option<Item>,
-    lane_in_focus: bool,
-}
-
-impl Ink {
-    fn new(canvas: &Canvas<'_>, shows: impl Fn(Lane) -> bool) -> Self {
-        let full = Activity::ALL.map(|a| canvas.palette.activity(a));
-        Self {
-            full,
-            dimmed: full.map(|colour| canvas.palette.dimmed(colour)),
-            selection: canvas.selection,
-            lane_in_focus: matches!(canvas.selection, Some(Item::Lane(lane)) if shows(lane)),
-        }
-    }
-
-    /// The colour of an activity of a batch; of several batches if there is none.
-    fn of(&self, activity: Activity, batch: Option<usize>) -> Color32 {
-        let in_focus = match self.selection {
-            None | Some(Item::Range(..) | Item::Sampler) => true,
-            Some(Item::Batch(row)) => batch == Some(row),
-            Some(Item::Lane(_)) => self.lane_in_focus,
-            Some(Item::Activity(selected)) => selected == activity,
-        };
-        let colours = if in_focus { &self.full } else { &self.dimmed };
-        colours[activity as usize]
-    }
-
-    /// The colour of text on `ground`. It steps back with its span.
-    fn text(&self, palette: &Palette, ground: Color32) -> Color32 {
-        let text = palette.text_on(ground);
-        if self.full.contains(&ground) {
-            text
-        } else {
-            text.lerp_to_gamma(ground, 0.4)
-        }
-    }
-}
 
 impl Painted {
     /// Paints all lanes that can be seen, into the memory of the frame before.
@@ -110,7 +71,16 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
         if !seen(&edges) {
             continue;
         }
-        let ink = Ink::new(canvas, |selected| selected == lane.lane);
+        let ink = Ink::new(canvas, |selected| lane.shows(selected));
+        if lane.form == Form::Process {
+            drawn.clear();
+            match process::spans(canvas.run, &grid) {
+                Some(spans) => lay_out(&spans, &grid, &mut drawn),
+                None => process::lay_out(canvas.run, &grid, &mut drawn),
+            }
+            paint_row(mesh, labels, canvas, &ink, &drawn, edges);
+            continue;
+        }
         let tracks = lane.tracks().filter_map(|track| canvas.run.track(track));
         if lane.form == Form::Depth {
             drawn.clear();
@@ -123,15 +93,26 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
             let edges = Rangef::new(canvas.top + top, canvas.top + bottom);
             drawn.clear();
             lay_out(spans, &grid, &mut drawn);
-            for item in &drawn {
-                if let Drawn::Span(span) = item {
-                    paint_span(mesh, labels, canvas, &ink, span, edges);
-                }
-            }
-            // On top, so that a short stretch between two long ones keeps its pixel.
-            bars(mesh, canvas, &ink, &drawn, edges, 1);
+            paint_row(mesh, labels, canvas, &ink, &drawn, edges);
         }
     }
+}
+
+fn paint_row(
+    mesh: &mut Mesh,
+    labels: &mut Vec<Label>,
+    canvas: &Canvas<'_>,
+    ink: &Ink,
+    drawn: &[Drawn],
+    edges: Rangef,
+) {
+    for item in drawn {
+        if let Drawn::Span(span) = item {
+            paint_span(mesh, labels, canvas, ink, span, edges);
+        }
+    }
+    // On top, so that a short stretch between two long ones keeps its pixel.
+    bars(mesh, canvas, ink, drawn, edges, 1);
 }
 
 /// Upper and lower edges of everything that shows time.
@@ -245,7 +226,10 @@ fn paint_span(
         right -= pixel;
     }
     let rect = Rect::from_x_y_ranges(left..=right, edges);
-    let colour = ink.of(span.activity, span.batch());
+    let colour = match span.activity {
+        Activity::Waiting if !canvas.long.covers(span.start) => ink.of_short_wait(span.batch()),
+        activity => ink.of(activity, span.batch()),
+    };
     mesh.add_colored_rect(rect, colour);
     let Some(row) = span.batch() else {
         return;
@@ -297,61 +281,4 @@ fn label(activity: Activity, batch: u32, rect: Rect) -> Option<String> {
     [long, number]
         .into_iter()
         .find(|text| label_width(text) <= rect.width())
-}
-
-/// Draws stacked shares; `rows` is how many rows would fill the height.
-fn bars(
-    mesh: &mut Mesh,
-    canvas: &Canvas<'_>,
-    ink: &Ink,
-    drawn: &[Drawn],
-    edges: Rangef,
-    rows: usize,
-) {
-    let pixel = 1.0 / canvas.axis.pixels_per_point;
-    // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
-    let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
-    // Nearly every bar begins where the one before it ended.
-    let mut edge = (Nanos::MAX, 0.0);
-    for item in drawn {
-        let Drawn::Shares { start, end, shares } = item else {
-            continue;
-        };
-        let left = match edge {
-            (at, x) if at == *start => x,
-            _ => canvas.axis.x(*start),
-        };
-        edge = (*end, canvas.axis.x(*end));
-        let right = edge.1.max(left + pixel);
-        let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
-        stack(
-            mesh,
-            Rect::from_x_y_ranges(left..=right, edges),
-            shares,
-            whole,
-            pixel,
-            |activity| ink.of(activity, None),
-        );
-    }
-}
-
-/// One bar: the activities on top of each other, each as high as its share of `whole` ns, but never invisible.
-pub(super) fn stack(
-    mesh: &mut Mesh,
-    rect: Rect,
-    shares: &Shares,
-    whole: f64,
-    pixel: f32,
-    colour: impl Fn(Activity) -> Color32,
-) {
-    let mut y = rect.bottom();
-    for (activity, time) in shares.iter() {
-        let height = (time.0 as f64 / whole) as f32 * rect.height();
-        let top = (y - height.max(pixel)).max(rect.top());
-        mesh.add_colored_rect(
-            Rect::from_x_y_ranges(rect.x_range(), top..=y),
-            colour(activity),
-        );
-        y = top;
-    }
 }

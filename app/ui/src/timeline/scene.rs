@@ -1,11 +1,13 @@
 //! What every part of the timeline needs to know in a frame.
 
 use egui::{Rangef, Rect, pos2};
+use loadscope_insight::waits::LongWaits;
 use loadscope_trace::{Nanos, Shares, Track};
 
 use super::axis::TimeAxis;
-use super::lanes::Lanes;
+use super::lanes::{Form, LaneBox, Lanes};
 use super::layout::Grid;
+use super::process;
 use crate::theme::{Palette, space};
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -21,6 +23,8 @@ pub(super) struct Scene<'a> {
     pub pinned: &'a Lanes,
     /// The other lanes.
     pub lanes: &'a Lanes,
+    /// Which waits are long enough to be red.
+    pub long: &'a LongWaits,
     /// The whole run.
     pub whole: TimeView,
 }
@@ -52,6 +56,18 @@ impl Scene<'_> {
     pub fn on_screen(&self) -> (Nanos, Nanos) {
         let end = self.axis.view.end.min(self.state.session.run.end());
         (self.axis.view.start.max(Nanos::ZERO).min(end), end)
+    }
+
+    /// How the part of a lane that is on the screen was spent, and how much there was to spend.
+    pub fn shares_of(&self, lane: &LaneBox) -> (Shares, Nanos) {
+        if lane.form != Form::Process {
+            return self.shares(lane.tracks());
+        }
+        let (start, end) = self.on_screen();
+        (
+            process::shares(&self.state.session.run, start, end),
+            end - start,
+        )
     }
 
     /// How the part of some tracks that is on the screen was spent, and how much there was to spend.

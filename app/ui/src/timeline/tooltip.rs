@@ -2,10 +2,11 @@
 
 use egui::{Rangef, Rect, Response, Tooltip, Ui};
 use loadscope_trace::Nanos;
+use loadscope_words::say;
 
 use super::chart::Chart;
 use super::hit::{Bucket, Target};
-use super::lanes::LaneBox;
+use super::lanes::{Form, LaneBox};
 use super::scene::Scene;
 use super::words;
 use crate::kit::titles::title_text;
@@ -32,12 +33,17 @@ pub(super) fn show(
 
 /// About a lane as a whole.
 pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &Scene<'_>) {
-    let (shares, whole) = scene.shares(lane.tracks());
-    let lines = [
-        capital(&lane.lane.to_string()),
-        words::shares(&shares, whole),
-        purpose(lane.lane).to_owned(),
-    ];
+    let (shares, whole) = scene.shares_of(lane);
+    let (name, about) = match lane.form {
+        Form::Process => (
+            say!("Main process: loads, then trains").to_owned(),
+            say!(
+                "num_workers=0: while a batch is loaded nothing is trained, and while the model trains nothing is loaded"
+            ),
+        ),
+        Form::Rows(_) | Form::Depth => (capital(&lane.lane.to_string()), purpose(lane.lane)),
+    };
+    let lines = [name, words::shares(&shares, whole), about.to_owned()];
     hang(response, row, |ui| paint_lines(ui, scene, &lines));
 }
 

@@ -3,7 +3,7 @@
 use loadscope_trace::{PinMemory, Run, Stage};
 use loadscope_words::say;
 
-use super::durations::TIMED;
+use super::durations::{ARRIVED, TIMED, WAITED};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,12 @@ pub enum Field {
 }
 
 /// Between two columns.
-pub const BETWEEN: f32 = 8.0;
+pub const BETWEEN: f32 = 5.0;
 /// The bar that scrolls, and the air around it.
 const BAR: f32 = 10.0;
+
+/// The narrowest that the columns of [`TIMED`] can be, points.
+const WIDTHS: [f32; TIMED.len()] = [62.0, 56.0, 65.0, 61.0, 48.0, 52.0, 57.0, 55.0];
 
 /// How wide each column is, so that all of them fill the room there is; if that is too narrow, the table scrolls.
 pub fn widths(fields: &[Field], room: f32) -> Vec<f32> {
@@ -42,6 +45,7 @@ pub fn fields(run: &Run) -> Vec<Field> {
     let mut fields = vec![Field::Batch];
     fields.extend((run.epochs().len() > 1).then_some(Field::Epoch));
     fields.extend([Field::Worker, Field::Samples]);
+    fields.extend([WAITED, ARRIVED].map(Field::Time));
     let pins = run.info.options.pin_memory != PinMemory::Off
         || run
             .lanes()
@@ -60,6 +64,8 @@ impl Field {
             Self::Epoch => say!("Epoch"),
             Self::Worker => say!("Worker"),
             Self::Samples => say!("Samples"),
+            Self::Time(WAITED) => say!("Waited"),
+            Self::Time(ARRIVED) => say!("Arrived"),
             Self::Time(k) => TIMED[k].1.say(),
             Self::Stage => say!("Stage now"),
         }
@@ -68,9 +74,12 @@ impl Field {
     /// The narrowest that can be read and the widest that is of use, points.
     fn width(self) -> (f32, f32) {
         match self {
-            Self::Stage => (92.0, f32::INFINITY),
-            Self::Time(_) => (64.0, 84.0),
-            _ => (50.0, 66.0),
+            Self::Stage => (80.0, f32::INFINITY),
+            Self::Time(ARRIVED) => (74.0, 92.0),
+            // As wide as their names with a unit.
+            Self::Time(k) => (WIDTHS.get(k).copied().unwrap_or(62.0), 84.0),
+            Self::Samples => (50.0, 66.0),
+            Self::Batch | Self::Epoch | Self::Worker => (46.0, 66.0),
         }
     }
 
@@ -81,6 +90,10 @@ impl Field {
             Self::Epoch => say!("Counted from 0"),
             Self::Worker => say!("Who fetched it"),
             Self::Samples => say!("Samples in the batch"),
+            Self::Time(WAITED) => say!("How long the trainer waited for it"),
+            Self::Time(ARRIVED) => say!(
+                "Early: it was finished so long before the trainer asked for it. Late: so long after, and the trainer waited"
+            ),
             Self::Time(k) => TIMED[k].0.explanation(),
             Self::Stage => say!("Where it is at the time cursor"),
         }
@@ -94,7 +107,7 @@ mod tests {
     #[test]
     fn columns_fill_the_room_there_is() {
         let mut all = vec![Field::Batch, Field::Worker, Field::Samples];
-        all.extend((0..TIMED.len()).map(Field::Time));
+        all.extend((0..=ARRIVED).map(Field::Time));
         all.push(Field::Stage);
         for room in [200.0, 860.0, 980.0, 1_600.0] {
             let widths = widths(&all, room);

@@ -1,5 +1,6 @@
 //! How long every batch was in every stage, kept up to date as events come in.
 
+use loadscope_insight::waits::wait_for;
 use loadscope_trace::{Nanos, Run, Stage};
 use loadscope_words::{Text, text};
 
@@ -18,11 +19,29 @@ pub const TIMED: [(Stage, Text); 8] = [
     (Stage::Training, text!("Train")),
 ];
 
-/// Not in this stage (yet).
-const NONE: i64 = -1;
+/// How long the trainer waited for a batch.
+pub const WAITED: usize = TIMED.len();
+/// How long a batch was finished before the trainer asked for it; negative if it came later.
+pub const ARRIVED: usize = TIMED.len() + 1;
 
-/// How long a batch was in each stage of [`TIMED`].
-pub type Row = [i64; TIMED.len()];
+/// Columns of times, with what they are called in a filter.
+pub const NAMED: [(usize, &[&str]); ARRIVED] = [
+    (0, &["queued", "queue"]),
+    (1, &["fetch", "fetching"]),
+    (2, &["collate", "collating"]),
+    (3, &["return", "returning"]),
+    (4, &["pin", "pinning"]),
+    (5, &["held"]),
+    (6, &["ready"]),
+    (7, &["train", "training"]),
+    (WAITED, &["waited", "wait", "trainer waited"]),
+];
+
+/// Not in this stage (yet).
+const NONE: i64 = i64::MIN;
+
+/// How long a batch was in each stage of [`TIMED`], how long it was waited for, and how early it came.
+pub type Row = [i64; ARRIVED + 1];
 
 /// How long every batch was in every stage.
 #[derive(Debug, Default)]
@@ -36,7 +55,7 @@ pub struct Durations {
     started: i64,
     /// From how long on a time is among the slowest.
     slow: Row,
-    units: [Unit; TIMED.len()],
+    units: [Unit; ARRIVED + 1],
     /// How many rows `slow` and `units` were made for.
     judged: usize,
 }
@@ -95,7 +114,7 @@ impl Durations {
             .unwrap_or_else(|| durations(run, row))
     }
 
-    /// How long the batch at `row` was in stage `k` of [`TIMED`]; `None` if it was not.
+    /// How long the batch at `row` was in stage `k` of [`TIMED`], or one of the other columns; `None` if it was not.
     pub fn of(&self, row: usize, k: usize) -> Option<Nanos> {
         time(self.rows.get(row)?, k)
     }
@@ -114,9 +133,10 @@ impl Durations {
     fn judge(&mut self) {
         self.judged = self.rows.len();
         let step = self.rows.len() / LOOKED_AT + 1;
-        for k in 0..TIMED.len() {
-            let looked_at = self.rows.iter().step_by(step);
-            let mut times: Vec<i64> = looked_at.map(|r| r[k]).filter(|t| *t != NONE).collect();
+        for k in 0..=ARRIVED {
+            let looked_at = self.rows.iter().step_by(step).map(|r| r[k]);
+            let known = looked_at.filter(|t| *t != NONE);
+            let mut times: Vec<i64> = known.map(i64::saturating_abs).collect();
             times.sort_unstable();
             let Some(longest) = times.last().copied() else {
                 self.slow[k] = i64::MAX;
@@ -192,12 +212,28 @@ impl Unit {
 }
 
 fn durations(run: &Run, row: usize) -> Row {
-    let mut all = [NONE; TIMED.len()];
-    for step in run.path(row) {
+    let mut all = [NONE; ARRIVED + 1];
+    let path = run.path(row);
+    for step in &path {
         let column = TIMED.iter().position(|(stage, _)| *stage == step.stage);
         if let (Some(column), Some(end)) = (column, step.end) {
             all[column] = all[column].max(0) + (end - step.start).0;
         }
+    }
+    let Some(wait) = wait_for(run, row) else {
+        return all;
+    };
+    all[WAITED] = (wait.end - wait.start).0;
+    // The last time that it was put into a queue, or the end of the work on it where there is none.
+    let put = path.iter().rev().find(|s| s.stage == Stage::Returning);
+    let worked = path.iter().rev().find(|s| s.stage <= Stage::Collating);
+    let finished = match (put, worked) {
+        (Some(put), _) => Some(put.start),
+        (None, Some(worked)) if run.measures(Stage::Fetching) => worked.end,
+        (None, _) => None,
+    };
+    if let Some(finished) = finished {
+        all[ARRIVED] = (wait.start - finished).0;
     }
     all
 }
@@ -233,6 +269,41 @@ mod tests {
         let fetched = Some(Nanos::from_millis(3));
         assert_eq!(at(8, entered(Stage::Training)), (queued, fetched, 1));
         assert_eq!(at(9, entered(Stage::Done)), (queued, fetched, 0));
+    }
+
+    /// Batch 0 is finished 4 ms after the trainer asked for it, batch 1 lies ready for 2 ms when it asks.
+    #[test]
+    fn late_is_what_the_trainer_waits_for() {
+        let mut run = Run::default();
+        let mut tell = |ms: i64, kind| {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+        };
+        let id = |idx| BatchId { epoch: 0, idx };
+        let entered = |idx, stage| EventKind::Entered {
+            batch: id(idx),
+            stage,
+        };
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for idx in 0..3 {
+            tell(0, EventKind::dispatched(id(idx), Some(0), []));
+        }
+        tell(1, EventKind::Consumer { waiting: true });
+        tell(5, entered(0, Stage::Returning));
+        tell(6, entered(0, Stage::Training));
+        tell(8, entered(1, Stage::Returning));
+        tell(9, entered(0, Stage::Done));
+        tell(10, EventKind::Consumer { waiting: true });
+        tell(11, entered(1, Stage::Training));
+        let mut durations = Durations::default();
+        durations.update(&run, &Budget::none());
+        let of = |row, k| durations.of(row, k).map(|t| t.0 / 1_000_000);
+        assert_eq!([of(0, WAITED), of(0, ARRIVED)], [Some(5), Some(-4)]);
+        assert_eq!([of(1, WAITED), of(1, ARRIVED)], [Some(1), Some(2)]);
+        assert_eq!([of(2, WAITED), of(2, ARRIVED)], [None, None]);
     }
 
     #[test]

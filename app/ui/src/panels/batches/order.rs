@@ -13,7 +13,7 @@ const BUDGET: Duration = Duration::from_millis(3);
 /// So many keys are read between two looks at the clock.
 const CHUNK: usize = 4_096;
 
-/// What an order was made for: the number of events, the column, and whether the largest comes first.
+/// What an order was made for: the number of events, the column and which rows are left out, and whether the largest comes first.
 pub type Wanted<F> = (u64, F, bool);
 
 /// The order of the rows.
@@ -21,6 +21,8 @@ pub type Wanted<F> = (u64, F, bool);
 pub struct Order<F> {
     /// Rows in the order in which they are shown; empty in the order of dispatch.
     rows: Vec<u32>,
+    /// Out of so many; if these are more, the others are not shown.
+    of: usize,
     /// What it was made for.
     made_for: Option<Wanted<F>>,
     /// What is being made.
@@ -29,16 +31,17 @@ pub struct Order<F> {
 
 #[derive(Debug)]
 enum Making {
-    /// The keys read so far.
-    Keys(Vec<(i64, u32)>),
+    /// The keys read so far, and of how many rows.
+    Keys(Vec<(i64, u32)>, usize),
     /// They are being sorted.
-    Sorting(Receiver<Vec<u32>>),
+    Sorting(Receiver<(Vec<u32>, usize)>),
 }
 
 impl<F> Default for Order<F> {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
+            of: 0,
             made_for: None,
             making: None,
         }
@@ -53,7 +56,7 @@ impl<F: Copy + PartialEq> Order<F> {
 
     /// Forgets an order of more than `count` rows: some of them are hidden now.
     pub fn forget_beyond(&mut self, count: usize) {
-        if self.rows.len() > count {
+        if self.of > count {
             self.clear();
         }
     }
@@ -63,10 +66,22 @@ impl<F: Copy + PartialEq> Order<F> {
         self.rows.get(place).map_or(place, |row| *row as usize)
     }
 
-    /// Where `row` is shown.
-    pub fn place(&self, row: usize) -> usize {
+    /// How many of `count` rows are shown.
+    pub fn shown(&self, count: usize) -> usize {
+        match self.is_filtered() {
+            true => self.rows.len().min(count),
+            false => count,
+        }
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.rows.len() < self.of
+    }
+
+    /// Where `row` is shown; `None` if it is not.
+    pub fn place(&self, row: usize) -> Option<usize> {
         let found = self.rows.iter().position(|r| *r as usize == row);
-        found.unwrap_or(row)
+        found.or((!self.is_filtered()).then_some(row))
     }
 
     /// What the order that is shown was made for, or what is being made.
@@ -77,23 +92,25 @@ impl<F: Copy + PartialEq> Order<F> {
 
     /// Begins to order `wanted`.
     pub fn begin(&mut self, wanted: Wanted<F>) {
-        self.making = Some((wanted, Making::Keys(Vec::new())));
+        self.making = Some((wanted, Making::Keys(Vec::new(), 0)));
     }
 
-    /// Goes on for a moment with the order that was begun. True while there is something left to do in a later frame by itself;
+    /// Goes on for a moment with the order that was begun; `key` of a row that is not to be shown is `None`. True while there is something left to do in a later frame by itself;
     /// what sorts in the background wakes the window when it is done.
     pub fn go_on(
         &mut self,
         ctx: &Context,
         platform: Platform,
         count: usize,
-        key: impl Fn(usize) -> i64,
+        key: impl Fn(usize) -> Option<i64>,
     ) -> bool {
         let Some((wanted, making)) = self.making.take() else {
             return false;
         };
         let making = match making {
-            Making::Keys(keys) => read(keys, count, wanted.2, (ctx, platform), key),
+            Making::Keys(keys, read) => {
+                self::read((keys, read), count, wanted.2, (ctx, platform), key)
+            }
             sorting @ Making::Sorting(_) => sorting,
         };
         let Making::Sorting(sorted) = &making else {
@@ -101,8 +118,8 @@ impl<F: Copy + PartialEq> Order<F> {
             return true;
         };
         match sorted.try_recv() {
-            Ok(rows) => {
-                self.rows = rows;
+            Ok((rows, of)) => {
+                (self.rows, self.of) = (rows, of);
                 self.made_for = Some(wanted);
             }
             Err(TryRecvError::Empty) => self.making = Some((wanted, making)),
@@ -113,19 +130,19 @@ impl<F: Copy + PartialEq> Order<F> {
 }
 
 fn read(
-    mut keys: Vec<(i64, u32)>,
+    (mut keys, mut read): (Vec<(i64, u32)>, usize),
     count: usize,
     down: bool,
     (ctx, platform): (&Context, Platform),
-    key: impl Fn(usize) -> i64,
+    key: impl Fn(usize) -> Option<i64>,
 ) -> Making {
     let budget = platform.budget(BUDGET);
-    keys.reserve(count.saturating_sub(keys.len()));
-    while keys.len() < count {
-        let end = count.min(keys.len() + CHUNK);
-        keys.extend((keys.len()..end).map(|row| (key(row), row as u32)));
-        if keys.len() < count && budget.is_spent() {
-            return Making::Keys(keys);
+    while read < count {
+        let end = count.min(read + CHUNK);
+        keys.extend((read..end).filter_map(|row| Some((key(row)?, row as u32))));
+        read = end;
+        if read < count && budget.is_spent() {
+            return Making::Keys(keys, read);
         }
     }
     let (out, sorted) = channel();
@@ -133,7 +150,7 @@ fn read(
     let is_long = ctx.is_some();
     let sort = move || {
         // The receiver is gone if something else was asked for.
-        let _ = out.send(sort(keys, down));
+        let _ = out.send((sort(keys, down), read));
         if let Some(ctx) = ctx {
             ctx.request_repaint();
         }
@@ -175,7 +192,8 @@ mod tests {
     #[test]
     fn a_long_order_comes_later_and_is_sound() {
         let ctx = Context::default();
-        let key = |row: usize| (row as i64 * 7_919) % 1_000;
+        let number = |row: usize| (row as i64 * 7_919) % 1_000;
+        let key = |row| Some(number(row));
         let count = 300_000;
         let platform = Platform {
             jobs: &Threads,
@@ -191,9 +209,9 @@ mod tests {
             std::thread::yield_now();
         }
         let mut expected: Vec<u32> = (0..count as u32).collect();
-        expected.sort_by_key(|row| std::cmp::Reverse(key(*row as usize)));
+        expected.sort_by_key(|row| std::cmp::Reverse(number(*row as usize)));
         assert_eq!(order.rows, expected);
-        assert_eq!(order.place(order.row(17)), 17);
+        assert_eq!(order.place(order.row(17)), Some(17));
     }
 
     #[test]
@@ -204,7 +222,7 @@ mod tests {
             &Context::default(),
             Platform::default(),
             2 * AT_ONCE,
-            |row| -(row as i64)
+            |row| Some(-(row as i64))
         ));
         assert_eq!(order.row(0), 2 * AT_ONCE - 1);
     }
@@ -213,13 +231,25 @@ mod tests {
     fn a_short_order_is_there_at_once() {
         let mut order: Order<u8> = Order::default();
         order.begin((1, 0, false));
-        assert!(
-            !order.go_on(&Context::default(), Platform::default(), 100, |row| -(row
-                as i64)
-                / 10)
-        );
+        let tens = |row: usize| Some(-(row as i64) / 10);
+        assert!(!order.go_on(&Context::default(), Platform::default(), 100, tens));
         assert_eq!((order.row(0), order.row(99)), (90, 9));
         // A row that came since stands at the end.
-        assert_eq!((order.row(100), order.place(100)), (100, 100));
+        assert_eq!((order.row(100), order.place(100)), (100, Some(100)));
+        assert_eq!(order.shown(101), 101);
+    }
+
+    #[test]
+    fn what_is_left_out_is_nowhere() {
+        let mut order: Order<u8> = Order::default();
+        order.begin((1, 0, false));
+        let thirds = |row: usize| row.is_multiple_of(3).then_some(0);
+        order.go_on(&Context::default(), Platform::default(), 100, thirds);
+        assert_eq!((order.shown(100), order.shown(110)), (34, 34));
+        assert_eq!((order.row(33), order.place(99)), (99, Some(33)));
+        assert_eq!(order.place(98), None);
+        // Row 99 would be beyond the end of what is left.
+        order.forget_beyond(99);
+        assert_eq!((order.shown(99), order.row(33)), (99, 33));
     }
 }

@@ -10,6 +10,7 @@ use crate::kit::table::{Column, Table, Text};
 use crate::kit::titles::section;
 use crate::theme::Palette;
 use loadscope_insight::format;
+use loadscope_insight::waits::LONG;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
@@ -176,7 +177,11 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             length(wait).to_string().into(),
             batch.into(),
         ];
-        let bar = Some((0.0, share(length(wait), most), palette.stall));
+        let colour = match length(wait) >= LONG {
+            true => palette.stall,
+            false => palette.wait,
+        };
+        let bar = Some((0.0, share(length(wait), most), colour));
         let there = Command::Cursor(Cursor::At(wait.start));
         clickable(ui, &table, cells, bar, there, commands);
     }

@@ -14,6 +14,7 @@ use loadscope_insight::format;
 use loadscope_insight::format::capital;
 use loadscope_insight::idle::{at_rest, meaning, purpose};
 use loadscope_insight::narrate::whereabouts;
+use loadscope_insight::waits::LONG;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
@@ -49,10 +50,13 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
         let on = pipeline
             .awaited()
             .map_or(say!("a batch").to_owned(), |b| b.id.to_string());
-        ui.colored_label(
-            Palette::of(ui.ctx()).stall,
-            say!("Waits for {on} · {}", now - wait.start),
-        );
+        let (palette, long) = (Palette::of(ui.ctx()), now - wait.start);
+        let colour = if long >= LONG {
+            palette.stall
+        } else {
+            palette.text
+        };
+        ui.colored_label(colour, say!("Waits for {on} · {long}"));
     }
     if empty {
         match lane.is_queue() {

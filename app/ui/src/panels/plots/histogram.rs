@@ -12,6 +12,7 @@ use super::series::{BINS, Counts, NO_DISTANCE, PER_DECADE, Series, quantile, sta
 use super::still::{self, AXIS, axis_hints, few_marks, still_plot};
 use crate::theme::Palette;
 use loadscope_insight::format::{count, plural};
+use loadscope_insight::waits::LONG;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::{Item, TimeView};
@@ -196,12 +197,13 @@ pub fn show(
         .fold(1.0, f64::max)
         * 1.1;
     let colour = kind.colour(palette);
-    let chart = |name: &str, counts: &Counts, fill: Color32| {
+    let chart = |name: &str, counts: &Counts, fill: Color32, short: Color32| {
         let bars = bars.iter().map(|b| {
             let middle = (b.start + b.end) as f64 / 2.0;
+            let is_short = kind == Kind::Wait && start_of(b.end as f64) <= LONG;
             Bar::new(middle, sum(counts, b))
                 .width(b.len() as f64 * 0.9)
-                .fill(fill)
+                .fill(if is_short { short } else { fill })
                 .stroke(Stroke::NONE)
         });
         BarChart::new(name, bars.collect())
@@ -229,13 +231,15 @@ pub fn show(
         .show(ui, |plot| {
             plot.set_plot_bounds_x(first..=last);
             plot.set_plot_bounds_y(0.0..=top);
-            let dimmed = match &histogram.selected {
-                Some(_) => palette.dimmed(colour),
-                None => colour,
-            };
-            plot.bar_chart(chart("", &histogram.all, dimmed).allow_hover(false));
+            let is_behind = histogram.selected.is_some();
+            let [fill, short] = [colour, palette.wait].map(|colour| match is_behind {
+                true => palette.dimmed(colour),
+                false => colour,
+            });
+            plot.bar_chart(chart("", &histogram.all, fill, short).allow_hover(false));
             if let Some(selected) = &histogram.selected {
-                plot.bar_chart(chart(" ", selected, colour).allow_hover(false));
+                let chart = chart(" ", selected, colour, palette.wait);
+                plot.bar_chart(chart.allow_hover(false));
             }
             plot.pointer_coordinate()
         });

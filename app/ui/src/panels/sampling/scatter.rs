@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use egui::{
-    self, Color32, ColorImage, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind,
-    TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+    self, Color32, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind, TextureHandle,
+    TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use crate::theme::Palette;
@@ -13,6 +13,7 @@ use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::format::count;
 use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::order::Order;
 use loadscope_insight::sampling::raster::{Raster, Window};
 use loadscope_words::say;
@@ -25,8 +26,10 @@ const RIGHT: f32 = 12.0;
 /// So many points are drawn within a frame; more are drawn in the background.
 const AT_ONCE: usize = 200_000;
 
+mod colours;
 mod view;
 
+use colours::{choice, picture};
 use view::View;
 pub use view::{Marks, short};
 
@@ -37,6 +40,8 @@ pub struct Pointed {
     pub hovered: Option<usize>,
     /// This point was clicked.
     pub clicked: Option<usize>,
+    /// What points are to be coloured by from now on.
+    pub colouring: Option<Colouring>,
 }
 
 /// What a picture was made of.
@@ -46,13 +51,14 @@ struct Key {
     window: Window,
     pixels: (usize, usize),
     dot: usize,
+    by: Colouring,
 }
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.order, &other.order)
             && self.window == other.window
-            && (self.pixels, self.dot) == (other.pixels, other.dot)
+            && (self.pixels, self.dot, self.by) == (other.pixels, other.dot, other.by)
     }
 }
 
@@ -75,7 +81,7 @@ impl Scatter {
         platform: Platform,
         size: Vec2,
         answers: &Arc<Answers>,
-        marks: &Marks,
+        (marks, by): (&Marks, Colouring),
     ) -> Pointed {
         let palette = Palette::of(ui);
         let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -108,7 +114,18 @@ impl Scatter {
             window: &window,
         };
         view.axes(ui, palette);
-        self.paint(ui, platform, &view, answers, marks.selected.is_some());
+        // What this order does not tell is not chosen for it, but stays chosen for the next.
+        let shown = match by.obstacle(answers) {
+            None => by,
+            Some(_) => Colouring::Nothing,
+        };
+        self.paint(
+            ui,
+            platform,
+            &view,
+            answers,
+            (marks.selected.is_some(), shown),
+        );
         view.marks(ui, answers, marks, palette);
         ui.painter().rect_stroke(
             rect,
@@ -122,6 +139,7 @@ impl Scatter {
                 .hover_pos()
                 .and_then(|at| view.nearest(answers, at)),
             clicked: None,
+            colouring: choice(ui, rect, answers, shown),
         };
         if let Some(position) = pointed.hovered {
             tooltip(&response, answers, position);
@@ -214,7 +232,7 @@ impl Scatter {
         platform: Platform,
         view: &View<'_>,
         answers: &Arc<Answers>,
-        is_dimmed: bool,
+        (is_dimmed, by): (bool, Colouring),
     ) {
         let scale = ui.pixels_per_point();
         let pixels = |points: f32| ((points * scale).round() as usize).clamp(1, 4096);
@@ -224,6 +242,7 @@ impl Scatter {
             window: view.window.clone(),
             pixels: (pixels(view.rect.width()), pixels(view.rect.height())),
             dot: (dot(visible) * scale).round().max(1.0) as usize,
+            by,
         };
         self.rasterise(ui, platform, &key, answers, visible);
         let Some((made_of, raster)) = &self.raster else {
@@ -272,7 +291,9 @@ impl Scatter {
             return;
         }
         let of = |answers: &Answers, key: &Key| {
-            Raster::of(&answers.order.indices, &key.window, key.pixels, key.dot)
+            let group = (key.by != Colouring::Nothing).then(|| key.by.groups(answers));
+            let indices = &answers.order.indices;
+            Raster::grouped(indices, &key.window, key.pixels, key.dot, group)
         };
         if visible <= AT_ONCE {
             self.raster = Some((key.clone(), of(answers, key)));
@@ -316,15 +337,15 @@ fn dot(points: usize) -> f32 {
     }
 }
 
-fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
-    let shades: Vec<Color32> = (0..=raster.max)
-        .map(|n| match raster.ink(n) {
-            0.0 => Color32::TRANSPARENT,
-            ink => palette.canvas.lerp_to_gamma(palette.text, ink),
-        })
-        .collect();
-    let pixels = raster.counts.iter().map(|n| shades[usize::from(*n)]);
-    ColorImage::new([raster.width, raster.height], pixels.collect())
+/// The class of a sample, by its name if it has one.
+fn class_of(answers: &Answers, index: u64) -> Option<String> {
+    let label = answers.labels.as_ref()?.get(index)?;
+    let classes = answers
+        .balance
+        .as_ref()
+        .filter(|balance| !balance.is_by_weight);
+    let name = classes.and_then(|balance| balance.classes.get(label as usize));
+    Some(name.map_or_else(|| label.to_string(), |class| class.name.clone()))
 }
 
 fn tooltip(response: &Response, answers: &Answers, position: usize) {
@@ -342,6 +363,9 @@ fn tooltip(response: &Response, answers: &Answers, position: usize) {
         if let Some(batch) = batch {
             let who = worker.map_or(String::new(), |w| say!(", worker {w}"));
             ui.label(say!("Batch {}{who}", count(batch as u64)));
+        }
+        if let Some(class) = class_of(answers, *index) {
+            ui.label(say!("Class {class}"));
         }
     });
 }

@@ -1,6 +1,7 @@
 //! What stands below one another: lanes, headings of groups, quantities.
 
 use loadscope_trace::{Lane, Track};
+use loadscope_words::say;
 
 use super::super::chart::Chart;
 use crate::theme::space;
@@ -28,6 +29,8 @@ pub enum Form {
     Rows(f32),
     /// Too many or too crowded to tell apart: an area, as high as the lane is full.
     Depth,
+    /// All that one process does, one after the other.
+    Process,
 }
 
 /// The heading of a group. Folded, it sums its lanes up.
@@ -66,6 +69,8 @@ const INDEX_QUEUE_HEIGHT: f32 = 14.0;
 pub(super) const MOST_INDEX_ROWS: usize = 4;
 /// Height of the heading of a group whose lanes are shown.
 pub(super) const HEAD_HEIGHT: f32 = 16.0;
+/// Height of the one lane of a loader without workers: there is no other that needs the room.
+const PROCESS_HEIGHT: f32 = 40.0;
 /// Height of a quantity.
 pub(super) const CHART_HEIGHT: f32 = 28.0;
 
@@ -98,6 +103,30 @@ impl LaneBox {
         }
     }
 
+    /// The lane of a process that loads, then trains.
+    pub(super) fn process(top: f32) -> Self {
+        Self {
+            lane: Lane::Main,
+            top,
+            height: PROCESS_HEIGHT,
+            rows: 1,
+            form: Form::Process,
+        }
+    }
+
+    /// True if what is in `lane` is shown in this one.
+    pub fn shows(&self, lane: Lane) -> bool {
+        self.lane == lane || self.form == Form::Process
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self.form {
+            Form::Process => say!("main process").to_owned(),
+            Form::Rows(_) | Form::Depth => self.lane.to_string(),
+        }
+    }
+
     /// Its lower edge.
     pub fn bottom(&self) -> f32 {
         self.top + self.height
@@ -106,7 +135,7 @@ impl LaneBox {
     /// Upper and lower edge of a row, points below the first lane. Rows are a pixel apart where there is room.
     pub fn row(&self, row: usize) -> (f32, f32) {
         match self.form {
-            Form::Depth => (self.top, self.bottom()),
+            Form::Depth | Form::Process => (self.top, self.bottom()),
             Form::Rows(height) => {
                 let top = self.top + height * row as f32;
                 let gap = if self.rows > 1 && height > 3.0 {

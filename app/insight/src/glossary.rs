@@ -1,0 +1,243 @@
+//! The words of the pipeline: what each means, and what PyTorch calls it.
+
+use loadscope_trace::{Lane, Stage};
+use loadscope_words::say;
+
+/// A word of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Term {
+    /// What gives samples.
+    Dataset,
+    /// What is got for one index.
+    Sample,
+    /// What decides the order.
+    Sampler,
+    /// Several samples.
+    Batch,
+    /// Once through the dataset.
+    Epoch,
+    /// A process that loads.
+    Worker,
+    /// The process that trains.
+    MainProcess,
+    /// Tasks of a worker.
+    IndexQueue,
+    /// A batch is in an index queue, or in another one.
+    Queued,
+    /// Samples are read.
+    Fetching,
+    /// Samples are stacked.
+    Collating,
+    /// Finished batches on their way.
+    ResultQueue,
+    /// What copies to page-locked memory.
+    PinThread,
+    /// Copied to page-locked memory.
+    Pinning,
+    /// Batches in page-locked memory.
+    DataQueue,
+    /// Where early batches wait.
+    ReorderBuffer,
+    /// A batch waits for its turn.
+    Held,
+    /// A batch's turn has come.
+    Ready,
+    /// The tasks that are under way.
+    PrefetchWindow,
+    /// Number of the next task.
+    SendIdx,
+    /// Number of the next batch to be yielded.
+    RcvdIdx,
+    /// Tasks without an answer.
+    TasksOutstanding,
+    /// What is known of each task.
+    TaskInfo,
+    /// Batches that were yielded.
+    NumYielded,
+    /// The order in which batches are yielded.
+    InOrder,
+    /// The training loop.
+    Trainer,
+    /// It has nothing to do.
+    Wait,
+    /// It works.
+    Training,
+    /// A worker has nothing to do.
+    Idle,
+}
+
+/// What there is to say about a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The word.
+    pub name: &'static str,
+    /// What PyTorch calls it; nothing if it has no name for it.
+    pub pytorch: &'static str,
+    /// What it means, in one sentence.
+    pub meaning: &'static str,
+}
+
+impl Term {
+    /// All of them, in the order in which a batch meets them.
+    pub const ALL: [Self; 29] = [
+        Self::Dataset,
+        Self::Sample,
+        Self::Sampler,
+        Self::Batch,
+        Self::Epoch,
+        Self::MainProcess,
+        Self::Worker,
+        Self::IndexQueue,
+        Self::Queued,
+        Self::Fetching,
+        Self::Collating,
+        Self::ResultQueue,
+        Self::PinThread,
+        Self::Pinning,
+        Self::DataQueue,
+        Self::ReorderBuffer,
+        Self::Held,
+        Self::Ready,
+        Self::PrefetchWindow,
+        Self::SendIdx,
+        Self::RcvdIdx,
+        Self::TasksOutstanding,
+        Self::TaskInfo,
+        Self::NumYielded,
+        Self::InOrder,
+        Self::Trainer,
+        Self::Wait,
+        Self::Training,
+        Self::Idle,
+    ];
+
+    /// The word for a lane.
+    pub fn of_lane(lane: Lane) -> Self {
+        match lane {
+            Lane::Trainer => Self::Trainer,
+            Lane::Reorder => Self::ReorderBuffer,
+            Lane::DataQueue => Self::DataQueue,
+            Lane::Pin => Self::PinThread,
+            Lane::ResultQueue => Self::ResultQueue,
+            Lane::Main => Self::MainProcess,
+            Lane::Worker(_) => Self::Worker,
+            Lane::IndexQueue(_) => Self::IndexQueue,
+        }
+    }
+
+    /// The word for a stage; `None` for those in which nothing goes on.
+    pub fn of_stage(stage: Stage) -> Option<Self> {
+        Some(match stage {
+            Stage::Queued => Self::Queued,
+            Stage::Fetching => Self::Fetching,
+            Stage::Collating => Self::Collating,
+            Stage::Returning => Self::ResultQueue,
+            Stage::Pinning => Self::Pinning,
+            Stage::Held => Self::Held,
+            Stage::Ready => Self::Ready,
+            Stage::Training => Self::Training,
+            Stage::Done | Stage::Failed | Stage::Discarded => return None,
+        })
+    }
+
+    /// The word for a counter under PyTorch's name, without the underscore.
+    pub fn of_counter(name: &str) -> Option<Self> {
+        Some(match name {
+            "send_idx" => Self::SendIdx,
+            "rcvd_idx" => Self::RcvdIdx,
+            "tasks_outstanding" => Self::TasksOutstanding,
+            "task_info" => Self::TaskInfo,
+            "num_yielded" => Self::NumYielded,
+            _ => return None,
+        })
+    }
+
+    /// What there is to say about it.
+    #[rustfmt::skip]
+    pub fn entry(self) -> Entry {
+        let (name, pytorch, meaning) = match self {
+            Self::Dataset => (say!("Dataset"), "torch.utils.data.Dataset", say!("Gives the sample that belongs to an index")),
+            Self::Sample => (say!("Sample"), "dataset[index]", say!("What the dataset gives for one index: a picture and its label, for example")),
+            Self::Sampler => (say!("Sampler"), "sampler, batch_sampler", say!("Draws the indices of the next batch: in order, shuffled, or weighted")),
+            Self::Batch => (say!("Batch"), "batch_size, drop_last", say!("Samples that are fetched by one worker and reach the trainer together")),
+            Self::Epoch => (say!("Epoch"), "iter(loader)", say!("Once through all that the sampler draws")),
+            Self::MainProcess => (say!("Main process"), "num_workers=0", say!("The process with the training loop. Without workers it loads each batch itself, and trains only after that")),
+            Self::Worker => (say!("Worker"), "num_workers, worker_init_fn", say!("A process that fetches and collates one batch after the other, at the same time as the others")),
+            Self::IndexQueue => (say!("Index queue"), "_index_queues[worker]", say!("The indices of the batches that one worker is to fetch; no other worker takes them over")),
+            Self::Queued => (say!("In a queue"), "multiprocessing.Queue", say!("Nothing is done with the batch: it waits until someone takes it")),
+            Self::Fetching => (say!("Fetching"), "dataset.__getitem__, __getitems__", say!("A worker reads the samples of the batch, one by one")),
+            Self::Collating => (say!("Collating"), "collate_fn", say!("The samples are stacked into one tensor per field")),
+            Self::ResultQueue => (say!("Result queue"), "_worker_result_queue", say!("All workers put their finished batches into this one queue")),
+            Self::PinThread => (say!("Pin thread"), "_pin_memory_loop", say!("A thread of the main process that copies each batch to page-locked memory")),
+            Self::Pinning => (say!("Pinning"), "pin_memory=True", say!("The batch is copied to page-locked memory, from which a GPU can fetch it while it computes")),
+            Self::DataQueue => (say!("Pinned queue"), "_data_queue", say!("Batches in page-locked memory, until the main process asks for the next one")),
+            Self::ReorderBuffer => (say!("Reorder buffer"), "_task_info", say!("Batches that arrived before their turn wait here, because the trainer gets them in the order of the sampler")),
+            Self::Held => (say!("Held"), "_task_info[idx] = (worker, data)", say!("Finished, but an earlier batch is missing")),
+            Self::Ready => (say!("Ready"), "_task_info[_rcvd_idx]", say!("Its turn has come: the trainer gets it next")),
+            Self::PrefetchWindow => (say!("Prefetch window"), "prefetch_factor * num_workers", say!("So many batches may be under way at a time; a new one is dispatched when the trainer takes one")),
+            Self::SendIdx => ("send_idx", "_send_idx", say!("The number of the next batch to be dispatched to a worker")),
+            Self::RcvdIdx => ("rcvd_idx", "_rcvd_idx", say!("The number of the batch that the trainer gets next")),
+            Self::TasksOutstanding => ("tasks_outstanding", "_tasks_outstanding", say!("Batches that were dispatched and have not been received by the main process")),
+            Self::TaskInfo => ("task_info", "_task_info", say!("Of each batch under way its worker; and the batch itself, once it was received")),
+            Self::NumYielded => ("num_yielded", "_num_yielded", say!("Batches that the trainer has got in this epoch")),
+            Self::InOrder => (say!("Yielded order"), "in_order", say!("True: as the sampler drew them. False: whichever batch arrives first")),
+            Self::Trainer => (say!("Trainer"), "for batch in loader:", say!("The training loop: takes a batch, works on it, asks for the next")),
+            Self::Wait => (say!("Waiting"), "_get_data, next(iterator)", say!("The trainer has asked for a batch that is not there: the model does nothing")),
+            Self::Training => (say!("Training"), "forward, backward, optimizer.step", say!("The trainer works on a batch, until it asks for the next one")),
+            Self::Idle => (say!("Idle"), "", say!("A worker without a task. Nearly always the prefetch window is full: it gets a new task when the trainer takes a batch")),
+        };
+        Entry { name, pytorch, meaning }
+    }
+
+    /// True if one of its texts has `text` in it, whatever the case.
+    pub fn has(self, text: &str) -> bool {
+        let Entry {
+            name,
+            pytorch,
+            meaning,
+        } = self.entry();
+        let text = text.trim().to_lowercase();
+        [name, pytorch, meaning]
+            .iter()
+            .any(|t| t.to_lowercase().contains(&text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_word_is_listed_once_and_explained() {
+        let all: BTreeSet<Term> = Term::ALL.into_iter().collect();
+        assert_eq!(all.len(), Term::ALL.len());
+        let names: BTreeSet<&str> = Term::ALL.iter().map(|term| term.entry().name).collect();
+        assert_eq!(names.len(), Term::ALL.len());
+        for term in Term::ALL {
+            let entry = term.entry();
+            assert!(
+                entry.meaning.len() > 20 && !entry.meaning.ends_with('.'),
+                "{entry:?}"
+            );
+            assert_eq!(entry.pytorch.is_empty(), term == Term::Idle, "{entry:?}");
+        }
+    }
+
+    /// What PyTorch calls something is in the source of PyTorch's `DataLoader`, if it is private.
+    #[test]
+    fn words_are_found_by_pytorchs_name_and_by_meaning() {
+        let found = |text: &str| {
+            Term::ALL
+                .into_iter()
+                .filter(|t| t.has(text))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("_rcvd_idx "), [Term::Ready, Term::RcvdIdx]);
+        assert_eq!(found("COLLATE_FN"), [Term::Collating]);
+        assert!(found("page-locked").contains(&Term::Pinning));
+        assert_eq!(found("").len(), Term::ALL.len());
+        assert_eq!(found("no such word"), []);
+    }
+}

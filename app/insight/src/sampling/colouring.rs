@@ -1,0 +1,134 @@
+//! What the points of an order are coloured by.
+
+use loadscope_words::say;
+
+use super::answers::Answers;
+
+/// What points are coloured by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colouring {
+    /// Nothing: all are alike, and where there are many it is darker.
+    #[default]
+    Nothing,
+    /// The class of the sample.
+    Class,
+    /// The worker that fetches it.
+    Worker,
+    /// The batch that it is in.
+    Batch,
+}
+
+impl Colouring {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Nothing, Self::Class, Self::Worker, Self::Batch];
+
+    /// What it is called.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Nothing => say!("One colour"),
+            Self::Class => say!("Colour by class"),
+            Self::Worker => say!("Colour by worker"),
+            Self::Batch => say!("Colour by batch"),
+        }
+    }
+
+    /// Why it shows nothing of this order; `None` if it does.
+    pub fn obstacle(self, answers: &Answers) -> Option<&'static str> {
+        match self {
+            Self::Nothing | Self::Batch => None,
+            Self::Class if answers.labels.is_some() => None,
+            Self::Class => Some(say!("The classes of the samples are not known")),
+            Self::Worker if answers.order.workers.iter().any(Option::is_some) => None,
+            Self::Worker => Some(say!(
+                "There are no workers: the main process fetches every batch"
+            )),
+        }
+    }
+
+    /// Which group a point belongs to; asked for positions that do not become smaller.
+    pub fn groups(self, answers: &Answers) -> impl FnMut(usize, u64) -> Option<u32> + '_ {
+        let ends = &answers.order.ends;
+        let mut batch = 0;
+        move |position, index| {
+            if matches!(self, Self::Worker | Self::Batch)
+                && ends.get(batch).is_some_and(|end| *end <= position)
+            {
+                // The next one usually; after a jump it is looked for.
+                batch += 1;
+                if ends.get(batch).is_some_and(|end| *end <= position) {
+                    batch += ends[batch..].partition_point(|end| *end <= position);
+                }
+            }
+            match self {
+                Self::Nothing => None,
+                Self::Class => answers.labels.as_ref()?.get(index),
+                Self::Worker => answers.order.workers.get(batch).copied()?.map(u32::from),
+                Self::Batch => u32::try_from(batch).ok(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::analysis::{Question, answer};
+    use super::super::order::Order;
+    use super::*;
+    use crate::background::Progress;
+
+    fn answers() -> Answers {
+        let mut order = Order::default();
+        for (batch, worker) in [[0u64, 1, 2], [3, 4, 5], [6, 7, 8]].iter().zip([0, 1, 0]) {
+            order.push(batch, None, Some(worker));
+        }
+        let question = Question {
+            came: Some(Arc::new(order)),
+            len: Some(9),
+            labels: (0..8).map(|index| (index, index as u32 % 2)).collect(),
+            ..Question::default()
+        };
+        let answer = answer(&question, &Progress::default()).expect("wanted");
+        answer.expect("an order that came")
+    }
+
+    #[test]
+    fn each_point_has_the_group_that_it_belongs_to() {
+        let answers = answers();
+        let of = |by: Colouring, positions: &[usize]| -> Vec<Option<u32>> {
+            let mut group = by.groups(&answers);
+            positions.iter().map(|at| group(*at, *at as u64)).collect()
+        };
+        let all: Vec<usize> = (0..9).collect();
+        assert_eq!(
+            of(Colouring::Batch, &all),
+            [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some)
+        );
+        assert_eq!(
+            of(Colouring::Worker, &all),
+            [0, 0, 0, 1, 1, 1, 0, 0, 0].map(Some)
+        );
+        assert_eq!(
+            of(Colouring::Batch, &[0, 7, 8]),
+            [0, 2, 2].map(Some),
+            "after a jump"
+        );
+        let classes = of(Colouring::Class, &all);
+        assert_eq!(classes[..4], [0, 1, 0, 1].map(Some));
+        assert_eq!(classes[8], None, "it is not known");
+        assert_eq!(of(Colouring::Nothing, &all), [None; 9]);
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_says_why() {
+        let mut answers = answers();
+        assert!(
+            Colouring::ALL
+                .iter()
+                .all(|by| by.obstacle(&answers).is_none())
+        );
+        answers.labels = None;
+        assert!(Colouring::Class.obstacle(&answers).is_some());
+    }
+}

@@ -1,0 +1,130 @@
+//! What the menus offer, and what comes of it.
+
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{RunOptions, Track};
+
+use super::*;
+use crate::Model;
+use crate::state::{SessionState, Source};
+use crate::view::Lower;
+
+/// Two workers; batch 3 takes 200 ms, the others 10 ms.
+fn model() -> Model {
+    let options = RunOptions {
+        dataset: "synthetic:len=12,cost_ms=10,slow=3:200".to_owned(),
+        batch_size: Some(1),
+        num_workers: 2,
+        step_ms: 2.0,
+        ..RunOptions::default()
+    };
+    let mut run = Run::default();
+    let events = simulate(&options, &MadeUp).expect("sound options");
+    events.iter().for_each(|e| run.apply(e));
+    Model::new(State {
+        session: SessionState {
+            run: run.into(),
+            source: Source::Finished,
+            ..SessionState::default()
+        },
+        ..State::default()
+    })
+}
+
+fn take(model: &mut Model, thing: Thing, text: &str) -> Vec<crate::effect::Effect> {
+    let all: Vec<Offer> = offers(model, thing).concat();
+    let found = all.iter().find(|offer| offer.text.starts_with(text));
+    let found = found.unwrap_or_else(|| panic!("no {text:?} in {all:#?}"));
+    let commands = found.commands.clone().into_iter();
+    commands.filter_map(|command| model.tell(command)).collect()
+}
+
+#[test]
+fn a_late_batch_leads_into_the_wait_for_it() {
+    let mut model = model();
+    model.set_up().prefs.inspector_open = false;
+    take(&mut model, Thing::Batch(3), "Why was it late?");
+    assert_eq!(model.session.selection, Some(Item::Batch(3)));
+    let awaited = model.pipeline().awaited().map(|batch| batch.row);
+    assert_eq!(awaited, Some(3), "the moment is within the wait");
+    assert!(model.prefs.inspector_open);
+    // What came in time was not late.
+    let batch = model.session.run.batches().len() - 1;
+    let early = (0..batch).find(|row| {
+        wait_for(&model.session.run, *row).is_some_and(|wait| wait.end - wait.start < LONG)
+    });
+    let all = offers(&model, Thing::Batch(early.expect("one that was there"))).concat();
+    assert!(
+        all.iter().all(|offer| !offer.text.starts_with("Why")),
+        "{all:#?}"
+    );
+}
+
+#[test]
+fn a_worker_is_filtered_for_in_the_table() {
+    let mut model = model();
+    model.tell(Action::ShowDiagnose);
+    take(
+        &mut model,
+        Thing::Lane(Lane::Worker(1)),
+        "Show only worker 1",
+    );
+    assert_eq!(model.session.filter, "worker 1");
+    assert_eq!(model.look.lower, Lower::Batches);
+    assert_eq!(model.prefs.workspace, crate::view::Workspace::Debug);
+}
+
+#[test]
+fn a_span_leads_to_its_start_and_to_its_end() {
+    let mut model = model();
+    let lane = Lane::Worker(1);
+    let track = model
+        .session
+        .run
+        .track(Track { lane, row: 0 })
+        .expect("it worked");
+    let span = track.all()[2];
+    take(&mut model, Thing::Span(lane, span), "Go to the end");
+    assert_eq!(model.session.cursor, Cursor::At(span.end));
+    take(&mut model, Thing::Span(lane, span), "Go to the start");
+    assert_eq!(model.session.cursor, Cursor::At(span.start));
+    take(&mut model, Thing::Span(lane, span), "Zoom to it");
+    let view = model.session.view.expect("a part of the run");
+    assert!(view.start < span.start && span.end < view.end);
+}
+
+#[test]
+fn what_is_copied_names_stages_and_times() {
+    let mut model = model();
+    let effects = take(&mut model, Thing::Batch(3), "Copy as text");
+    let [crate::effect::Effect::Copy(text)] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    let text = text.replace('\u{2009}', " ");
+    assert!(text.starts_with("batch 3\nworker 1\n"), "{text}");
+    assert!(
+        text.contains("\t200 ms\n") || text.contains("\t200.0 ms\n"),
+        "{text}"
+    );
+    assert!(text.contains("The trainer waited"), "{text}");
+}
+
+/// Whatever is pointed at, at any step, with the future hidden or not: an entry is possible and no group is empty.
+#[test]
+fn every_menu_can_be_opened_at_every_step() {
+    let mut model = model();
+    for hides in [false, true] {
+        model.set_up().prefs.hides_future = hides;
+        for step in 0..=model.session.run.whole_transitions().len() {
+            model.tell(Command::Cursor(Cursor::Step(step)));
+            let lanes = model.session.run.lanes().map(|(lane, _)| Thing::Lane(lane));
+            let batches = (0..15).map(Thing::Batch);
+            for thing in lanes.chain(batches).chain([Thing::Sampler]) {
+                let groups = offers(&model, thing);
+                assert!(groups.iter().all(|group| !group.is_empty()));
+                let there = |row| row < model.session.run.batches().len();
+                assert!(!groups.is_empty() || matches!(thing, Thing::Batch(row) if !there(row)));
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A tiny drawing of a recording, by which it is known again: when its trainer worked and when it waited.
+
+use std::path::{Path, PathBuf};
+
+use loadscope_insight::loaders::trainer;
+use loadscope_trace::{Glance, Nanos, Run};
+use serde::{Deserialize, Serialize};
+
+/// Parts of a drawing, from left to right.
+const PARTS: usize = 60;
+
+/// A tiny drawing of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sketch {
+    /// Of each part of the time, how much the trainer worked and how much it waited, 0 to 255.
+    parts: Vec<[u8; 2]>,
+    /// How long the run took.
+    pub length: Nanos,
+    /// Share of the time that the trainer waited, 0 to 1.
+    pub share: f64,
+    /// How many workers it had.
+    pub workers: usize,
+}
+
+impl Sketch {
+    /// Of all of `run`; `None` if nothing was trained. It takes as long for a million batches as for a hundred.
+    pub fn of(run: &Run) -> Option<Self> {
+        let start = run.epochs().first()?.start;
+        let length = run.whole_end() - start;
+        if length <= Nanos::ZERO || run.batches().is_empty() || run.hidden_after().is_some() {
+            return None;
+        }
+        let byte = |share: f32| (share.clamp(0.0, 1.0) * 255.0).round() as u8;
+        let parts = trainer(run, (start, run.whole_end()), PARTS).into_iter();
+        Some(Self {
+            parts: parts
+                .map(|(works, waits)| [byte(works), byte(waits)])
+                .collect(),
+            length,
+            share: Glance::of(run).share(),
+            workers: run.info.options.num_workers,
+        })
+    }
+
+    /// Shares of working and of waiting, part by part. A file that was written by hand may have any number of them.
+    pub fn parts(&self) -> Vec<(f32, f32)> {
+        let share = |byte: u8| f32::from(byte) / 255.0;
+        let parts = self.parts.iter().take(PARTS);
+        parts
+            .map(|[works, waits]| (share(*works), share(*waits).min(1.0 - share(*works))))
+            .collect()
+    }
+}
+
+/// The drawings of recordings that were opened.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Sketches(Vec<(PathBuf, Sketch)>);
+
+impl Sketches {
+    /// The drawing of the recording at `path`.
+    pub fn get(&self, path: &Path) -> Option<&Sketch> {
+        self.0
+            .iter()
+            .find(|(of, _)| of == path)
+            .map(|(_, sketch)| sketch)
+    }
+
+    /// Draws the recording of `run` at `path`.
+    pub fn draw(&mut self, path: &Path, run: &Run) {
+        if let Some(sketch) = Sketch::of(run) {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            self.0.retain(|(of, _)| *of != path);
+            self.0.push((path, sketch));
+        }
+    }
+
+    /// Forgets those that are not among the `recent` ones.
+    pub fn keep(&mut self, recent: &[PathBuf]) {
+        self.0.retain(|(of, _)| recent.contains(of));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+
+    fn run() -> Run {
+        let options = RunOptions {
+            dataset: "synthetic:len=12,cost_ms=10,slow=3:200".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 2.0,
+            ..RunOptions::default()
+        };
+        let mut run = Run::default();
+        let events = simulate(&options, &MadeUp).expect("sound options");
+        events.iter().for_each(|e| run.apply(e));
+        run
+    }
+
+    #[test]
+    fn it_adds_up_to_what_the_trainer_waited() {
+        let sketch = Sketch::of(&run()).expect("12 batches");
+        let parts = sketch.parts();
+        let waited: f64 = parts.iter().map(|(_, waits)| f64::from(*waits)).sum();
+        let share = waited / parts.len() as f64;
+        assert!(
+            (share - sketch.share).abs() < 0.03,
+            "{share} {}",
+            sketch.share
+        );
+        assert!(parts.iter().all(|(works, waits)| works + waits <= 1.001));
+        assert_eq!(Sketch::of(&Run::default()), None);
+    }
+
+    #[test]
+    fn it_is_kept_as_long_as_its_recording_is_among_the_recent_ones() {
+        let path = PathBuf::from("/runs/monday.jsonl.zst");
+        let mut sketches = Sketches::default();
+        sketches.draw(&path, &run());
+        sketches.keep(std::slice::from_ref(&path));
+        let written = serde_json::to_string(&sketches).expect("plain data");
+        let read: Sketches = serde_json::from_str(&written).expect("what was written");
+        assert_eq!(read, sketches);
+        assert!(read.get(&path).is_some_and(|sketch| sketch.workers == 2));
+        sketches.keep(&[]);
+        assert_eq!(sketches.get(&path), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! The menu that a right click opens on a batch, a span, a lane or a row.
+
+use egui::{Popup, Response, Role, WidgetInfo};
+use loadscope_model::command::Command;
+use loadscope_model::offers::{Thing, offers};
+use loadscope_model::state::State;
+
+/// Width of a menu, points.
+const WIDTH: f32 = 220.0;
+
+/// Shows the menu of something while it is open. What was clicked on stays what it is about, wherever the pointer goes.
+pub fn show(
+    response: &Response,
+    state: &State,
+    thing: impl FnOnce() -> Option<Thing>,
+    commands: &mut Vec<Command>,
+) {
+    let id = response.id.with("thing of the menu");
+    if response.secondary_clicked() {
+        let Some(thing) = thing() else {
+            return;
+        };
+        response.ctx.data_mut(|data| data.insert_temp(id, thing));
+    }
+    Popup::context_menu(response).show(|ui| {
+        ui.set_min_width(WIDTH);
+        let Some(thing) = ui.data(|data| data.get_temp::<Thing>(id)) else {
+            return;
+        };
+        for (k, group) in offers(state, thing).into_iter().enumerate() {
+            if k > 0 {
+                ui.separator();
+            }
+            for offer in group {
+                let button = ui.button(&offer.text);
+                button.widget_info(|| WidgetInfo::labeled(Role::MenuItem, true, &offer.text));
+                if button.clicked() {
+                    commands.extend(offer.commands);
+                    ui.close();
+                }
+            }
+        }
+    });
+}

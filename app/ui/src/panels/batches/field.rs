@@ -1,0 +1,58 @@
+//! The field above the table: which batches are shown.
+
+use egui::{Align, Layout, RichText, Role, TextEdit, Ui, WidgetInfo};
+use loadscope_insight::format::count;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_words::say;
+
+use super::BatchTable;
+use super::filter::EXAMPLE;
+use crate::theme::{Palette, size, space, words};
+
+/// Width of the field, points; less where there is no room for it.
+const WIDTH: f32 = 300.0;
+
+impl BatchTable {
+    /// Shows it, and what came of what was typed.
+    pub(super) fn filter_field(&self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+        let all = state.session.run.batches().len();
+        let palette = Palette::of(ui);
+        let small = |text: String| RichText::new(text).font(words(size::SMALL));
+        ui.horizontal(|ui| {
+            ui.set_height(space::LANE + 2.0);
+            ui.add_space(space::GAP * 2.0);
+            let width = WIDTH.min(ui.available_width() * 0.5);
+            let mut typed = self.typed.clone();
+            let field = TextEdit::singleline(&mut typed)
+                .hint_text(say!("Show only: {EXAMPLE}"))
+                .desired_width(width);
+            let response = ui.add(field);
+            response.widget_info(|| {
+                WidgetInfo::labeled(Role::TextInput, true, say!("Filter of batches"))
+            });
+            if response.changed() {
+                commands.push(Command::Filter(typed));
+            }
+            if !self.typed.is_empty() && ui.small_button(say!("Show all")).clicked() {
+                commands.push(Command::Filter(String::new()));
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.add_space(space::GAP * 2.0);
+                let shown = self.order.shown(all);
+                let (text, colour) = match &self.filter {
+                    Err(part) => {
+                        let text = say!("Not understood: {part}. Try {EXAMPLE}");
+                        (text, palette.stall)
+                    }
+                    Ok(_) if shown < all => {
+                        let text = say!("{} of {} batches", count(shown as u64), count(all as u64));
+                        (text, palette.text)
+                    }
+                    Ok(_) => (say!("{} batches", count(all as u64)), palette.weak),
+                };
+                ui.add(egui::Label::new(small(text).color(colour)).truncate());
+            });
+        });
+    }
+}

@@ -1,0 +1,206 @@
+//! What samples cost, and what of that is unusual.
+
+use loadscope_model::state::State;
+use loadscope_trace::{HeldBatch, Nanos, Run};
+use loadscope_words::say;
+
+/// So many batches are looked at for what is usual, from all over the run.
+const LOOKED_AT: usize = 256;
+
+/// What a sample usually costs, kept up with the run as it grows.
+#[derive(Debug, Default)]
+pub struct Costs {
+    /// Which run, and how many batches it had.
+    made_for: (u64, usize),
+    median: Option<Nanos>,
+}
+
+impl Costs {
+    /// Looks again if the run has grown by a tenth, or is another one.
+    pub fn follow(&mut self, state: &State) {
+        let run = &state.session.run;
+        let (number, count) = (state.session.run_number, run.batches().len());
+        let (of, seen) = self.made_for;
+        if of == number && (seen..seen + seen / 10 + 8).contains(&count) && self.median.is_some() {
+            return;
+        }
+        self.made_for = (number, count);
+        let rows = (0..count).step_by(count / LOOKED_AT + 1);
+        let mut walls: Vec<Nanos> = rows
+            .flat_map(|row| run.samples(row).map(|s| s.wall))
+            .collect();
+        let middle = walls.len() / 2;
+        self.median = match walls.is_empty() {
+            true => None,
+            false => Some(*walls.select_nth_unstable(middle).1),
+        };
+    }
+
+    /// What the one in the middle of all samples took.
+    pub fn median(&self) -> Option<Nanos> {
+        self.median.filter(|median| *median > Nanos::ZERO)
+    }
+}
+
+/// The sample that is being read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Its place in the batch, and how many there are.
+    pub position: usize,
+    pub of: usize,
+    /// Its index in the dataset.
+    pub index: Option<u64>,
+    /// For how long it has been read.
+    pub so_far: Nanos,
+}
+
+impl Reading {
+    /// How its cost stands to the usual one: `sample 1 of 32: 264 ms so far, 30× the median`.
+    pub fn beside(&self, median: Option<Nanos>) -> Option<String> {
+        let ratio = self.so_far.0 as f64 / median?.0.max(1) as f64;
+        let (at, of, so_far) = (self.position + 1, self.of, self.so_far);
+        let times = match ratio {
+            0.0..10.0 => format!("{ratio:.1}"),
+            _ => format!("{ratio:.0}"),
+        };
+        Some(say!(
+            "sample {at} of {of}: {so_far} so far, {times}× the median"
+        ))
+    }
+}
+
+/// The sample of a batch that is being read at `now`.
+pub fn reading(run: &Run, batch: &HeldBatch, now: Nanos) -> Option<Reading> {
+    let samples = run.samples(batch.row);
+    let of = samples.len();
+    let here = samples
+        .filter(|s| s.start <= now)
+        .last()
+        .filter(|s| now < s.end())?;
+    Some(Reading {
+        position: here.position,
+        of,
+        index: here.index,
+        so_far: now - here.start,
+    })
+}
+
+/// A part of a strip: one sample, or several where there is no room for each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    /// Not begun.
+    Ahead,
+    /// It is being read, for so long.
+    Now(Nanos),
+    /// It took so long; of several, the one that took longest.
+    Done(Nanos),
+}
+
+/// The samples of a batch at `now`, in at most `most` parts.
+pub fn parts(run: &Run, batch: &HeldBatch, now: Nanos, most: usize) -> Vec<Part> {
+    let samples = run.samples(batch.row);
+    let (count, most) = (samples.len(), most.max(1));
+    let parts = count.min(most);
+    let mut all = vec![Part::Ahead; parts];
+    for (k, sample) in samples.enumerate() {
+        let part = &mut all[k * parts / count.max(1)];
+        let this = match (sample.start <= now, sample.end() <= now) {
+            (false, _) => continue,
+            (true, false) => Part::Now(now - sample.start),
+            (true, true) => Part::Done(sample.wall),
+        };
+        *part = match (*part, this) {
+            (Part::Done(a), Part::Done(b)) => Part::Done(a.max(b)),
+            (_, this) => this,
+        };
+    }
+    all
+}
+
+/// How much a cost stands out, 0 to 1: half of the usual one does not at all, sixteen times as much does most.
+pub fn weight(cost: Nanos, median: Option<Nanos>) -> f32 {
+    let Some(median) = median else {
+        return 0.0;
+    };
+    let ratio = cost.0.max(1) as f32 / median.0.max(1) as f32;
+    ((ratio.log2() + 1.0) / 5.0).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_model::state::SessionState;
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::{RunOptions, Stage};
+
+    use super::*;
+
+    /// Batches of 8 samples of 10 ms, of which sample 11 takes 300 ms.
+    fn state() -> State {
+        let options = RunOptions {
+            dataset: "synthetic:len=64,cost_ms=10,slow=11:300".to_owned(),
+            batch_size: Some(8),
+            num_workers: 1,
+            ..RunOptions::default()
+        };
+        let mut run = Run::default();
+        let events = simulate(&options, &MadeUp).expect("sound options");
+        events.iter().for_each(|e| run.apply(e));
+        State {
+            session: SessionState {
+                run: run.into(),
+                ..SessionState::default()
+            },
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn a_slow_sample_is_told_while_it_is_read() {
+        let state = state();
+        let run = &state.session.run;
+        let mut costs = Costs::default();
+        costs.follow(&state);
+        assert_eq!(costs.median(), Some(Nanos::from_millis(10)));
+        let slow = run.samples(1).nth(3).expect("batch 1 has 8");
+        let now = slow.start + Nanos::from_millis(264);
+        let pipeline = run.pipeline_at(now);
+        let batch = pipeline
+            .batches()
+            .find(|b| b.row == 1)
+            .expect("it is fetched");
+        assert_eq!(batch.stage, Stage::Fetching);
+        let reading = reading(run, &batch, now).expect("a sample is read");
+        assert_eq!(
+            (reading.position, reading.of, reading.index),
+            (3, 8, Some(11))
+        );
+        assert_eq!(reading.so_far, Nanos::from_millis(264));
+        let said = reading.beside(costs.median()).expect("the median is known");
+        let said = said.replace('\u{2009}', " ");
+        assert_eq!(said, "sample 4 of 8: 264 ms so far, 26× the median");
+        let parts = parts(run, &batch, now, 100);
+        assert_eq!(parts[..3], [Part::Done(Nanos::from_millis(10)); 3]);
+        assert_eq!(parts[3], Part::Now(Nanos::from_millis(264)));
+        assert_eq!(parts[4..], [Part::Ahead; 4]);
+        assert!(weight(reading.so_far, costs.median()) > 0.9);
+        assert!(weight(Nanos::from_millis(10), costs.median()) < 0.3);
+    }
+
+    #[test]
+    fn where_there_is_little_room_the_slowest_stands_for_its_neighbours() {
+        let state = state();
+        let run = &state.session.run;
+        let end = run.samples(1).last().expect("batch 1 has 8").end();
+        let pipeline = run.pipeline_at(end - Nanos(1));
+        let batch = pipeline
+            .batches()
+            .find(|b| b.row == 1)
+            .expect("it is fetched");
+        let parts = parts(run, &batch, end, 2);
+        assert_eq!(
+            parts,
+            [300, 10].map(|ms| Part::Done(Nanos::from_millis(ms)))
+        );
+    }
+}

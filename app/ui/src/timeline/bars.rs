@@ -1,0 +1,88 @@
+//! Stretches of time in which too much happens to be told apart, as stacked bars.
+
+use egui::{Color32, Mesh, Rangef, Rect};
+use loadscope_insight::waits::LongWaits;
+use loadscope_trace::{Activity, Nanos, Shares};
+
+use super::canvas::Canvas;
+use super::ink::Ink;
+use super::layout::Drawn;
+
+/// Draws stacked shares; `rows` is how many rows would fill the height.
+pub(super) fn bars(
+    mesh: &mut Mesh,
+    canvas: &Canvas<'_>,
+    ink: &Ink,
+    drawn: &[Drawn],
+    edges: Rangef,
+    rows: usize,
+) {
+    let pixel = 1.0 / canvas.axis.pixels_per_point;
+    // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
+    let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
+    // Nearly every bar begins where the one before it ended.
+    let mut edge = (Nanos::MAX, 0.0);
+    for item in drawn {
+        let Drawn::Shares { start, end, shares } = item else {
+            continue;
+        };
+        let left = match edge {
+            (at, x) if at == *start => x,
+            _ => canvas.axis.x(*start),
+        };
+        edge = (*end, canvas.axis.x(*end));
+        let right = edge.1.max(left + pixel);
+        let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
+        let rect = Rect::from_x_y_ranges(left..=right, edges);
+        let colours = |activity| ink.of(activity, None);
+        let short = short_waits(canvas.long, *start, *end, shares);
+        stack(
+            mesh,
+            rect,
+            shares,
+            whole,
+            pixel,
+            colours,
+            (short, ink.of_short_wait(None)),
+        );
+    }
+}
+
+/// How much of the waiting from `start` until `end` was in waits that are too short to be red.
+pub(super) fn short_waits(long: &LongWaits, start: Nanos, end: Nanos, shares: &Shares) -> Nanos {
+    let waited = shares.of(Activity::Waiting);
+    match waited {
+        Nanos::ZERO => waited,
+        _ => (waited - long.between(start, end)).max(Nanos::ZERO),
+    }
+}
+
+/// One bar: the activities on top of each other, each as high as its share of `whole` ns, but never invisible. Of the waiting, `short`
+/// was in short waits, which have a colour of their own.
+pub(super) fn stack(
+    mesh: &mut Mesh,
+    rect: Rect,
+    shares: &Shares,
+    whole: f64,
+    pixel: f32,
+    colour: impl Fn(Activity) -> Color32,
+    (short, of_short): (Nanos, Color32),
+) {
+    let mut y = rect.bottom();
+    let mut bar = |time: Nanos, colour| {
+        let height = (time.0 as f64 / whole) as f32 * rect.height();
+        let top = (y - height.max(pixel)).max(rect.top());
+        mesh.add_colored_rect(Rect::from_x_y_ranges(rect.x_range(), top..=y), colour);
+        y = top;
+    };
+    for (activity, time) in shares.iter() {
+        if activity == Activity::Waiting && short > Nanos::ZERO {
+            bar(short, of_short);
+            if time > short {
+                bar(time - short, colour(activity));
+            }
+        } else {
+            bar(time, colour(activity));
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The one lane of a loader without workers. The main process loads a batch, then trains on it: what other loaders do in several
+//! lanes at a time happens here one after the other. It waits only while it does neither.
+
+use loadscope_insight::waits::LONG;
+use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span, Spans, Track};
+
+use super::layout::{Drawn, Grid};
+
+/// More spans than this for each bucket are added up instead of looked at one by one.
+const MOST_A_BUCKET: usize = 4;
+
+/// All tracks: there is nobody else who could have filled them.
+fn tracks(run: &Run) -> impl Iterator<Item = &Spans> {
+    let rows = |(lane, rows): (Lane, usize)| (0..rows).filter_map(move |row| Some((lane, row)));
+    let track = |(lane, row)| {
+        let row = u16::try_from(row).ok()?;
+        run.track(Track { lane, row })
+    };
+    run.lanes().flat_map(rows).filter_map(track)
+}
+
+/// The lane in which other loaders show this activity.
+pub fn lane_of(activity: Activity) -> Lane {
+    match activity {
+        Activity::Training | Activity::Waiting => Lane::Trainer,
+        Activity::Pinning => Lane::Pin,
+        Activity::Held | Activity::Ready => Lane::Reorder,
+        Activity::Returning => Lane::ResultQueue,
+        Activity::Fetching | Activity::Collating | Activity::Queued => Lane::Main,
+    }
+}
+
+/// What was done on the screen, in order of time; `None` if that is too much to be looked at.
+pub fn spans(run: &Run, grid: &Grid) -> Option<Spans> {
+    let count: usize = tracks(run).map(|track| grid.spans(track)).sum();
+    if count > MOST_A_BUCKET * (grid.buckets() + 64) {
+        return None;
+    }
+    let (start, end) = grid.range();
+    Some(one_after_the_other(run, start, end).into_iter().collect())
+}
+
+fn one_after_the_other(run: &Run, start: Nanos, end: Nanos) -> Vec<Span> {
+    let waits = |span: &&Span| span.activity == Activity::Waiting;
+    let on_screen = || tracks(run).flat_map(|track| track.range(start, end));
+    // What took no time would cut off what begins at the same instant.
+    let is_work = |span: &&Span| span.activity != Activity::Waiting && span.start < span.end;
+    let mut work: Vec<Span> = on_screen().filter(is_work).copied().collect();
+    work.sort_by_key(|span| span.start);
+    // A stage ends where the next one begins, whatever a recording says.
+    for k in 1..work.len() {
+        work[k - 1].end = work[k - 1].end.min(work[k].start);
+    }
+    let mut idle = Vec::new();
+    for wait in on_screen().filter(waits) {
+        let mut from = wait.start;
+        let first = work.partition_point(|span| span.end <= wait.start);
+        let within = work[first..].iter().take_while(|s| s.start < wait.end);
+        for span in within {
+            let end = span.start;
+            idle.push(Span {
+                start: from,
+                end,
+                ..*wait
+            });
+            from = span.end;
+        }
+        idle.push(Span {
+            start: from,
+            ..*wait
+        });
+    }
+    idle.retain(|span| span.end.min(run.end()) - span.start >= LONG);
+    work.extend(idle);
+    work.retain(|span| span.start < span.end);
+    work.sort_by_key(|span| span.start);
+    work
+}
+
+/// How the time from `start` until `end` was spent.
+pub fn shares(run: &Run, start: Nanos, end: Nanos) -> Shares {
+    let until = |t: Nanos| tracks(run).fold(Shares::default(), |sum, track| sum + track.until(t));
+    idle_apart(until(end) - until(start))
+}
+
+/// While something is loaded, nothing is waited for.
+fn idle_apart(all: Shares) -> Shares {
+    let mut shares = Shares::default();
+    let mut loading = Nanos::ZERO;
+    for (activity, time) in all.iter() {
+        match activity {
+            Activity::Waiting => {}
+            Activity::Training => shares.record(activity, time),
+            _ => {
+                loading = loading + time;
+                shares.record(activity, time);
+            }
+        }
+    }
+    let idle = all.of(Activity::Waiting) - loading;
+    if idle >= LONG {
+        shares.record(Activity::Waiting, idle);
+    }
+    shares
+}
+
+/// Lays it out where there is too much to be looked at: the time of each bucket.
+pub fn lay_out(run: &Run, grid: &Grid, out: &mut Vec<Drawn>) {
+    let edges = grid.edges();
+    for pair in edges.windows(2).filter(|pair| pair[0] < pair[1]) {
+        let (start, end) = (pair[0], pair[1]);
+        let shares = shares(run, start, end);
+        if !shares.is_empty() {
+            out.push(Drawn::Shares { start, end, shares });
+        }
+    }
+}
+
+/// How many spans there are from `start` until `end`.
+pub fn count(run: &Run, start: Nanos, end: Nanos) -> u64 {
+    let of = |track: &Spans| match start < end {
+        true => track.range(start, end).len() as u64,
+        false => 0,
+    };
+    tracks(run).map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::Rangef;
+    use loadscope_model::view::TimeView;
+    use loadscope_trace::{BatchId, Event, EventKind, RunId, RunInfo, Stage};
+
+    use super::super::axis::TimeAxis;
+    use super::*;
+
+    /// `count` batches that take 10 ms to fetch and 5 ms to train; each is asked for 3 ms before it is fetched.
+    fn run(count: u32) -> Run {
+        let mut run = Run::new(RunInfo::default());
+        let mut tell = |ms: i64, kind| {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+        };
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for idx in 0..count {
+            let batch = BatchId { epoch: 0, idx };
+            let at = i64::from(idx) * 18;
+            tell(at, EventKind::Consumer { waiting: true });
+            tell(at + 3, EventKind::dispatched(batch, None, []));
+            for (after, stage) in [
+                (3, Stage::Fetching),
+                (13, Stage::Ready),
+                (13, Stage::Training),
+                (18, Stage::Done),
+            ] {
+                tell(at + after, EventKind::Entered { batch, stage });
+            }
+        }
+        run
+    }
+
+    fn grid(run: &Run, end: i64) -> Grid {
+        let view = TimeView::new(Nanos::ZERO, Nanos::from_millis(end));
+        Grid::new(
+            &TimeAxis::new(view, Rangef::new(0.0, 900.0), 1.0),
+            run.end(),
+        )
+    }
+
+    #[test]
+    fn loading_training_and_waiting_follow_one_another() {
+        let run = run(3);
+        let spans = spans(&run, &grid(&run, 60)).expect("a few");
+        let all: Vec<(Activity, i64)> = spans
+            .all()
+            .iter()
+            .map(|s| (s.activity, (s.end - s.start).0 / 1_000_000))
+            .collect();
+        use Activity::{Fetching, Training, Waiting};
+        let batch = [(Waiting, 3), (Fetching, 10), (Training, 5)];
+        assert_eq!(all, [batch, batch, batch].concat());
+        assert!(spans.all().windows(2).all(|w| w[0].end <= w[1].start));
+    }
+
+    #[test]
+    fn what_is_crowded_adds_up_to_the_same() {
+        let run = run(3_000);
+        let grid = grid(&run, 54_000);
+        assert!(spans(&run, &grid).is_none());
+        let mut drawn = Vec::new();
+        lay_out(&run, &grid, &mut drawn);
+        let mut sum = Shares::default();
+        for item in &drawn {
+            let Drawn::Shares { start, end, shares } = item else {
+                panic!("nothing is wide enough");
+            };
+            assert!(shares.total() <= *end - *start);
+            sum = sum + *shares;
+        }
+        for (activity, ms) in [(Activity::Fetching, 10), (Activity::Training, 5)] {
+            assert_eq!(sum.of(activity), Nanos::from_millis(3_000 * ms));
+        }
+        // A bucket may cut a wait into pieces that are too short to be one.
+        let waited = sum.of(Activity::Waiting);
+        assert!(waited <= Nanos::from_millis(9_000) && waited >= Nanos::from_millis(8_000));
+    }
+}

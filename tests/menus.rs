@@ -1,0 +1,211 @@
+//! Menus of a right click, words that explain themselves, and the glossary.
+
+use eframe::egui::{Key, Theme, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::window::App;
+use loadscope_insight::glossary::Term;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::view::{Cursor, Item, Lower};
+use loadscope_trace::{Lane, Nanos};
+
+use crate::fixture::{Window, control_recording};
+use crate::texts::{Picture as _, cut, overlapping};
+
+fn open(size: Vec2, theme: Theme) -> (tempfile::TempDir, Harness<'static, App>) {
+    let (dir, path) = control_recording();
+    let mut window = Window {
+        size,
+        theme,
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    // Batch 3 is slow: others are held behind it.
+    run(
+        &mut window,
+        Command::Cursor(Cursor::At(Nanos::from_millis(480))),
+    );
+    (dir, window)
+}
+
+fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, command.into());
+    window.run();
+}
+
+const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
+
+#[test]
+fn a_right_click_on_a_chip_offers_what_can_be_done_with_its_batch() {
+    let (_dir, mut window) = open(USUAL, Theme::Dark);
+    window.get_by_label("batch 3, fetching").click_secondary();
+    window.run();
+    window.get_by_label("Zoom to it");
+    window.get_by_label_contains("Why was it late?").click();
+    window.run();
+    let state = &window.state().state;
+    assert_eq!(state.session.selection, Some(Item::Batch(3)));
+    assert_eq!(state.pipeline().awaited().map(|batch| batch.row), Some(3));
+    assert!(
+        window.query_by_label("Zoom to it").is_none(),
+        "the menu is closed"
+    );
+}
+
+#[test]
+fn a_right_click_on_a_worker_shows_only_its_batches() {
+    let (_dir, mut window) = open(USUAL, Theme::Dark);
+    window.get_by_label("worker 1").click_secondary();
+    window.run();
+    window
+        .get_by_label("Show only worker 1 in the table")
+        .click();
+    window.run();
+    assert_eq!(window.state().state.look.lower, Lower::Batches);
+    window.get_by_label("4 of 12 batches");
+    // A row of the table has the menu of its batch.
+    window.get_by_label("batch 4").click_secondary();
+    window.run();
+    window.get_by_label("Go to its end").click();
+    window.run();
+    assert_eq!(window.state().state.session.selection, Some(Item::Batch(4)));
+}
+
+#[test]
+fn a_right_click_on_a_lane_is_about_what_was_clicked() {
+    let (_dir, mut window) = open(USUAL, Theme::Dark);
+    let lane = window.get_by_label("trainer lane").rect();
+    let press = |window: &mut Harness<'static, App>, at| {
+        use eframe::egui::{Event, Modifiers, PointerButton};
+        window.hover_at(at);
+        window.run();
+        for pressed in [true, false] {
+            window.event(Event::PointerButton {
+                pos: at,
+                button: PointerButton::Secondary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+            window.run();
+        }
+    };
+    // Its name, on the left.
+    press(&mut window, lane.left_center() + [40.0, 0.0].into());
+    window.get_by_label("Go to its longest wait").click();
+    window.run();
+    // The long wait, which is on the screen now.
+    let at = window.state().state.now();
+    let whole = window.state().state.shown();
+    let share = (at - whole.start).0 as f32 / whole.len().0 as f32;
+    let time = lane.left() + 144.0 + (lane.width() - 156.0) * share;
+    press(&mut window, eframe::egui::pos2(time, lane.center().y));
+    window.hover_at(lane.left_center() + [40.0, 60.0].into());
+    window.run();
+    window.get_by_label("Go to the start of this span").click();
+    window.run();
+    let start = window.state().state.now();
+    assert!(start < at, "{start} {at}");
+    let wait = window
+        .state()
+        .state
+        .session
+        .run
+        .waits()
+        .iter()
+        .find(|w| w.start == start);
+    assert!(wait.is_some_and(|w| w.batch == Some(3)), "{wait:?}");
+}
+
+#[test]
+fn words_of_the_pipeline_say_what_pytorch_calls_them() {
+    let (_dir, mut window) = open(Vec2::new(1920.0, 1080.0), Theme::Dark);
+    for (word, pytorch) in [
+        ("Reorder buffer", "_task_info"),
+        ("Result queue", "_worker_result_queue"),
+        ("Workers", "num_workers, worker_init_fn"),
+        ("Index queues", "_index_queues[worker]"),
+        ("Sampler", "sampler, batch_sampler"),
+        ("Trainer", "for batch in loader:"),
+        ("tasks_outstanding", "_tasks_outstanding"),
+        ("rcvd_idx", "_rcvd_idx"),
+        ("Collating", "collate_fn"),
+    ] {
+        let place = place_of(&window, word);
+        window.hover_at(place);
+        window.run_steps(30);
+        let says = format!("PyTorch: {pytorch}");
+        assert!(
+            window.query_by_label(&says).is_some(),
+            "{word} does not say {says:?}"
+        );
+    }
+}
+
+/// Where a word is written that is painted: the first one, from the top.
+fn place_of(window: &Harness<'static, App>, word: &str) -> eframe::egui::Pos2 {
+    use eframe::egui::{Pos2, Shape};
+    fn find(shape: &Shape, word: &str, found: &mut Vec<Pos2>) {
+        match shape {
+            Shape::Vec(all) => all.iter().for_each(|shape| find(shape, word, found)),
+            Shape::Text(text) if text.galley.text() == word => {
+                found.push(text.pos + text.galley.size() * 0.5);
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for clipped in &window.output().shapes {
+        find(&clipped.shape, word, &mut found);
+    }
+    // Menus and tabs are at the top.
+    found.retain(|at| at.y > 90.0);
+    found.sort_by(|a, b| a.y.total_cmp(&b.y));
+    *found.first().unwrap_or_else(|| panic!("{word} is nowhere"))
+}
+
+#[test]
+fn the_glossary_opens_with_f1_finds_words_and_closes() {
+    let mut results = SnapshotResults::new();
+    for (name, size, theme) in [
+        ("dark", USUAL, Theme::Dark),
+        ("light", USUAL, Theme::Light),
+        ("small", Vec2::new(760.0, 480.0), Theme::Dark),
+    ] {
+        let (_dir, mut window) = open(size, theme);
+        window.key_press(Key::F1);
+        window.run();
+        window.get_by_label(Term::Sampler.entry().meaning);
+        assert!(cut(&window).is_empty(), "{name}: {:?}", cut(&window));
+        let pairs = overlapping(&window);
+        assert!(pairs.is_empty(), "{name}: {pairs:?}");
+        window.picture(format!("glossary_{name}"));
+        run(&mut window, Command::Glossary(Some("rcvd".to_owned())));
+        window.get_by_label("_rcvd_idx");
+        assert!(window.query_by_label("collate_fn").is_none());
+        run(&mut window, Action::Escape);
+        assert!(window.query_by_label("_rcvd_idx").is_none());
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn pictures_of_menus() {
+    let mut results = SnapshotResults::new();
+    for (name, size, theme) in [
+        ("dark", USUAL, Theme::Dark),
+        ("light", USUAL, Theme::Light),
+        ("small", Vec2::new(760.0, 480.0), Theme::Light),
+    ] {
+        let (_dir, mut window) = open(size, theme);
+        run(
+            &mut window,
+            Command::Select(Some(Item::Lane(Lane::Worker(0)))),
+        );
+        window.get_by_label("batch 3, fetching").click_secondary();
+        window.run();
+        window.picture(format!("menus_{name}"));
+        results.extend_harness(&mut window);
+    }
+}
