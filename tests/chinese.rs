@@ -15,7 +15,7 @@ use eframe::egui::{Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
-use loadscope_model::command::{Action, Command};
+use loadscope_model::command::{Action, Command, LearnCommand};
 
 use loadscope_model::view::{Cursor, Item, OptionsOf};
 use loadscope_trace::{Lane, Nanos};
@@ -241,5 +241,46 @@ fn pictures_in_chinese() {
     window.picture("chinese_options");
     do_all(&mut window, [Action::Help.into()]);
     window.picture("chinese_help");
+    results.extend_harness(&mut window);
+}
+
+/// What lessons need worked out is there, and drawn.
+fn learned(window: &mut Harness<'static, App>, command: impl Into<Command>) {
+    do_all(window, [command.into()]);
+    fixture::wait(window, |app| app.state.learn.wanted.is_none());
+    window.run_steps(12);
+}
+
+#[test]
+fn pictures_of_the_quiz_and_of_cases_in_chinese() {
+    let _turn = alone();
+    let mut results = SnapshotResults::new();
+    let mut window = Window {
+        theme: Theme::Light,
+        size: SMALL,
+        ..Window::new()
+    };
+    window.prefs.learned.language = Language::Zh;
+    let mut window = chinese(window);
+    learned(&mut window, LearnCommand::Quiz(3));
+    window.picture("quiz_question-zh");
+    for _ in 0..loadscope_lessons::DRAWN {
+        learned(&mut window, Action::SkipStep);
+    }
+    window.picture("quiz_result-zh");
+    learned(&mut window, LearnCommand::Case(1, 1));
+    window.picture("case_open-zh");
+    let detecting = window.state().state.learn.detecting().expect("a case");
+    let case = detecting.case.clone().expect("it was made");
+    let solved = case.solve(&[], &[]);
+    for culprit in solved.causes {
+        learned(&mut window, LearnCommand::Name(culprit));
+    }
+    for remedy in solved.best {
+        learned(&mut window, LearnCommand::Choose(remedy));
+    }
+    learned(&mut window, Action::GoOn);
+    fixture::until(&mut window, "预测准确度");
+    window.picture("case_solved-zh");
     results.extend_harness(&mut window);
 }

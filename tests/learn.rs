@@ -12,9 +12,11 @@ use loadscope_model::state::learn::{Playing, Stage};
 
 use crate::fixture::{Window, wait};
 
+mod keys;
 mod pictures;
 mod quiz;
 mod runs;
+mod seen;
 mod walk;
 
 /// A window in which this lesson is open, in its first step.

@@ -24,7 +24,7 @@ const STEPS: [(u32, Language, usize, &str); 7] = [
     (7, Language::En, 1, "click"),
     (7, Language::En, 2, "number"),
     (7, Language::Zh, 4, "choice"),
-    (1, Language::En, 4, "order"),
+    (1, Language::En, 3, "order"),
     (7, Language::Zh, 6, "code"),
     (7, Language::En, 7, "try"),
 ];
@@ -89,4 +89,82 @@ fn pictures_of_the_list() {
         window.picture(format!("learn_list-{width:.0}"));
         results.extend_harness(&mut window);
     }
+}
+
+/// The first question with choices or, without, with a number.
+fn to_question(window: &mut Harness<'static, App>, has_choices: bool) {
+    for _ in 0..loadscope_lessons::DRAWN {
+        let question = window.state().state.learn.question().expect("a question");
+        if matches!(question.kind, Kind::Choice(_)) == has_choices {
+            break;
+        }
+        command(window, Action::SkipStep);
+        settle(window);
+    }
+    window.run_steps(12);
+}
+
+/// A window without anything, for pictures. Those in Chinese are drawn by the tests of the Chinese window.
+fn empty() -> Harness<'static, App> {
+    Window {
+        size: Vec2::new(1100.0, 700.0),
+        theme: Theme::Dark,
+        ..Window::new()
+    }
+    .open()
+}
+
+#[test]
+fn pictures_of_the_quiz() {
+    let mut results = SnapshotResults::new();
+    let mut window = empty();
+    command(&mut window, LearnCommand::Quiz(3));
+    settle(&mut window);
+    to_question(&mut window, true);
+    window.picture("quiz_choice");
+    to_question(&mut window, false);
+    window.picture("quiz_number");
+    let mut at = 0;
+    while window.state().state.learn.question().is_some() {
+        let right = right(&window);
+        let given = match at % 5 {
+            0 => wrong(&window, &right),
+            _ => right,
+        };
+        command(&mut window, LearnCommand::Answer(given));
+        settle(&mut window);
+        at += 1;
+    }
+    window.run_steps(12);
+    window.picture("quiz_result");
+    results.extend_harness(&mut window);
+}
+
+/// A simulated case before and after it is solved, and one that was recorded from a program.
+#[test]
+fn pictures_of_cases() {
+    let mut results = SnapshotResults::new();
+    let mut window = empty();
+    command(&mut window, LearnCommand::Case(1, 1));
+    settle(&mut window);
+    window.run_steps(12);
+    window.picture("case_open");
+    let detecting = window.state().state.learn.detecting().expect("a case");
+    let case = detecting.case.clone().expect("it was made");
+    let solved = case.solve(&[], &[]);
+    for culprit in solved.causes {
+        command(&mut window, LearnCommand::Name(culprit));
+    }
+    for remedy in solved.best {
+        command(&mut window, LearnCommand::Choose(remedy));
+    }
+    command(&mut window, Action::GoOn);
+    settle(&mut window);
+    crate::fixture::until(&mut window, "Forecast accuracy");
+    window.picture("case_solved");
+    command(&mut window, LearnCommand::Case(1, 12));
+    settle(&mut window);
+    window.run_steps(12);
+    window.picture("case_recorded");
+    results.extend_harness(&mut window);
 }

@@ -72,7 +72,7 @@ fn the_run_plays_to_the_answer() {
         ..Window::new()
     }
     .open();
-    command(&mut window, LearnCommand::Lesson(6));
+    command(&mut window, LearnCommand::Lesson(7));
     settle(&mut window);
     key(&mut window, Key::Enter);
     settle(&mut window);
@@ -80,7 +80,7 @@ fn the_run_plays_to_the_answer() {
     let answered = right(&window);
     let all = loadscope_model::update::candidates(&window.state().state);
     let Answer::Click(target) = answered else {
-        panic!("the second step of lesson 6 asks for a click");
+        panic!("the second step of lesson 7 asks for a click");
     };
     assert!(all.contains(&target));
     command(&mut window, LearnCommand::Target(target));
@@ -132,7 +132,10 @@ fn a_file_that_is_being_written_is_read_again() {
     settle(&mut window);
     key(&mut window, Key::Enter);
     settle(&mut window);
-    let changed = text.replace("Worker 1 finished batch 5 long ago", "Batch 5 is ready");
+    let changed = text.replace(
+        "Worker 1 will finish batch 5 long before",
+        "Batch 5 is ready before",
+    );
     assert_ne!(changed, text);
     std::fs::write(&path, changed).expect("a folder of our own");
     wait(&mut window, |app| {

@@ -1,11 +1,9 @@
 //! Every lesson from its first step to its last.
 
-use std::time::{Duration, Instant};
-
 use eframe::egui::Shape;
 use eframe::egui::epaint::ClippedShape;
-use loadscope_ui::panels::{as_marked, marked};
 
+use super::seen::{check_answer_is_hidden, check_parts};
 use super::*;
 
 /// Texts of the player that are cut off: those whose place is not within what can be seen of it.
@@ -38,40 +36,6 @@ fn cut_texts(window: &Harness<'static, App>, scrolls: bool) -> Vec<String> {
     cut
 }
 
-/// The parts of the step are somewhere in the window, so that they are outlined; some only once a calculation has ended.
-fn check_parts(window: &mut Harness<'static, App>, number: u32, what: &str) {
-    for part in playing(window).play.step().parts.clone() {
-        let part = as_marked(&part);
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while !is_marked(window, number, &part) {
-            let marked = marked(&window.ctx);
-            let names: Vec<String> = marked.iter().map(|(part, _)| part.phrase()).collect();
-            assert!(
-                Instant::now() < deadline,
-                "{what}: {} is not in the window, there are {names:?}",
-                part.phrase()
-            );
-            std::thread::sleep(Duration::from_millis(5));
-            window.run_steps(1);
-        }
-    }
-}
-
-fn is_marked(window: &Harness<'static, App>, number: u32, part: &Part) -> bool {
-    marked(&window.ctx).iter().any(|(other, rect)| {
-        let is_it = match (part, other) {
-            (Part::Workers, Part::Worker(_)) => true,
-            (Part::IndexQueues, Part::IndexQueue(_)) => true,
-            // An iterable-style dataset has no row for shuffle.
-            (Part::Option(_), Part::Options) => number == 2,
-            // Of several options that are far apart the panel shows the first.
-            (Part::Option(_), Part::Option(_)) => true,
-            (part, other) => part == other,
-        };
-        is_it && rect.is_positive()
-    })
-}
-
 /// Goes through a lesson to its end; returns how many questions it has.
 fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -> u32 {
     let steps = playing(window).play.lesson().steps().len();
@@ -81,7 +45,8 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
         settle(window);
         assert_eq!(playing(window).play.position().0, at, "{what}");
         assert!(stage(window).trouble.is_none(), "{what}");
-        check_parts(window, number, &what);
+        check_parts(window, &what);
+        check_answer_is_hidden(window, &what);
         let task = playing(window).play.step().task.clone();
         let scrolls = matches!(task, Task::Code { .. });
         assert_eq!(cut_texts(window, scrolls), [""; 0], "{what}");
@@ -100,6 +65,7 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
                 };
                 assert_eq!(judged.is_right, is_right, "{what}: {given:?}");
                 settle(window);
+                check_parts(window, &format!("{what}, answered"));
                 assert_eq!(cut_texts(window, false), [""; 0], "{what}, answered");
             }
             Task::Try(trial) => try_it(window, &what, &trial, is_right),

@@ -1,4 +1,4 @@
-//! `lesson check FILE…` plays lessons, and says what is wrong with them or what their queries answer; `lesson ask FILE QUERY` answers a
+//! `lesson check FILE…` plays lessons, or asks the quiz, and says what is wrong with them or what their queries answer; `lesson ask FILE QUERY` answers a
 //! query for the runs of a lesson; `lesson phrases` lists what files may say. For `cargo xtask lesson`.
 
 #![allow(
@@ -9,8 +9,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use loadscope_lessons::check::check;
-use loadscope_lessons::{About, BuiltInCodes, Lesson, Moment, Query, simulated};
+use loadscope_lessons::check::{Checked, check, check_quiz};
+use loadscope_lessons::{About, BuiltInCodes, Course, Lesson, Moment, Query, Quiz, simulated};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -46,30 +46,44 @@ fn phrases() {
     }
 }
 
-fn read(file: &str) -> Result<Lesson, String> {
+fn text_of(file: &str) -> Result<(String, String), String> {
     let text = std::fs::read_to_string(file)
-        .map_err(|e| format!("{file}: {e}. Give the path of a lesson."))?;
+        .map_err(|e| format!("{file}: {e}. Give the path of a lesson or of the quiz."))?;
     let name = Path::new(file)
         .file_name()
         .map_or(file.into(), |name| name.to_string_lossy());
+    Ok((name.into_owned(), text))
+}
+
+fn read(file: &str) -> Result<Lesson, String> {
+    let (name, text) = text_of(file)?;
     Lesson::read(&name, &text).map_err(|e| e.to_string())
 }
 
 fn checked(file: &str) -> Result<(), String> {
-    let lesson = read(file)?;
-    let checked = check(file, &lesson, &BuiltInCodes);
+    let (name, text) = text_of(file)?;
+    if name.starts_with("quiz.") {
+        let quiz = Quiz::read(&name, &text).map_err(|e| e.to_string())?;
+        let course = Course::built_in(quiz.language).map_err(|e| e.to_string())?;
+        println!("{file}: {} questions", quiz.entries.len());
+        return told(&check_quiz(file, &quiz, course.lessons(), &BuiltInCodes));
+    }
+    let lesson = Lesson::read(&name, &text).map_err(|e| e.to_string())?;
     println!(
         "{file}: {} ({} steps, {} words)",
         lesson.title,
         lesson.steps().len(),
         lesson.words()
     );
+    told(&check(file, &lesson, &BuiltInCodes))
+}
+
+fn told(checked: &Checked) -> Result<(), String> {
     checked.facts.iter().for_each(|fact| println!("{fact}"));
     let mistakes: Vec<String> = checked.mistakes.iter().map(ToString::to_string).collect();
-    if mistakes.is_empty() {
-        Ok(())
-    } else {
-        Err(mistakes.join("\n"))
+    match mistakes.is_empty() {
+        true => Ok(()),
+        false => Err(mistakes.join("\n")),
     }
 }
 

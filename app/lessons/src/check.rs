@@ -12,6 +12,11 @@ use crate::question::{Kind, Question};
 use crate::words::{MOST_OF_LESSON, MOST_OF_LOOK};
 use loadscope_words::Language;
 
+mod quiz;
+mod sight;
+
+pub use quiz::check_quiz;
+
 /// What a check found out about a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
@@ -32,12 +37,12 @@ pub fn check(file: &str, lesson: &Lesson, codes: &dyn Codes) -> Checked {
         );
         say(1, Mistake::new(what, "Leave something out."));
     }
-    for step in &lesson.steps {
+    for (k, step) in lesson.steps.iter().enumerate() {
         let Some(options) = lesson.options(step) else {
             continue;
         };
         match simulated(options) {
-            Ok(run) => match facts(&run, lesson, step, codes) {
+            Ok(run) => match facts(&run, lesson, k, codes) {
                 Ok(facts) => {
                     checked
                         .facts
@@ -54,7 +59,9 @@ pub fn check(file: &str, lesson: &Lesson, codes: &dyn Codes) -> Checked {
     checked
 }
 
-fn facts(run: &Run, lesson: &Lesson, step: &Step, codes: &dyn Codes) -> Result<String, Mistake> {
+fn facts(run: &Run, lesson: &Lesson, at: usize, codes: &dyn Codes) -> Result<String, Mistake> {
+    let step = &lesson.steps[at];
+    sight::parts(run, step)?;
     match &step.task {
         Task::Look { text, at } => {
             let count = crate::words::words(text);
@@ -66,10 +73,11 @@ fn facts(run: &Run, lesson: &Lesson, step: &Step, codes: &dyn Codes) -> Result<S
         }
         Task::Predict { question, until } => {
             let until = place(run, *until)?;
-            Ok(format!(
-                "{} ({until})",
-                asked(run, question, codes, lesson.language)?
-            ))
+            let answer = asked(run, question, codes, lesson.language)?;
+            sight::answer(run, step, question, codes, lesson.language)?;
+            sight::unseen(run, lesson, at, question, codes)?;
+            sight::unread(question, &programs(&lesson.steps[..at]))?;
+            Ok(format!("{answer} ({until})"))
         }
         Task::Try(trial) => tried(run, trial, codes),
         Task::Code { name, .. } => {
@@ -81,6 +89,17 @@ fn facts(run: &Run, lesson: &Lesson, step: &Step, codes: &dyn Codes) -> Result<S
             Ok(format!("{} lines printed", code.output.lines().count()))
         }
     }
+}
+
+/// The programs that these steps show.
+fn programs(steps: &[Step]) -> Vec<&str> {
+    fn name(step: &Step) -> Option<&str> {
+        match &step.task {
+            Task::Code { name, .. } => Some(name),
+            Task::Look { .. } | Task::Predict { .. } | Task::Try(_) => None,
+        }
+    }
+    steps.iter().filter_map(name).collect()
 }
 
 fn place(run: &Run, at: Moment) -> Result<String, Mistake> {

@@ -42,6 +42,8 @@ struct RawStep {
     run: Option<Text>,
     #[serde(default)]
     show: Vec<Text>,
+    #[serde(default)]
+    then: Vec<Text>,
     text: Option<String>,
     until: Option<Text>,
     ask: Option<String>,
@@ -210,8 +212,16 @@ fn step(file: File<'_>, scenes: &[Scene], raw: &Spanned<RawStep>) -> Result<Step
             found.ok_or_else(|| Mistake::new(format!("there is no run '{name}'"), remedy))
         })?,
     };
-    let parts = step.show.iter().map(|part| file.read(part, Part::read));
-    let parts = parts.collect::<Result<_, _>>()?;
+    let parts = |all: &[Text]| {
+        let parts = all.iter().map(|part| file.read(part, Part::read));
+        parts.collect::<Result<Vec<_>, _>>()
+    };
+    let (shown, then) = (parts(&step.show)?, parts(&step.then)?);
+    if let (Some(part), None) = (step.then.first(), &step.predict) {
+        let remedy = "Write it in a step with predict, or move its parts to show.";
+        let mistake = Mistake::new("only a question has parts that show its answer", remedy);
+        return Err(file.error(part.span().start, mistake));
+    }
     let text = || needed(file, start, "text", step.text.as_ref());
     let task = match (&step.look, &step.predict, &step.r#try, &step.code) {
         (Some(at), None, None, None) => Task::Look {
@@ -241,7 +251,8 @@ fn step(file: File<'_>, scenes: &[Scene], raw: &Spanned<RawStep>) -> Result<Step
     };
     Ok(Step {
         scene,
-        parts,
+        parts: shown,
+        then,
         task,
         line: file.line(start),
     })

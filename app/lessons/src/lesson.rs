@@ -43,10 +43,22 @@ pub struct Step {
     pub(crate) scene: usize,
     /// The parts of the window that it is about.
     pub parts: Vec<Part>,
+    /// Those that show the answer of a question, once it was given; empty: the same.
+    pub(crate) then: Vec<Part>,
     /// What it asks for.
     pub task: Task,
     /// The line of the file in which it begins.
     pub line: usize,
+}
+
+impl Step {
+    /// The parts of the window that it is about once its question, if it has one, was answered.
+    pub fn parts_then(&self) -> &[Part] {
+        match self.then.is_empty() {
+            true => &self.parts,
+            false => &self.then,
+        }
+    }
 }
 
 /// What a step asks for.
@@ -122,6 +134,26 @@ impl Lesson {
     /// The options of a step's run.
     pub fn options(&self, step: &Step) -> Option<&RunOptions> {
         self.scenes.get(step.scene).map(|scene| &scene.options)
+    }
+
+    /// All texts that a learner reads.
+    pub fn texts(&self) -> Vec<&str> {
+        let mut all = vec![self.title.as_str(), self.goal.as_str()];
+        for step in &self.steps {
+            match &step.task {
+                Task::Look { text, .. } | Task::Code { text, .. } => all.push(text),
+                Task::Predict { question, .. } => {
+                    all.extend([question.ask.as_str(), question.why.as_str()]);
+                    if let Kind::Choice(choices) | Kind::Order(choices) = &question.kind {
+                        all.extend(choices.iter().map(|choice| choice.text.as_str()));
+                    }
+                }
+                Task::Try(trial) => {
+                    all.extend([&trial.text, &trial.hint, &trial.why].map(String::as_str));
+                }
+            }
+        }
+        all
     }
 
     /// Words that a learner reads. Hints count, programs and what they print do not.

@@ -1,5 +1,6 @@
 //! The parts of the window that a step is about: what is outlined, and what can be clicked as an answer.
 
+use loadscope_insight::options::Field;
 use loadscope_trace::{Lane, WorkerId};
 
 use crate::error::Mistake;
@@ -11,8 +12,8 @@ use loadscope_words::Language;
 pub enum Part {
     /// The options panel.
     Options,
-    /// One option in it, by its name in `RunOptions`.
-    Option(String),
+    /// The row of an option in it.
+    Option(Field),
     /// The sampler of the pipeline.
     Sampler,
     /// All index queues.
@@ -74,11 +75,59 @@ pub enum View {
     Diagnose,
 }
 
+/// What is below the pipeline: one of these at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Below {
+    /// The timeline.
+    Timeline,
+    /// The charts over time.
+    Plots,
+    /// The table of batches.
+    Batches,
+}
+
+/// The panel of the window that shows a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pane {
+    /// The options at the left, in every workspace.
+    Options,
+    /// The inspector at the right, in every workspace.
+    Inspector,
+    /// The list of messages, over every workspace.
+    Messages,
+    /// The verdict above the pipeline.
+    Verdict,
+    /// The pipeline.
+    Pipeline,
+    /// The table of variables beside the pipeline.
+    Variables,
+    /// What is below the pipeline.
+    Below(Below),
+    /// The Sampling workspace.
+    Sampling,
+    /// The Diagnose workspace.
+    Diagnose,
+}
+
+impl Pane {
+    /// The workspace that has it; `None`: all of them have.
+    pub fn view(self) -> Option<View> {
+        match self {
+            Self::Options | Self::Inspector | Self::Messages => None,
+            Self::Verdict | Self::Pipeline | Self::Variables | Self::Below(_) => {
+                Some(View::Pipeline)
+            }
+            Self::Sampling => Some(View::Sampling),
+            Self::Diagnose => Some(View::Diagnose),
+        }
+    }
+}
+
 forms! {
     /// All parts, as files name them.
     PARTS: Part;
     "options", "the options panel" => |_| Some(Part::Options);
-    "option NAME", "one option: `option num_workers`" => |h| Some(Part::Option(h.text(0)?.to_owned()));
+    "option NAME", "one option: `option num_workers`" => |h| Field::of_option(h.text(0)?).map(Part::Option);
     "sampler", "the sampler" => |_| Some(Part::Sampler);
     "index queues", "all index queues" => |_| Some(Part::IndexQueues);
     "index queue N", "that of worker N" => |h| Some(Part::IndexQueue(h.read(0)?));
@@ -114,12 +163,19 @@ impl Part {
         read("part of the window", PARTS, phrase)
     }
 
-    /// The workspace that shows it; `None`: all of them do.
-    pub fn view(&self) -> Option<View> {
+    /// The panel that shows it.
+    pub fn pane(&self) -> Pane {
         match self {
-            Self::Options | Self::Option(_) | Self::Verdict | Self::Messages | Self::Python => None,
-            Self::Order | Self::Coverage | Self::Ranks => Some(View::Sampling),
-            Self::Blame | Self::Forecasts => Some(View::Diagnose),
+            Self::Options | Self::Option(_) | Self::Python => Pane::Options,
+            Self::Inspector => Pane::Inspector,
+            Self::Messages => Pane::Messages,
+            Self::Verdict => Pane::Verdict,
+            Self::Variables => Pane::Variables,
+            Self::Timeline => Pane::Below(Below::Timeline),
+            Self::Plots => Pane::Below(Below::Plots),
+            Self::Batches => Pane::Below(Below::Batches),
+            Self::Order | Self::Coverage | Self::Ranks => Pane::Sampling,
+            Self::Blame | Self::Forecasts => Pane::Diagnose,
             Self::Sampler
             | Self::IndexQueues
             | Self::IndexQueue(_)
@@ -130,12 +186,7 @@ impl Part {
             | Self::PinThread
             | Self::DataQueue
             | Self::ReorderBuffer
-            | Self::Trainer
-            | Self::Variables
-            | Self::Timeline
-            | Self::Plots
-            | Self::Batches
-            | Self::Inspector => Some(View::Pipeline),
+            | Self::Trainer => Pane::Pipeline,
         }
     }
 
@@ -153,10 +204,25 @@ impl Part {
         }
     }
 
+    /// The lane of the pipeline that it is.
+    pub fn lane(&self) -> Option<Lane> {
+        match self {
+            Self::Trainer => Some(Lane::Trainer),
+            Self::ReorderBuffer => Some(Lane::Reorder),
+            Self::DataQueue => Some(Lane::DataQueue),
+            Self::PinThread => Some(Lane::Pin),
+            Self::ResultQueue => Some(Lane::ResultQueue),
+            Self::Main => Some(Lane::Main),
+            Self::Worker(worker) => Some(Lane::Worker(*worker)),
+            Self::IndexQueue(worker) => Some(Lane::IndexQueue(*worker)),
+            _ => None,
+        }
+    }
+
     /// As files name it.
     pub fn phrase(&self) -> String {
         match self {
-            Self::Option(name) => format!("option {name}"),
+            Self::Option(field) => format!("option {}", field.option()),
             Self::IndexQueue(worker) => format!("index queue {worker}"),
             Self::Worker(worker) => format!("worker {worker}"),
             other => other.names().0.to_owned(),
@@ -171,7 +237,7 @@ impl Part {
             Language::Zh => zh,
         };
         match self {
-            Self::Option(option) => option.clone(),
+            Self::Option(field) => field.name().to_owned(),
             Self::IndexQueue(worker) | Self::Worker(worker) => format!("{name} {worker}"),
             _ => name.to_owned(),
         }

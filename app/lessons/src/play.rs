@@ -6,9 +6,9 @@ use loadscope_trace::{Run, RunOptions};
 use crate::code::Codes;
 use crate::lesson::{Lesson, Step, Task};
 use crate::moment::Moment;
-use crate::part::View;
+use crate::part::Part;
 use crate::progress::LessonProgress;
-use crate::query::{About, Changes};
+use crate::query::{About, Changes, Query};
 use crate::question::{Answer, Judgement, Question, Unanswerable};
 use crate::value::Value;
 
@@ -123,9 +123,44 @@ impl Play {
         &self.lesson.scenes[self.step().scene].options
     }
 
-    /// The workspace that shows most of the parts of the step; `None`: any of them.
-    pub fn view(&self) -> Option<View> {
-        self.step().parts.iter().find_map(|part| part.view())
+    /// The parts of the window that are outlined: while a question is open none of them shows its answer.
+    pub fn parts(&self) -> &[Part] {
+        match self.phase {
+            Phase::Finished => &[],
+            Phase::Asking => &self.step().parts,
+            Phase::Reading | Phase::Answered(_) | Phase::Trying(_) | Phase::Reached => {
+                self.step().parts_then()
+            }
+        }
+    }
+
+    /// Questions about the run that is shown which are still open or to come. Until then the window hides what comes after the moment.
+    fn pending(&self) -> impl Iterator<Item = &Question> {
+        let first = match self.phase {
+            _ if self.lecture => self.lesson.steps.len(),
+            Phase::Finished => self.lesson.steps.len(),
+            Phase::Asking => self.at,
+            Phase::Reading | Phase::Answered(_) | Phase::Trying(_) | Phase::Reached => self.at + 1,
+        };
+        let scene = self.step().scene;
+        let later = self.lesson.steps.iter().skip(first);
+        let questions = later.filter_map(move |step| match &step.task {
+            Task::Predict { question, .. } if step.scene == scene => Some(question),
+            _ => None,
+        });
+        questions.filter(|question| question.query.is_of_its_run())
+    }
+
+    /// True while what comes after the moment would answer a question of this step or of a later one.
+    pub fn hides_future(&self) -> bool {
+        self.pending().next().is_some()
+    }
+
+    /// True while the verdict would answer a question of this step or of a later one.
+    pub fn hides_verdict(&self) -> bool {
+        let is_about_it =
+            |question: &Question| matches!(&question.query, Query::Whole(q) if q.is_diagnosis());
+        self.phase == Phase::Asking || self.pending().any(is_about_it)
     }
 
     /// The moment that the window goes to: that of the question while it is open, that of the answer afterwards.

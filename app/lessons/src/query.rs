@@ -41,6 +41,8 @@ pub enum Query {
     Line(usize, String),
     /// The last number of such a line.
     NumberOfLine(usize, String),
+    /// The same query about another moment.
+    At(Box<Query>, Moment),
     /// The same query for other options.
     With(Box<Query>, Changes),
     /// Whether the same query gives more, less or the same for other options.
@@ -55,6 +57,12 @@ fn changed(h: &Holes<'_>, make: fn(Box<Query>, Changes) -> Query) -> Option<Quer
     Some(make(query, Changes::read(changes).ok()?))
 }
 
+fn then(h: &Holes<'_>) -> Option<Query> {
+    let (query, moment) = h.text(0)?.rsplit_once(" @ ")?;
+    let query = Box::new(Query::read(query).ok()?);
+    Some(Query::At(query, Moment::read(moment).ok()?))
+}
+
 forms! {
     /// Queries that are about more than one thing. Tried before the others.
     WRAPPED: Query;
@@ -63,6 +71,7 @@ forms! {
     "option NAME", "the value of an option: `option num_workers`" => |h| Some(Query::Option(h.text(0)?.to_owned()));
     "line N of NAME", "what assets/lessons/code/NAME.py printed" => |h| Some(Query::Line(h.read(0)?, h.text(1)?.to_owned()));
     "number in line N of NAME", "its last number" => |h| Some(Query::NumberOfLine(h.read(0)?, h.text(1)?.to_owned()));
+    "TEXT", "QUERY @ MOMENT: the same at another moment" => |h| then(h);
     "TEXT", "QUERY with NAME=VALUE …: the same for other options" => |h| changed(h, Query::With);
 }
 
@@ -107,7 +116,8 @@ impl Query {
             let first = form.pattern.split(' ').next().unwrap_or_default();
             first != "TEXT" && phrase.starts_with(&format!("{first} "))
         });
-        if (wrapped || phrase.contains(" with "))
+        let is_other = phrase.contains(" with ") || phrase.contains(" @ ");
+        if (wrapped || is_other)
             && let Ok(query) = read(kind, WRAPPED, phrase)
         {
             return Ok(query);
@@ -129,6 +139,19 @@ impl Query {
         ];
         let nearest = tables.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         Err(unknown(kind, phrase, nearest.unwrap_or_default()))
+    }
+
+    /// True if it is about the very run that is shown, so that its future would give the answer.
+    pub fn is_of_its_run(&self) -> bool {
+        match self {
+            Self::Now(_) | Self::At(..) | Self::Whole(_) | Self::Order(_) => true,
+            Self::Option(_)
+            | Self::Line(..)
+            | Self::NumberOfLine(..)
+            | Self::With(..)
+            | Self::MoreOrLess(..)
+            | Self::TimesLess(..) => false,
+        }
     }
 
     /// The answer; `None`: there is none.
@@ -155,6 +178,7 @@ impl Query {
                     .find_map(|part| part.trim_end_matches('.').parse().ok())
                     .map(Value::Number)
             }
+            Self::At(query, moment) => query.answer(About::at(about.run, *moment, about.codes)?),
             Self::With(query, changes) => other(query, changes, about),
             Self::MoreOrLess(query, changes) => {
                 let (now, then) = (query.answer(about)?, other(query, changes, about)?);

@@ -32,8 +32,10 @@ const FILES: [(Language, &str, &str); 2] = [
 /// A question of the quiz.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The lesson that it is about, from 1.
+    /// The lesson that teaches the answer, from 1.
     pub lesson: u32,
+    /// The step of that lesson, from 1.
+    pub step: u32,
     /// The run that it is about.
     pub options: RunOptions,
     /// The question.
@@ -62,6 +64,7 @@ struct RawQuiz {
 #[serde(deny_unknown_fields)]
 struct RawEntry {
     lesson: u32,
+    step: u32,
     run: Option<Spanned<Table>>,
     query: Text,
     ask: Option<String>,
@@ -131,6 +134,7 @@ fn entry(file: File<'_>, raw: &Spanned<RawEntry>) -> Result<Entry, LessonError> 
     };
     Ok(Entry {
         lesson: entry.lesson,
+        step: entry.step,
         options: of_run.transpose()?.unwrap_or(plain),
         question: question(file, start, &raw)?,
         line: file.line(start),

@@ -22,14 +22,16 @@ fn moments_resolve_queries_answer_goals_are_reached_and_texts_are_short() {
         let lessons = lessons(language);
         assert_eq!(lessons.len(), LESSONS);
         assert_eq!(LESSONS, 14);
+        let mut mistakes = Vec::new();
         for (k, lesson) in lessons.iter().enumerate() {
             assert_eq!(lesson.number as usize, k + 1);
             let name = format!("{:02}.{}.toml", k + 1, language.code());
             let checked = check(&name, lesson, &BuiltInCodes);
-            let mistakes: Vec<String> = checked.mistakes.iter().map(ToString::to_string).collect();
-            assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
-            assert_eq!(checked.facts.len(), lesson.steps().len());
+            mistakes.extend(checked.mistakes.iter().map(ToString::to_string));
+            let found = checked.facts.len() + checked.mistakes.len();
+            assert!(found >= lesson.steps().len(), "{name}");
         }
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
     }
 }
 

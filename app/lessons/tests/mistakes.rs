@@ -139,3 +139,204 @@ fn a_check_plays_the_lesson() {
         );
     }
 }
+
+/// A lesson with these runs and steps, and what the check finds in it first.
+fn seen(run: &str, steps: &[&str]) -> Option<String> {
+    let mut text = format!("lesson = 1\ntitle = \"t\"\ngoal = \"g\"\n[run]\n{run}\n");
+    for step in steps {
+        text.push_str(&format!("[[step]]\n{step}\n"));
+    }
+    let lesson = Lesson::read("x.en.toml", &text).expect("it can be read");
+    let mistakes = check("x.en.toml", &lesson, &BuiltInCodes).mistakes;
+    mistakes.first().map(ToString::to_string)
+}
+
+const TWO: &str = "dataset = \"synthetic:len=8,cost_ms=10,slow=0:200\"\nbatch_size = 1\nnum_workers = 2\nprefetch_factor = 2\nstep_ms = 5\nepochs = 2";
+
+#[test]
+fn parts_that_are_not_seen_together_or_not_at_all_are_found() {
+    let look = |at: &str, show: &str| {
+        seen(
+            TWO,
+            &[&format!("look = \"{at}\"\nshow = [{show}]\ntext = \"x\"")],
+        )
+    };
+    for (at, show, says) in [
+        (
+            "end",
+            "\"verdict\", \"forecasts\"",
+            "'verdict' and 'forecasts' are never shown",
+        ),
+        (
+            "end",
+            "\"worker 0\", \"coverage\"",
+            "never shown at the same time",
+        ),
+        (
+            "end",
+            "\"timeline\", \"plots\"",
+            "never shown at the same time",
+        ),
+        ("end", "\"worker 2\"", "no such worker"),
+        ("end", "\"main process\"", "the run has workers"),
+        ("end", "\"pin thread\"", "does not pin"),
+        ("end", "\"ranks\"", "no ranks"),
+        ("end", "\"option replacement\"", "without effect"),
+        (
+            "end",
+            "\"inspector\", \"timeline\"",
+            "the inspector is empty",
+        ),
+        ("start", "\"messages\"", "the list of messages is empty"),
+    ] {
+        let mistake = look(at, show).expect("it is found");
+        assert!(mistake.contains(says), "{show}\n{mistake}");
+        assert!(mistake.starts_with("x.en.toml:"), "{mistake}");
+    }
+    for (at, show) in [
+        (
+            "end",
+            "\"verdict\", \"timeline\", \"variables\", \"option seed\"",
+        ),
+        ("end", "\"inspector\", \"worker 1\""),
+        ("batch 1 enters held", "\"inspector\", \"timeline\""),
+        ("end", "\"coverage\", \"order chart\", \"options\""),
+    ] {
+        assert_eq!(look(at, show), None, "{show}");
+    }
+    let wrong = format!("{HEAD}[[step]]\nlook = \"start\"\ntext = \"x\"\nthen = [\"trainer\"]");
+    let error = Lesson::read("x.en.toml", &wrong).expect_err("only questions have it");
+    assert!(error.to_string().contains("only a question"), "{error}");
+    let wrong = wrong.replace("then = [\"trainer\"]", "show = [\"option num_wrokers\"]");
+    assert!(Lesson::read("x.en.toml", &wrong).is_err());
+}
+
+/// A question, as a step.
+fn number(query: &str, at: &str, until: &str, more: &str) -> String {
+    format!(
+        "predict = \"{query}\"\nat = \"{at}\"\nuntil = \"{until}\"\nanswer = \"number\"\nask = \"a\"\nwhy = \"w\"\n{more}"
+    )
+}
+
+#[test]
+fn a_question_whose_answer_is_on_the_screen_is_found() {
+    for (query, at, until, more, says) in [
+        (
+            "send_idx",
+            "primed",
+            "primed",
+            "",
+            "the window shows the answer at the moment",
+        ),
+        (
+            "send_idx @ primed",
+            "yield 1",
+            "end",
+            "",
+            "a moment that has passed",
+        ),
+        (
+            "batches held @ longest wait ends",
+            "longest wait",
+            "end",
+            "",
+            "shows the same value",
+        ),
+        (
+            "batches",
+            "end",
+            "end",
+            "",
+            "what has happened by then gives the answer",
+        ),
+        (
+            "samples that come",
+            "start",
+            "end",
+            "show = [\"coverage\"]",
+            "Sampling shows the answer",
+        ),
+        (
+            "seconds with num_workers=1",
+            "end",
+            "end",
+            "show = [\"forecasts\"]",
+            "forecasts shows the answer",
+        ),
+        (
+            "waited percent",
+            "start",
+            "end",
+            "show = [\"verdict\"]",
+            "the verdict is hidden",
+        ),
+        (
+            "option num_workers",
+            "start",
+            "end",
+            "",
+            "the options panel shows the answer",
+        ),
+    ] {
+        let mistake = seen(TWO, &[&number(query, at, until, more)]).expect("it is found");
+        assert!(mistake.contains(says), "{query}\n{mistake}");
+    }
+    for (query, at, until, more) in [
+        (
+            "send_idx @ yield 2",
+            "primed",
+            "yield 2",
+            "then = [\"variables\"]",
+        ),
+        (
+            "batches held @ longest wait ends",
+            "primed",
+            "longest wait ends",
+            "",
+        ),
+        ("batches", "start", "end", "then = [\"verdict\"]"),
+        ("samples that come", "start", "end", "then = [\"coverage\"]"),
+        (
+            "seconds with num_workers=1",
+            "end",
+            "end",
+            "then = [\"forecasts\"]",
+        ),
+    ] {
+        assert_eq!(
+            seen(TWO, &[&number(query, at, until, more)]),
+            None,
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn a_question_that_an_earlier_step_has_answered_is_found() {
+    let look = |at: &str, show: &str| format!("look = \"{at}\"\nshow = [\"{show}\"]\ntext = \"x\"");
+    let code = "code = \"05_window\"\ntext = \"x\"".to_owned();
+    let held = number(
+        "batches held @ longest wait ends",
+        "primed",
+        "longest wait ends",
+        "",
+    );
+    let come = number("samples that come", "start", "end", "");
+    let printed = number("number in line 1 of 05_window", "start", "end", "");
+    let faster = number("seconds with num_workers=1", "end", "end", "");
+    for (first, second) in [
+        (look("end", "trainer"), &held),
+        (look("end", "coverage"), &come),
+        (look("end", "forecasts"), &faster),
+        (code, &printed),
+    ] {
+        let mistake = seen(TWO, &[&first, second]).expect("it is found");
+        assert!(
+            mistake.contains("step 1 has shown the answer already")
+                || mistake.contains("was shown before"),
+            "{mistake}"
+        );
+    }
+    assert_eq!(seen(TWO, &[&look("primed", "trainer"), &held]), None);
+    assert_eq!(seen(TWO, &[&look("end", "trainer"), &come]), None);
+}

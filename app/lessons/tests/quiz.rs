@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use loadscope_lessons::{Answer, BuiltInCodes, DRAWN, Kind, Language, Quiz};
+use loadscope_lessons::check::check_quiz;
+use loadscope_lessons::{Answer, BuiltInCodes, Course, DRAWN, Kind, Language, Quiz};
 
 fn quiz(language: Language) -> Quiz {
     match Quiz::built_in(language) {
@@ -56,6 +57,55 @@ fn wrong(kind: &Kind, right: &Answer) -> Vec<Answer> {
     }
 }
 
+/// Each question names the step of the lesson that teaches its answer.
+#[test]
+fn every_question_is_taught_by_a_step_of_a_lesson() {
+    for language in Language::ALL {
+        let course = Course::built_in(language).expect("the lessons are sound");
+        let name = format!("quiz.{}.toml", language.code());
+        let quiz = quiz(language);
+        let checked = check_quiz(&name, &quiz, course.lessons(), &BuiltInCodes);
+        let mistakes: Vec<String> = checked.mistakes.iter().map(ToString::to_string).collect();
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+        assert_eq!(checked.facts.len(), quiz.entries.len());
+    }
+}
+
+/// What a question that no lesson teaches is refused with.
+#[test]
+fn a_question_that_is_not_taught_is_found() {
+    let course = Course::built_in(Language::En).expect("the lessons are sound");
+    let question = |lesson: u32, step: u32, query: &str, ask: &str| {
+        let text = format!(
+            "[[question]]\nlesson = {lesson}\nstep = {step}\nrun = {{ dataset = \"synthetic:len=8\" }}\nquery = \"{query}\"\nat = \"end\"\nanswer = \"number\"\nask = \"{ask}\"\nwhy = \"w\"\n"
+        );
+        let quiz = Quiz::read("quiz.en.toml", &text).expect("it can be read");
+        let checked = check_quiz("quiz.en.toml", &quiz, course.lessons(), &BuiltInCodes);
+        checked.mistakes.first().map(ToString::to_string)
+    };
+    let line = "number in line 1 of 05_window";
+    for (lesson, step, query, ask, says) in [
+        (15, 1, "batches", "a", "no lesson 15"),
+        (1, 0, "batches", "a", "no step 0"),
+        (1, 99, "batches", "a", "no step 99"),
+        (1, 1, line, "a", "does not show the program 05_window"),
+        (
+            1,
+            1,
+            "batches",
+            "`prefetch_factor=4`?",
+            "mentions prefetch_factor",
+        ),
+    ] {
+        let mistake = question(lesson, step, query, ask).expect("it is found");
+        assert!(mistake.contains(says), "{mistake}");
+    }
+    assert_eq!(
+        question(5, 6, line, "`prefetch_factor=4`, `_send_idx`?"),
+        None
+    );
+}
+
 #[test]
 fn the_pool_is_about_all_lessons() {
     let quiz = quiz(Language::En);
@@ -70,8 +120,8 @@ fn both_languages_ask_the_same() {
     assert_eq!(en.entries.len(), zh.entries.len());
     for (en, zh) in en.entries.iter().zip(&zh.entries) {
         assert_eq!(
-            (en.lesson, &en.options),
-            (zh.lesson, &zh.options),
+            (en.lesson, en.step, &en.options),
+            (zh.lesson, zh.step, &zh.options),
             "line {}",
             en.line
         );

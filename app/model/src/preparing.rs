@@ -64,7 +64,8 @@ fn start(
     Background::start(jobs, "lesson", wake, move |_| Ok(work_out(&wanted.what)))
 }
 
-fn work_out(what: &What) -> Result<Outcome, String> {
+/// What is wanted, worked out.
+pub(crate) fn work_out(what: &What) -> Result<Outcome, String> {
     match what {
         What::Step(step) => step_run(step).map(|run| Outcome::Step(Box::new(run))),
         What::Case(seed, number) => match Case::of(*seed, *number) {

@@ -4,7 +4,7 @@ use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 use loadscope_words::Language;
 
 use crate::prefs::Prefs;
-use crate::view::{Cursor, Item, OptionsOf, TimeView, Workspace};
+use crate::view::{Cursor, Item, OptionsOf, TimeView};
 
 pub mod kept;
 pub mod learn;
@@ -146,16 +146,9 @@ impl State {
         }
     }
 
-    /// True while a lesson asks what comes next, or plays to the answer: the pipeline must not show it before. Where the order of
-    /// the samples or the diagnosis is shown, all of the run is what the question is about.
+    /// True while a lesson asks what comes next, or will, or plays to the answer: no panel must show it before.
     pub fn asks_what_comes(&self) -> bool {
-        let asks = self.learn.question().is_some();
-        let plays = self
-            .learn
-            .stage()
-            .is_some_and(|stage| stage.replay.is_some());
-        let is_its_run = self.session.of_lesson == Some(learn::OfLesson::Given);
-        is_its_run && self.prefs.workspace == Workspace::Debug && (asks || plays)
+        self.session.of_lesson == Some(learn::OfLesson::Given) && self.learn.hides_future()
     }
 
     /// True if something that happened is hidden, because it came after the instant that is looked at.

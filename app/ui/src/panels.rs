@@ -25,4 +25,4 @@ pub mod transport;
 mod typing;
 pub mod welcome;
 
-pub use crate::kit::parts::{all as marked, as_marked, mark};
+pub use crate::kit::parts::{all as marked, mark};

@@ -96,13 +96,7 @@ impl Window {
             } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
                 commands.extend(diagnose::show(ui, state));
             } else if state.has_run() {
-                // Where the recording has no batches, what it has instead is shown there.
-                if !state.has_only_gauges() && !state.learn.hides_verdict() {
-                    let shown = Panel::top("headline")
-                        .frame(frame(12, 4))
-                        .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
-                    mark(ui, Part::Verdict, shown.response.rect);
-                }
+                Self::verdict(ui, state, verdict, &mut commands);
                 commands.extend(Self::debug(
                     ui,
                     state,
@@ -122,6 +116,31 @@ impl Window {
         Self::above(ui, state, player, &mut commands);
         self.remember_sizes(ui, model, sizes);
         commands
+    }
+
+    /// The verdict above the pipeline, unless it is what a learner is to find out.
+    fn verdict(
+        ui: &mut Ui,
+        state: &State,
+        verdict: Option<&Headline>,
+        commands: &mut Vec<Command>,
+    ) {
+        let hides = state.learn.hides_verdict();
+        // Where the recording has no batches, what it has instead is shown there.
+        if state.has_only_gauges() || (hides && state.learn.detecting().is_some()) {
+            return;
+        }
+        let ground = Palette::of(ui).panel;
+        let shown =
+            Panel::top("headline")
+                .frame(framed(ground, 12, 4))
+                .show(ui, |ui| match hides {
+                    true => toolbar::hidden_headline(ui),
+                    false => commands.extend(toolbar::headline(ui, verdict)),
+                });
+        if !hides {
+            mark(ui, Part::Verdict, shown.response.rect);
+        }
     }
 
     /// What lies above everything else.

@@ -5,7 +5,7 @@ use loadscope_trace::RunOptions;
 macro_rules! fields {
     ($($(#[$doc:meta])* $field:ident $name:literal [$($part:ident)+];)+) => {
         /// An option, as one row of the options panel.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Field {
             $($(#[$doc])* $field,)+
         }
@@ -19,6 +19,23 @@ macro_rules! fields {
                 match self {
                     $(Self::$field => $name,)+
                 }
+            }
+
+            /// The first of the options that it stands for, by its name in `RunOptions`.
+            pub fn option(self) -> &'static str {
+                match self {
+                    $(Self::$field => [$(stringify!($part)),+][0],)+
+                }
+            }
+
+            /// The row of an option, by its name in `RunOptions` or by its own.
+            pub fn of_option(name: &str) -> Option<Self> {
+                $(
+                    if name == $name $(|| name == stringify!($part))+ {
+                        return Some(Self::$field);
+                    }
+                )+
+                None
             }
 
             /// True if it is the same in both.
@@ -91,6 +108,73 @@ fields! {
     OnError "on_error" [on_error];
 }
 
+/// Datasets that may hold pictures, by the word in front of the colon.
+const PICTURES: [&str; 11] = [
+    "folder",
+    "voc",
+    "coco",
+    "sql",
+    "csv",
+    "parquet",
+    "arrow",
+    "jsonl",
+    "webdataset",
+    "tar",
+    "lmdb",
+];
+
+/// The sampler without its file or column.
+fn sampler(options: &RunOptions) -> &str {
+    let name = options.sampler.split_once(':');
+    name.map_or(options.sampler.as_str(), |(name, _)| name)
+}
+
+impl Field {
+    /// True if the options panel has a row for it: what other options leave without effect has none.
+    pub fn has_row(self, options: &RunOptions) -> bool {
+        let is_stream = options.is_stream();
+        let sampler = sampler(options);
+        // Streams of data are shared among ranks, those that are made up are not.
+        let has_ranks = match is_stream {
+            true => !options.dataset.starts_with("stream"),
+            false => ["weighted", "distributed", "equi", "group", "bucket"].contains(&sampler),
+        };
+        match self {
+            Self::Shuffle => !is_stream && options.sampler.is_empty(),
+            Self::Sampler => !is_stream,
+            Self::Replacement | Self::NumSamples => {
+                !is_stream && ["random", "weighted"].contains(&sampler)
+            }
+            Self::NumReplicas | Self::Rank | Self::SetEpoch => has_ranks,
+            Self::SamplerDropLast => !is_stream && ["weighted", "distributed"].contains(&sampler),
+            Self::ImageSize => {
+                let word = options.dataset.split_once(':').map(|(word, _)| word);
+                word.is_some_and(|word| PICTURES.contains(&word))
+            }
+            // Those that are made up have costs of their own.
+            Self::ExtraCost => {
+                let made_up = ["synthetic", "stream"];
+                !made_up.iter().any(|word| options.dataset.starts_with(word))
+            }
+            Self::Dataset
+            | Self::BatchSize
+            | Self::DropLast
+            | Self::Generator
+            | Self::NumWorkers
+            | Self::PrefetchFactor
+            | Self::PersistentWorkers
+            | Self::Timeout
+            | Self::Context
+            | Self::InOrder
+            | Self::CollateFn
+            | Self::PinMemory
+            | Self::Epochs
+            | Self::Step
+            | Self::OnError => true,
+        }
+    }
+}
+
 /// The options that differ.
 pub fn changed(from: &RunOptions, to: &RunOptions) -> Vec<Field> {
     let all = Field::ALL.iter().copied();
@@ -102,6 +186,38 @@ mod tests {
     use loadscope_trace::{Collate, OnError, PinMemory};
 
     use super::*;
+
+    #[test]
+    fn a_row_is_found_by_the_options_that_it_stands_for() {
+        assert_eq!(Field::of_option("global_seed"), Some(Field::Generator));
+        assert_eq!(Field::of_option("generator"), Some(Field::Generator));
+        assert_eq!(Field::of_option("num_wrokers"), None);
+        for field in Field::ALL {
+            assert_eq!(Field::of_option(field.option()), Some(*field));
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_has_no_row() {
+        let of = |dataset: &str, sampler: &str| RunOptions {
+            dataset: dataset.to_owned(),
+            sampler: sampler.to_owned(),
+            ..RunOptions::default()
+        };
+        let map = of("synthetic:len=8", "");
+        assert!(Field::Shuffle.has_row(&map) && !Field::SetEpoch.has_row(&map));
+        let stream = of("stream:len=8", "");
+        assert!(!Field::Shuffle.has_row(&stream) && !Field::Sampler.has_row(&stream));
+        let random = of("synthetic:len=8", "random");
+        assert!(!Field::Shuffle.has_row(&random) && Field::Replacement.has_row(&random));
+        let ranks = of("synthetic:len=8", "distributed");
+        assert!(Field::SetEpoch.has_row(&ranks) && Field::SamplerDropLast.has_row(&ranks));
+        let equi = of("synthetic:len=8", "equi:labels");
+        assert!(Field::SetEpoch.has_row(&equi) && !Field::SamplerDropLast.has_row(&equi));
+        let folder = of("folder:/data", "");
+        assert!(Field::ImageSize.has_row(&folder) && Field::ExtraCost.has_row(&folder));
+        assert!(!Field::ImageSize.has_row(&map) && !Field::ExtraCost.has_row(&map));
+    }
 
     /// An option that is new has to get its row here, or a change of it would not be seen.
     #[test]

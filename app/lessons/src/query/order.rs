@@ -72,6 +72,14 @@ forms! {
 }
 
 impl OrderQuery {
+    /// True if the Sampling workspace shows it: it knows the indices of a run, but not how long they take.
+    pub fn is_of_indices(&self) -> bool {
+        !matches!(
+            self,
+            Self::SlowestRank | Self::Weighted(..) | Self::Balanced(..)
+        )
+    }
+
     /// The answer for these options; `None`: the samplers give none.
     pub(super) fn answer(&self, options: &RunOptions) -> Option<Value> {
         match self {

@@ -113,6 +113,14 @@ forms! {
 }
 
 impl Whole {
+    /// True if the diagnosis says it, which is hidden while a question is open.
+    pub fn is_diagnosis(self) -> bool {
+        matches!(
+            self,
+            Self::Verdict | Self::Finds(_) | Self::CauseOfLongestWait
+        )
+    }
+
     /// The answer; `None`: the run has none.
     pub(super) fn answer(self, run: &Run) -> Option<Value> {
         match self {
@@ -172,7 +180,7 @@ impl Whole {
                 };
                 Some(Value::Number(seed(1)?.wrapping_sub(seed(0)?) as f64))
             }
-            Self::SameSeeds(one, other) => Some(Value::yes(seeds(run, one) == seeds(run, other))),
+            Self::SameSeeds(one, other) => Some(Value::yes(seeds(run, one)? == seeds(run, other)?)),
             Self::Verdict => {
                 let report = Report::of(run, false, Datasets::default());
                 let id = report.diagnosis.verdict.id;
@@ -282,15 +290,12 @@ fn cause(run: &Run) -> Option<Value> {
     Some(Value::Word(most.0.id().to_owned()))
 }
 
-/// The seeds of the workers that are there in an epoch.
-fn seeds(run: &Run, epoch: u32) -> Vec<Option<u64>> {
-    let epoch = run.epochs().iter().find(|e| e.epoch == epoch);
-    let Some(epoch) = epoch else {
-        return Vec::new();
-    };
+/// The seeds of the workers that are there in an epoch; `None`: there was no such epoch.
+fn seeds(run: &Run, epoch: u32) -> Option<Vec<Option<u64>>> {
+    let epoch = run.epochs().iter().find(|e| e.epoch == epoch)?;
     let is_there = |w: &&loadscope_trace::Worker| {
         w.start <= epoch.start && w.end.is_none_or(|(end, _)| end > epoch.start)
     };
     let there = run.workers().iter().filter(is_there);
-    there.map(|w| w.info.seed).collect()
+    Some(there.map(|w| w.info.seed).collect())
 }

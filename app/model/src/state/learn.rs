@@ -6,8 +6,8 @@ use std::sync::Arc;
 use loadscope_insight::landmarks::Place;
 use loadscope_lessons::cases::{Case, Culprit, Remedy, Solved};
 use loadscope_lessons::{
-    Course, Judgement, Kind, Language, Lesson, Moment, Part, Phase, Play, Progress, Question, Quiz,
-    Task, Tried, Value,
+    Course, Judgement, Kind, Language, Lesson, Moment, Part, Play, Progress, Question, Quiz, Task,
+    Tried, Value,
 };
 use loadscope_trace::{Nanos, RunOptions};
 use serde::{Deserialize, Serialize};
@@ -276,9 +276,7 @@ impl Learn {
     /// The parts of the window that the step is about.
     pub fn parts(&self) -> &[Part] {
         match &self.page {
-            Some(Page::Lesson(playing)) if *playing.play.phase() != Phase::Finished => {
-                &playing.play.step().parts
-            }
+            Some(Page::Lesson(playing)) => playing.play.parts(),
             Some(_) | None => &[],
         }
     }
@@ -288,9 +286,24 @@ impl Learn {
         self.wanted.is_some() || self.stage().is_some_and(|stage| stage.replay.is_some())
     }
 
-    /// True while what the diagnosis says would give the answer away.
+    /// True while what the diagnosis says would give an answer away: a question is open or to come, or a case is not solved.
     pub fn hides_verdict(&self) -> bool {
-        self.detecting().is_some_and(|case| case.solved.is_none())
+        match &self.page {
+            Some(Page::Lesson(playing)) => playing.play.hides_verdict(),
+            Some(Page::Quiz(quizzing)) => quizzing.entry().is_some(),
+            Some(Page::Case(detecting)) => detecting.solved.is_none(),
+            Some(Page::Contents) | None => false,
+        }
+    }
+
+    /// True while what comes later in the run would give an answer away.
+    pub fn hides_future(&self) -> bool {
+        let plays = self.stage().is_some_and(|stage| stage.replay.is_some());
+        plays
+            || self.question().is_some()
+            || self
+                .playing()
+                .is_some_and(|playing| playing.play.hides_future())
     }
 
     /// A lesson that comes with the program.
@@ -342,7 +355,8 @@ impl Quizzing {
         Some(StepOf {
             options: entry.options.clone(),
             question: Some(entry.question.clone()),
-            from: entry.question.at,
+            // The question says all that is needed: what the run shows later would answer it.
+            from: Moment::Start,
             until: entry.question.at,
         })
     }

@@ -213,3 +213,6 @@ pub(super) fn frame(state: &mut State, elapsed: Nanos) {
         stage::advance(state, elapsed);
     }
 }
+
+#[cfg(test)]
+mod tests;

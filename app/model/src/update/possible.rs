@@ -66,9 +66,13 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::Run | A::RunPaused | A::RunSlowly => {
             in_page_without(state).or(unless(!state.place.no_engine, NO_ENGINE.say()))
         }
-        A::ShowDiagnose => unless(
+        A::ShowDiagnose if state.learn.detecting().is_some() => unless(
             !state.learn.hides_verdict(),
             say!("The diagnosis names the cause: solve the case first"),
+        ),
+        A::ShowDiagnose => unless(
+            !state.learn.hides_verdict(),
+            say!("The diagnosis may give the answer away: answer the question first"),
         ),
         A::Stop => unless(session.source.is_live(), say!("Nothing is running")),
         A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN.say()),

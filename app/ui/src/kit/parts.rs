@@ -1,7 +1,6 @@
 //! Where the parts of the window are that lessons name: each panel marks its own while it is drawn.
 
 use egui::{Align, Context, Id, Rect, Ui};
-use loadscope_insight::options::Field;
 use loadscope_lessons::Part;
 
 /// What was marked in this frame.
@@ -9,8 +8,10 @@ use loadscope_lessons::Part;
 struct Marks {
     /// Lessons are open: without them nothing is marked.
     wanted: bool,
-    /// A part that scrolls into view when it is drawn.
+    /// Parts that scroll into view when they are drawn.
     shown: Vec<Part>,
+    /// Where those were that scroll together: the rows of options.
+    rows: Option<Rect>,
     all: Vec<(Part, Rect)>,
 }
 
@@ -24,6 +25,7 @@ pub fn begin(ctx: &Context, wanted: bool, shown: &[Part]) {
         let marks: &mut Marks = data.get_temp_mut_or_default(id());
         marks.wanted = wanted;
         marks.all.clear();
+        marks.rows = None;
         marks.shown.clear();
         marks.shown.extend_from_slice(shown);
     });
@@ -32,22 +34,24 @@ pub fn begin(ctx: &Context, wanted: bool, shown: &[Part]) {
 /// The part that was drawn in `rect`, as far as it can be seen.
 pub fn mark(ui: &Ui, part: Part, rect: Rect) {
     let seen = rect.intersect(ui.clip_rect());
-    let scrolls = ui.ctx().data_mut(|data| {
+    let scrolls_to = ui.ctx().data_mut(|data| {
         let marks: &mut Marks = data.get_temp_mut_or_default(id());
         let scrolls = marks.wanted && marks.shown.contains(&part);
+        let mut target = scrolls.then_some(rect);
+        if scrolls && matches!(part, Part::Option(_)) {
+            // What was asked for last counts: all rows so far.
+            let rows = marks.rows.map_or(rect, |rows| rows.union(rect));
+            marks.rows = Some(rows);
+            target = Some(rows);
+        }
         if marks.wanted && seen.is_positive() {
             marks.all.push((part, seen));
         }
-        scrolls
+        target
     });
-    if scrolls {
-        ui.scroll_to_rect(rect, Some(Align::Center));
+    if let Some(target) = scrolls_to {
+        ui.scroll_to_rect(target, Some(Align::Center));
     }
-}
-
-/// The row of an option.
-pub fn mark_option(ui: &Ui, field: Field, rect: Rect) {
-    mark(ui, Part::Option(field.name().to_owned()), rect);
 }
 
 /// What was marked so far.
@@ -56,19 +60,4 @@ pub fn all(ctx: &Context) -> Vec<(Part, Rect)> {
         let marks: &mut Marks = data.get_temp_mut_or_default(id());
         marks.all.clone()
     })
-}
-
-/// The part as panels mark it: lessons name options as files do, panels as PyTorch does.
-pub fn as_marked(part: &Part) -> Part {
-    let Part::Option(name) = part else {
-        return part.clone();
-    };
-    let field = match name.as_str() {
-        "seed" | "global_seed" => Field::Generator,
-        "world_size" => Field::NumReplicas,
-        "step_ms" => Field::Step,
-        "collate" => Field::CollateFn,
-        _ => return part.clone(),
-    };
-    Part::Option(field.name().to_owned())
 }

@@ -13,7 +13,7 @@ use loadscope_lessons::Part;
 use loadscope_trace::{OnError, PinMemory, RunOptions, plural};
 use loadscope_words::say;
 
-use self::row::{Form, flag, number, python, row, time};
+use self::row::{Form, flag, mark_row, number, python, row, time};
 use crate::kit::choice;
 use crate::kit::empty::hint;
 use crate::kit::parts::mark;
@@ -191,6 +191,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             time(ui, label, &mut o.timeout, "\u{2009}s");
         },
     );
+    let top = ui.cursor().min;
     let label = ui.horizontal(|ui| form.name(ui, Field::Context).id).inner;
     ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
         context(ui, label, &mut o.multiprocessing_context);
@@ -203,6 +204,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             "How Python starts its processes; workers are threads here, so it only affects the Python code below"
         ),
     );
+    mark_row(ui, Field::Context, top);
     ui.add_space(space::GAP);
     row(
         ui,

@@ -126,6 +126,16 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     commands
 }
 
+/// While a question is open: what the verdict says may be its answer. It takes the same room.
+pub fn hidden_headline(ui: &mut Ui) {
+    let (_, height) = lines(ui.available_width());
+    ui.horizontal(|ui| {
+        ui.set_height(height);
+        let text = say!("The verdict is shown once the question is answered");
+        ui.label(RichText::new(text).color(Palette::of(ui).weak));
+    });
+}
+
 /// A text in at most so many rows.
 fn wrapped(ui: &Ui, text: &str, rows: usize) -> Arc<Galley> {
     let format = TextFormat::simple(words(size::BODY), Palette::of(ui).text);

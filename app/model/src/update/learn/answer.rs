@@ -5,7 +5,7 @@ use loadscope_lessons::{Answer, Kind, Part, Phase, Target, Unanswerable, Value};
 use loadscope_trace::Run;
 use loadscope_words::say;
 
-use super::stage::{begin_replay, has_wandered};
+use super::stage::{begin_replay, has_wandered, set_panels};
 use super::{lesson, quiz};
 use crate::command::{Action, Command, LearnCommand};
 use crate::state::State;
@@ -24,6 +24,8 @@ pub(super) fn give(state: &mut State, answer: &Answer) {
                 return;
             }
             lesson::keep(state);
+            // What shows the answer may be elsewhere.
+            set_panels(state);
             begin_replay(state);
         }
         Some(Page::Quiz(quizzing)) => {

@@ -1,8 +1,8 @@
 //! What the window shows for a step: the run, the moment, the workspace and the panels; and the way from one moment to the next.
 
 use loadscope_insight::landmarks::Place;
-use loadscope_lessons::{Part, View};
-use loadscope_trace::{BatchId, Lane, Nanos};
+use loadscope_lessons::{Below, Part, Shown, View};
+use loadscope_trace::{BatchId, Nanos};
 
 use crate::state::learn::{
     Home, OfLesson, Outcome, Prepared, Replay, StepOf, StepRun, Wanted, What,
@@ -145,44 +145,33 @@ fn select(state: &mut State) {
 
 /// What stands for a part in the inspector.
 fn item_of(part: &Part) -> Option<Item> {
-    Some(match part {
-        Part::Sampler => Item::Sampler,
-        Part::Worker(worker) => Item::Lane(Lane::Worker(*worker)),
-        Part::IndexQueue(worker) => Item::Lane(Lane::IndexQueue(*worker)),
-        Part::Main => Item::Lane(Lane::Main),
-        Part::ResultQueue => Item::Lane(Lane::ResultQueue),
-        Part::PinThread => Item::Lane(Lane::Pin),
-        Part::DataQueue => Item::Lane(Lane::DataQueue),
-        Part::ReorderBuffer => Item::Lane(Lane::Reorder),
-        Part::Trainer => Item::Lane(Lane::Trainer),
-        _ => return None,
-    })
+    match part {
+        Part::Sampler => Some(Item::Sampler),
+        part => part.lane().map(Item::Lane),
+    }
 }
 
 /// Opens the workspace and the panels that the step is about, and closes the others: there is little room, and much to be seen.
 pub(super) fn set_panels(state: &mut State) {
-    let parts = state.learn.parts().to_vec();
-    let has = |part: &Part| parts.contains(part);
-    let view = parts.iter().find_map(Part::view);
+    let shown = Shown::of(state.learn.parts());
     let tries = state.learn.playing().is_some_and(|playing| {
         let task = &playing.play.step().task;
         matches!(task, loadscope_lessons::Task::Try(_)) && !playing.play.is_lecture()
     });
-    let is_option = |part: &Part| matches!(part, Part::Option(_) | Part::Options | Part::Python);
     let is_case = state.learn.detecting().is_some();
-    state.prefs.workspace = match view {
-        Some(View::Pipeline) | None => Workspace::Debug,
-        Some(View::Sampling) => Workspace::Sampling,
-        Some(View::Diagnose) => Workspace::Diagnose,
+    state.prefs.workspace = match shown.view {
+        View::Pipeline => Workspace::Debug,
+        View::Sampling => Workspace::Sampling,
+        View::Diagnose => Workspace::Diagnose,
     };
-    state.prefs.options_open = tries || parts.iter().any(is_option);
-    state.prefs.inspector_open = has(&Part::Inspector) || is_case;
-    state.prefs.variables_open = has(&Part::Variables);
-    state.overlay.messages_open = has(&Part::Messages);
-    state.look.lower = match () {
-        () if has(&Part::Plots) => Lower::Plots,
-        () if has(&Part::Batches) => Lower::Batches,
-        () => Lower::Timeline,
+    state.prefs.options_open = tries || shown.options;
+    state.prefs.inspector_open = shown.inspector || is_case;
+    state.prefs.variables_open = shown.variables;
+    state.overlay.messages_open = shown.messages;
+    state.look.lower = match shown.below {
+        Below::Plots => Lower::Plots,
+        Below::Batches => Lower::Batches,
+        Below::Timeline => Lower::Timeline,
     };
     state.session.options_of = OptionsOf::NextRun;
     state.look.search.open = false;

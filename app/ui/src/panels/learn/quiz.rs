@@ -1,7 +1,8 @@
 //! The quiz in the player: a question after the other, then what was wrong, and why.
 
-use egui::Ui;
-use loadscope_model::command::Command;
+use egui::{RichText, Ui};
+use loadscope_lessons::{Entry, Language};
+use loadscope_model::command::{Command, LearnCommand};
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Quizzing;
 
@@ -12,7 +13,7 @@ use super::nav::{HEAD, above_foot, foot, head, scrolled};
 use super::text::{body, line, paragraph};
 use super::words::Word;
 use crate::kit::empty::remark;
-use crate::theme::{Palette, size, space};
+use crate::theme::{Palette, size, space, words};
 
 /// Shows it in all of `ui`.
 pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<Command>) {
@@ -24,7 +25,7 @@ pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<
     let Some(entry) = quizzing.entry() else {
         let room = text.union(answers);
         scrolled(ui, "quiz result", above_foot(room), |ui| {
-            outcome(ui, state, quizzing);
+            outcome(ui, state, quizzing, commands);
         });
         foot(ui, state, room, Word::Leave, commands);
         return;
@@ -46,8 +47,23 @@ pub fn show(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<
     foot(ui, state, answers, Word::Answer, commands);
 }
 
+/// Where the answer is taught; a click opens that lesson.
+fn taught(ui: &mut Ui, entry: &Entry, language: Language, commands: &mut Vec<Command>) {
+    let text = format!(
+        "{} {}, {} {}",
+        Word::TaughtIn.text(language),
+        entry.lesson,
+        Word::Step.text(language),
+        entry.step
+    );
+    let link = ui.link(RichText::new(text).font(words(size::SMALL)));
+    if link.clicked() {
+        commands.push(LearnCommand::Lesson(entry.lesson).into());
+    }
+}
+
 /// How many were right, and the others with what is right and why.
-fn outcome(ui: &mut Ui, state: &State, quizzing: &Quizzing) {
+fn outcome(ui: &mut Ui, state: &State, quizzing: &Quizzing, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let palette = Palette::of(ui);
     let (right, of) = (quizzing.right() as u32, quizzing.drawn.len() as u32);
@@ -72,5 +88,6 @@ fn outcome(ui: &mut Ui, state: &State, quizzing: &Quizzing) {
             None => remark(ui, Word::Skipped.text(language)),
         }
         paragraph(ui, &entry.question.why, size::BODY, palette.text);
+        taught(ui, entry, language, commands);
     }
 }

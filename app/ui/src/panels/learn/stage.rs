@@ -6,7 +6,7 @@ use loadscope_model::command::{Command, LearnCommand};
 use loadscope_model::state::State;
 use loadscope_model::update::{candidates, has_wandered};
 
-use crate::kit::parts::{self, as_marked};
+use crate::kit::parts;
 use crate::theme::Palette;
 
 /// For so many frames parts scroll into view: panels open and move at first.
@@ -18,25 +18,29 @@ pub fn begin(ctx: &Context, state: &State) {
     let frames = ctx.data_mut(|data| {
         let (step, frames): &mut (u64, u32) =
             data.get_temp_mut_or_default(Id::unique("lesson frames"));
-        if *step != state.learn.asked {
-            (*step, *frames) = (state.learn.asked, 0);
+        // The answer may be shown elsewhere than the question.
+        let now = state.learn.asked * 2 + u64::from(state.learn.question().is_some());
+        if *step != now {
+            (*step, *frames) = (now, 0);
         }
         *frames = frames.saturating_add(1);
         *frames
     });
     let is_new = is_open && frames < FRAMES;
-    // The first one alone: there may be no room for two.
-    let first = state.learn.parts().iter().map(as_marked);
-    let first: Vec<Part> = first
-        .filter(|part| {
-            matches!(
-                part,
-                Part::Option(_) | Part::Blame | Part::Forecasts | Part::Coverage
-            )
-        })
-        .take(usize::from(is_new))
-        .collect();
-    parts::begin(ctx, is_open, &first);
+    // Rows of options scroll into view together; of the others the first alone, as there may be no room for two.
+    let mut shown = Vec::new();
+    for part in state.learn.parts().iter().filter(|_| is_new) {
+        match part {
+            Part::Option(_) => shown.push(part.clone()),
+            Part::Blame | Part::Forecasts | Part::Coverage
+                if shown.iter().all(|p| matches!(p, Part::Option(_))) =>
+            {
+                shown.push(part.clone());
+            }
+            _ => {}
+        }
+    }
+    parts::begin(ctx, is_open, &shown);
 }
 
 /// Outlines what the step is about, over everything that was drawn. `player` is where the player is.
@@ -53,7 +57,7 @@ pub fn show(ui: &Ui, state: &State, player: Option<Rect>) -> Vec<Command> {
         .learn
         .parts()
         .iter()
-        .flat_map(|part| places_or_all(&marked, &as_marked(part)))
+        .flat_map(|part| places_or_all(&marked, part))
         // Of what is scrolled away a sliver may be left.
         .filter(|rect| rect.height() > 10.0)
         .map(|rect| rect.expand(3.0))
@@ -81,7 +85,7 @@ pub fn show(ui: &Ui, state: &State, player: Option<Rect>) -> Vec<Command> {
     commands
 }
 
-/// Where a part is. An option that the dataset does not have has no row: what there is instead is all options.
+/// Where a part is. An option that a learner's changes left without effect has no row: what there is instead is all options.
 fn places_or_all(marked: &[(Part, Rect)], part: &Part) -> Vec<Rect> {
     let own = places(marked, part);
     match part {

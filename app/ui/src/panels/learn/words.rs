@@ -65,6 +65,7 @@ words! {
     NextLesson: "Next lesson", "下一课";
     Done: "done", "已完成";
     Step: "step", "步骤";
+    TaughtIn: "Taught in lesson", "见课程";
     Quiz: "Quiz", "测验";
     QuizAbout: "20 questions over all lessons, drawn by a seed. Wrong answers are explained at the end.", "20 个问题，按种子从所有课程中抽取。最后会解释答错的问题。";
     StartQuiz: "Start the quiz", "开始测验";

@@ -6,7 +6,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::{Text, say, text};
 
 use super::costs;
-use super::row::{Form, number, row};
+use super::row::{Form, mark_row, number, row};
 use crate::kit::choice;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
@@ -328,20 +328,7 @@ fn details(
     }
     hint(ui, kind.hint.say());
     options.dataset = format!("{prefix}:{rest}");
-    let has_pictures = [
-        say!("folder"),
-        "voc",
-        "coco",
-        "sql",
-        "csv",
-        "parquet",
-        "arrow",
-        "jsonl",
-        "webdataset",
-        "tar",
-        "lmdb",
-    ];
-    if has_pictures.contains(&prefix.as_str()) {
+    if Field::ImageSize.has_row(options) {
         ui.add_space(space::GAP);
         row(
             ui,
@@ -359,10 +346,11 @@ fn details(
 
 /// Time and faults on purpose. The synthetic datasets have their own.
 pub(super) fn faults(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
-    if o.dataset.starts_with("synthetic") || o.dataset.starts_with("stream") {
+    if !Field::ExtraCost.has_row(o) {
         return;
     }
     ui.add_space(space::GAP);
+    let top = ui.cursor().min;
     ui.horizontal(|ui| {
         form.name(ui, Field::ExtraCost);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -371,6 +359,7 @@ pub(super) fn faults(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     });
     form.problem(ui, Field::ExtraCost);
     costs::extra(ui, o);
+    mark_row(ui, Field::ExtraCost, top);
 }
 
 /// What one would run first with a kind of dataset: the demo's slowness is not the user's, and one slow sample is seen best

@@ -5,15 +5,16 @@ use std::collections::HashSet;
 use egui::emath::Numeric;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    self, Align, DragValue, Id, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense,
-    Ui, WidgetInfo, pos2, vec2,
+    self, Align, DragValue, Id, Label, Layout, Pos2, Rect, Response, RichText, Role, ScrollArea,
+    Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::kit::empty::hint;
-use crate::kit::parts::mark_option;
+use crate::kit::parts::mark;
 use crate::kit::signs::{Sign, draw};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::options::{Field, Problem, changed};
+use loadscope_lessons::Part;
 use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
@@ -123,9 +124,14 @@ pub(super) fn row(
     });
     form.problem(ui, field);
     hint(ui, effect);
-    let bottom = pos2(ui.max_rect().right(), ui.min_rect().bottom());
-    mark_option(ui, field, Rect::from_min_max(top, bottom));
+    mark_row(ui, field, top);
     ui.add_space(space::GAP);
+}
+
+/// Marks what was drawn since `top` as the row of an argument.
+pub(super) fn mark_row(ui: &Ui, field: Field, top: Pos2) {
+    let bottom = pos2(ui.max_rect().right(), ui.min_rect().bottom());
+    mark(ui, Part::Option(field), Rect::from_min_max(top, bottom));
 }
 
 /// A part of an argument, or something that is none: no dot, no problem of its own.

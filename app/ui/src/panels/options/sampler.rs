@@ -119,9 +119,7 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
 pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     // A stream decides by itself; streams of data are shared among ranks all the same.
     if o.is_stream() {
-        if !o.dataset.starts_with("stream") {
-            ranks(ui, form, o, "");
-        }
+        ranks(ui, form, o);
         return;
     }
     let (prefix, path) = match o.sampler.split_once(':') {
@@ -130,7 +128,7 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     };
     let is = |text: &str| KINDS.iter().position(|kind| kind.prefix == text);
     let current = is(&o.sampler).or_else(|| is(&prefix));
-    if o.sampler.is_empty() {
+    if Field::Shuffle.has_row(o) {
         row(
             ui,
             form,
@@ -159,16 +157,10 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     if let Some(example) = current.and_then(|k| KINDS[k].file) {
         file(ui, o, &prefix, path, example);
     }
-    match prefix.as_str() {
-        "random" | "weighted" => draws(ui, form, o),
-        _ => {}
+    if Field::Replacement.has_row(o) {
+        draws(ui, form, o);
     }
-    if matches!(
-        prefix.as_str(),
-        "weighted" | "distributed" | "equi" | "group" | "bucket"
-    ) {
-        ranks(ui, form, o, &prefix);
-    }
+    ranks(ui, form, o);
 }
 
 fn choose(o: &mut RunOptions, kind: &Kind) {
@@ -242,8 +234,11 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     );
 }
 
-/// Which part this process gets.
-fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
+/// Which part this process gets, where samples are shared.
+fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    if !Field::Rank.has_row(o) {
+        return;
+    }
     row(
         ui,
         form,
@@ -262,7 +257,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
             number(ui, label, &mut o.rank);
         },
     );
-    if matches!(prefix, "weighted" | "distributed") {
+    if Field::SamplerDropLast.has_row(o) {
         row(
             ui,
             form,

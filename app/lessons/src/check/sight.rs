@@ -1,0 +1,262 @@
+//! What is seen while a step is read: the parts that it names, and, while a question is open, not its answer.
+
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_trace::{Level, Moment as Instant, Nanos, Run};
+
+use crate::code::Codes;
+use crate::error::Mistake;
+use crate::lesson::{Lesson, Step, Task};
+use crate::moment::{Moment, pipeline};
+use crate::part::{Part, View};
+use crate::query::{About, Query, Whole};
+use crate::question::Question;
+use crate::shown::{Shown, absent};
+use loadscope_words::Language;
+
+/// Whether the parts of a step are seen together, at its moment.
+pub(super) fn parts(run: &Run, step: &Step) -> Result<(), Mistake> {
+    let (at, until) = match &step.task {
+        Task::Look { at, .. } => (*at, *at),
+        Task::Predict { question, until } => (question.at, *until),
+        Task::Try(_) | Task::Code { .. } => (Moment::End, Moment::End),
+    };
+    let asks = matches!(step.task, Task::Predict { .. });
+    if asks {
+        if step.parts.contains(&Part::Verdict) {
+            return Err(Mistake::new(
+                "the verdict is hidden while a question is open",
+                "Name it in then = [\"verdict\"]: it is shown once the question is answered.",
+            ));
+        }
+        // Nothing is selected that could give something away.
+        seen(run, &step.parts, at, false)?;
+    }
+    let has_batch = until.batch().is_some();
+    seen(run, step.parts_then(), until, has_batch)
+}
+
+fn seen(run: &Run, parts: &[Part], at: Moment, has_batch: bool) -> Result<(), Mistake> {
+    if let Some((one, other)) = Shown::conflict(parts) {
+        let (one, other) = (one.phrase(), other.phrase());
+        return Err(Mistake::new(
+            format!("'{one}' and '{other}' are never shown at the same time"),
+            "Leave one of them out, or make two steps of it.",
+        ));
+    }
+    for part in parts {
+        if let Some(why) = absent(part, &run.info.options) {
+            return Err(Mistake::new(
+                format!("'{}' is not in the window: {why}", part.phrase()),
+                "Name another part, or change the options of the run.",
+            ));
+        }
+    }
+    let is_selectable = |part: &Part| *part == Part::Sampler || part.lane().is_some();
+    let has_selection = has_batch || parts.iter().any(is_selectable);
+    if parts.contains(&Part::Inspector) && !has_selection {
+        return Err(Mistake::new(
+            "the inspector is empty, because nothing is selected",
+            "Choose a moment of a batch, or name one part of the pipeline beside it.",
+        ));
+    }
+    let now = instant(run, at).map_or(Nanos::ZERO, |instant| instant.at);
+    let mut said = run.messages().iter();
+    let has_message = said.any(|(at, message)| *at <= now && message.level > Level::Info);
+    if parts.contains(&Part::Messages) && !has_message {
+        return Err(Mistake::new(
+            "the list of messages is empty at that moment",
+            "Choose a later moment, or name another part.",
+        ));
+    }
+    Ok(())
+}
+
+/// Where a moment is, as transitions and time.
+fn instant(run: &Run, at: Moment) -> Option<Instant> {
+    let place = at.resolve(run, &Landmarks::of(run))?;
+    let there = pipeline(run, place);
+    Some(Instant {
+        step: there.step,
+        at: there.at,
+    })
+}
+
+/// Whether the answer of a question is hidden while it is asked. What comes after the moment of a question is not shown, and neither is
+/// the verdict; but what came before is, and so are the options, the order of the samples and the forecasts where a step names them.
+pub(super) fn answer(
+    run: &Run,
+    step: &Step,
+    question: &Question,
+    codes: &dyn Codes,
+    language: Language,
+) -> Result<(), Mistake> {
+    let view = Shown::of(&step.parts).view;
+    let elsewhere = |what: &str| {
+        Mistake::new(
+            format!("{what} shows the answer while it is asked"),
+            "Name parts of the pipeline in show, and what shows the answer in then.",
+        )
+    };
+    let earlier = |what: &str| {
+        Mistake::new(
+            what,
+            "Ask earlier: at = an earlier moment, and predict = \"QUERY @ MOMENT\" for what is so at a later one.",
+        )
+    };
+    match &question.query {
+        Query::Now(_) => Err(earlier(
+            "the window shows the answer at the moment of the question",
+        )),
+        Query::At(_, then) => {
+            let (now, then) = (instant(run, question.at), instant(run, *then));
+            let is_later = now
+                .zip(then)
+                .is_some_and(|(now, then)| (then.at, then.step) > (now.at, now.step));
+            if !is_later {
+                return Err(earlier("the question is about a moment that has passed"));
+            }
+            match gives(run, question, question.at, codes, language) {
+                true => Err(earlier("the window shows the same value when it is asked")),
+                false => Ok(()),
+            }
+        }
+        Query::Whole(query) if query.is_diagnosis() && view != View::Diagnose => Ok(()),
+        // Only the inspector of a worker tells its seed.
+        Query::Whole(Whole::SeedStep) if !step.parts.contains(&Part::Inspector) => Ok(()),
+        Query::Whole(_) => match view {
+            View::Diagnose => Err(elsewhere("Diagnose")),
+            View::Pipeline | View::Sampling
+                if gives(run, question, question.at, codes, language) =>
+            {
+                Err(earlier("what has happened by then gives the answer"))
+            }
+            View::Pipeline | View::Sampling => Ok(()),
+        },
+        Query::Order(query) => match view {
+            View::Sampling if query.is_of_indices() => Err(elsewhere("Sampling")),
+            View::Sampling | View::Diagnose | View::Pipeline => Ok(()),
+        },
+        Query::With(..) | Query::MoreOrLess(..) | Query::TimesLess(..) => match view {
+            View::Diagnose => Err(elsewhere("the table of forecasts")),
+            View::Sampling | View::Pipeline => Ok(()),
+        },
+        Query::Option(_) => Err(elsewhere("the options panel")),
+        Query::Line(..) | Query::NumberOfLine(..) => Ok(()),
+    }
+}
+
+/// Whether the run as it is shown at a moment, without its future, gives the right answer.
+fn gives(
+    run: &Run,
+    question: &Question,
+    at: Moment,
+    codes: &dyn Codes,
+    language: Language,
+) -> bool {
+    let about = About::at(run, question.at, codes);
+    let Some(truth) = about.and_then(|about| question.truth(about)) else {
+        return false;
+    };
+    let Some(about) = About::at(run, at, codes) else {
+        return false;
+    };
+    let mut past = run.clone();
+    past.hide_after(instant(run, at));
+    let query = match &question.query {
+        Query::At(query, _) => query,
+        query => query,
+    };
+    let seen = query.answer(About {
+        run: &past,
+        ..about
+    });
+    let given = seen.and_then(|seen| question.right_answer(&seen, language));
+    let judged = given.and_then(|given| question.judge_by(truth, &given, language).ok());
+    judged.is_some_and(|judged| judged.is_right)
+}
+
+/// Whether a step before has shown the answer to a question already.
+pub(super) fn unseen(
+    run: &Run,
+    lesson: &Lesson,
+    at: usize,
+    question: &Question,
+    codes: &dyn Codes,
+) -> Result<(), Mistake> {
+    let step = &lesson.steps[at];
+    for (number, before) in lesson.steps[..at].iter().enumerate() {
+        let has_shown = match before.scene == step.scene {
+            true => has_shown(run, before, question, codes, lesson.language),
+            false => is_its_run(lesson, step, before, &question.query),
+        };
+        if has_shown {
+            return Err(Mistake::new(
+                format!("step {} has shown the answer already", number + 1),
+                "Ask before that step, let that step end at an earlier moment or name other parts, or ask about another run.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a step about the same run has shown what a question asks.
+fn has_shown(
+    run: &Run,
+    before: &Step,
+    question: &Question,
+    codes: &dyn Codes,
+    language: Language,
+) -> bool {
+    let shown = match &before.task {
+        Task::Look { at, .. } => *at,
+        Task::Predict { until, .. } => *until,
+        Task::Try(_) | Task::Code { .. } => Moment::End,
+    };
+    let view = Shown::of(before.parts_then()).view;
+    match &question.query {
+        Query::Now(_) => false,
+        Query::At(_, then) => {
+            let (shown, then) = (instant(run, shown), instant(run, *then));
+            let has_passed =
+                |(shown, then): (Instant, Instant)| (shown.at, shown.step) >= (then.at, then.step);
+            shown.zip(then).is_some_and(has_passed)
+        }
+        Query::Whole(query) if query.is_diagnosis() => {
+            view == View::Diagnose || before.parts_then().contains(&Part::Verdict)
+        }
+        Query::Whole(Whole::SeedStep) => before.parts_then().contains(&Part::Inspector),
+        Query::Whole(_) => gives(run, question, shown, codes, language),
+        Query::Order(query) => view == View::Sampling && query.is_of_indices(),
+        Query::With(query, _) | Query::MoreOrLess(query, _) | Query::TimesLess(query, _) => {
+            view == View::Diagnose && matches!(**query, Query::Whole(_))
+        }
+        Query::Option(_) | Query::Line(..) | Query::NumberOfLine(..) => false,
+    }
+}
+
+/// Whether a step before shows the very run that a question about other options is about.
+fn is_its_run(lesson: &Lesson, step: &Step, before: &Step, query: &Query) -> bool {
+    let (Query::With(_, changes) | Query::MoreOrLess(_, changes) | Query::TimesLess(_, changes)) =
+        query
+    else {
+        return false;
+    };
+    let changed = lesson
+        .options(step)
+        .and_then(|options| changes.apply(options).ok());
+    let shown = lesson.options(before);
+    changed.is_some() && changed.as_ref() == shown
+}
+
+/// Whether what a program printed is asked before the program is shown.
+pub(super) fn unread(question: &Question, read: &[&str]) -> Result<(), Mistake> {
+    match &question.query {
+        Query::Line(_, name) | Query::NumberOfLine(_, name) if read.contains(&name.as_str()) => {
+            Err(Mistake::new(
+                format!("the program {name} was shown before, with what it printed"),
+                "Ask before the step that shows it.",
+            ))
+        }
+        _ => Ok(()),
+    }
+}

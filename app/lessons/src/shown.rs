@@ -1,0 +1,169 @@
+//! What a window has to show for a step: its workspace and its panels follow from the parts that the step names.
+
+use loadscope_trace::{PinMemory, RunOptions};
+
+use crate::part::{Below, Pane, Part, View};
+
+/// The workspace and the panels that show some parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The workspace.
+    pub view: View,
+    /// Whether the options are shown.
+    pub options: bool,
+    /// Whether the inspector is shown.
+    pub inspector: bool,
+    /// Whether the table of variables is shown.
+    pub variables: bool,
+    /// Whether the list of messages is shown.
+    pub messages: bool,
+    /// What is below the pipeline.
+    pub below: Below,
+}
+
+impl Shown {
+    /// What shows these parts. Of parts that exclude each other ([`Shown::conflict`]) the first is shown.
+    pub fn of(parts: &[Part]) -> Self {
+        let panes: Vec<Pane> = parts.iter().map(Part::pane).collect();
+        let below = panes.iter().find_map(|pane| below(*pane));
+        Self {
+            view: panes
+                .iter()
+                .find_map(|pane| pane.view())
+                .unwrap_or(View::Pipeline),
+            options: panes.contains(&Pane::Options),
+            inspector: panes.contains(&Pane::Inspector),
+            variables: panes.contains(&Pane::Variables),
+            messages: panes.contains(&Pane::Messages),
+            below: below.unwrap_or(Below::Timeline),
+        }
+    }
+
+    /// Two parts that are never shown at the same time.
+    pub fn conflict(parts: &[Part]) -> Option<(&Part, &Part)> {
+        parts.iter().enumerate().find_map(|(k, part)| {
+            let others = parts.iter().skip(k + 1);
+            others
+                .filter(|other| exclude(part.pane(), other.pane()))
+                .map(|other| (part, other))
+                .next()
+        })
+    }
+}
+
+fn below(pane: Pane) -> Option<Below> {
+    match pane {
+        Pane::Below(below) => Some(below),
+        _ => None,
+    }
+}
+
+fn exclude(one: Pane, other: Pane) -> bool {
+    let differ =
+        |one: Option<View>, other: Option<View>| one.zip(other).is_some_and(|(a, b)| a != b);
+    differ(one.view(), other.view()) || below(one).zip(below(other)).is_some_and(|(a, b)| a != b)
+}
+
+/// Why a window that shows a run with these options has no such part; `None`: it has.
+pub fn absent(part: &Part, options: &RunOptions) -> Option<&'static str> {
+    let workers = options.num_workers;
+    let pins = options.pin_memory != PinMemory::Off;
+    let no_workers = (workers == 0).then_some("the run has no workers");
+    match part {
+        Part::Worker(worker) | Part::IndexQueue(worker) => {
+            (usize::from(*worker) >= workers).then_some("the run has no such worker")
+        }
+        Part::Workers | Part::IndexQueues | Part::ResultQueue | Part::ReorderBuffer => no_workers,
+        Part::Main => {
+            (workers > 0).then_some("the run has workers, so the main process does not fetch")
+        }
+        Part::PinThread if !pins => Some("the run does not pin"),
+        Part::PinThread => None,
+        Part::DataQueue if !pins => Some("the run does not pin"),
+        Part::DataQueue => no_workers,
+        Part::Option(field) => {
+            (!field.has_row(options)).then_some("other options of the run leave it without effect")
+        }
+        Part::Order | Part::Coverage => options
+            .is_stream()
+            .then_some("an iterable-style dataset has no indices"),
+        Part::Ranks => {
+            let has = options.world_size > 1 && options.sampler.starts_with("distributed");
+            (!has).then_some("the run has no ranks that share the samples")
+        }
+        Part::Options
+        | Part::Sampler
+        | Part::Trainer
+        | Part::Variables
+        | Part::Timeline
+        | Part::Plots
+        | Part::Batches
+        | Part::Inspector
+        | Part::Verdict
+        | Part::Messages
+        | Part::Python
+        | Part::Blame
+        | Part::Forecasts => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(phrases: &[&str]) -> Vec<Part> {
+        let read = |phrase: &&str| Part::read(phrase).expect("a part");
+        phrases.iter().map(read).collect()
+    }
+
+    #[test]
+    fn panels_follow_from_the_parts() {
+        let shown = Shown::of(&parts(&["variables", "plots", "option num_workers"]));
+        assert_eq!(shown.view, View::Pipeline);
+        assert!(shown.variables && shown.options && !shown.inspector && !shown.messages);
+        assert_eq!(shown.below, Below::Plots);
+        assert_eq!(Shown::of(&parts(&["coverage"])).view, View::Sampling);
+        assert_eq!(Shown::of(&parts(&["forecasts"])).view, View::Diagnose);
+        assert_eq!(Shown::of(&[]).view, View::Pipeline);
+    }
+
+    #[test]
+    fn parts_of_two_workspaces_and_two_things_below_the_pipeline_exclude_each_other() {
+        for pair in [
+            ["verdict", "forecasts"],
+            ["order chart", "worker 0"],
+            ["timeline", "plots"],
+        ] {
+            let all = parts(&pair);
+            assert_eq!(Shown::conflict(&all), Some((&all[0], &all[1])));
+        }
+        for all in [
+            parts(&["coverage", "ranks", "option seed", "inspector"]),
+            parts(&["verdict", "timeline", "variables", "messages"]),
+        ] {
+            assert_eq!(Shown::conflict(&all), None);
+        }
+    }
+
+    #[test]
+    fn what_a_run_does_not_have_is_absent() {
+        let options = RunOptions {
+            num_workers: 2,
+            ..RunOptions::default()
+        };
+        for (phrase, is_absent) in [
+            ("worker 1", false),
+            ("worker 2", true),
+            ("main process", true),
+            ("pin thread", true),
+            ("data queue", true),
+            ("ranks", true),
+            ("option replacement", true),
+            ("option seed", false),
+            ("reorder buffer", false),
+        ] {
+            let part = Part::read(phrase).expect("a part");
+            assert_eq!(absent(&part, &options).is_some(), is_absent, "{phrase}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What each message changes while something is learned, without a window: what is to be worked out is worked out at once.
+
+use egui::{Key, KeyboardShortcut, Modifiers};
+use loadscope_insight::arrival::Arrival;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_lessons::{Answer, Kind, Phase, Target, Task, Value, simulated};
+use loadscope_trace::RunOptions;
+
+use super::*;
+use crate::command::Command;
+use crate::message::Message;
+use crate::preparing::work_out;
+use crate::state::learn::{Draft, Playing, Stage};
+use crate::update::{obstacle as refused, update};
+use crate::view::{Cursor, Workspace};
+
+mod keys;
+mod lesson;
+mod others;
+
+/// A window in which nothing moves by itself.
+fn still() -> State {
+    let mut state = State::default();
+    state.look.still = true;
+    state
+}
+
+/// A window in which this lesson is open, in its first step.
+fn lesson(number: u32) -> State {
+    let mut state = still();
+    ask(&mut state, LearnCommand::Lesson(number));
+    state
+}
+
+/// Carries a command out, and works out what it wants.
+fn ask(state: &mut State, command: impl Into<Command>) -> Option<Effect> {
+    let effect = update(state, command.into());
+    prepare(state);
+    effect
+}
+
+/// Works out what is wanted, as the window does in the background.
+fn prepare(state: &mut State) {
+    while let Some(wanted) = state.learn.wanted.clone() {
+        let prepared = Prepared {
+            number: wanted.number,
+            outcome: work_out(&wanted.what),
+        };
+        update(state, Message::Prepared(prepared));
+    }
+}
+
+fn playing(state: &State) -> &Playing {
+    state.learn.playing().expect("a lesson is open")
+}
+
+fn stage(state: &State) -> &Stage {
+    state.learn.stage().expect("something is open")
+}
+
+fn phase(state: &State) -> &Phase {
+    playing(state).play.phase()
+}
+
+fn step(state: &State) -> usize {
+    playing(state).play.position().0
+}
+
+/// Goes to a step, without answering what is asked on the way.
+fn to_step(state: &mut State, at: usize) {
+    while step(state) < at {
+        let action = match playing(state).play.may_go_on() {
+            true => Action::GoOn,
+            false => Action::SkipStep,
+        };
+        ask(state, action);
+    }
+}
+
+/// The right answer to the question that is open.
+fn right(state: &State) -> Answer {
+    let question = state.learn.question().expect("a question is open");
+    let truth = stage(state).truth.as_ref().expect("the run has an answer");
+    let right = question.right_answer(truth, state.prefs.learned.language);
+    right.expect("it can be given")
+}
+
+/// A run of the learner's with the options that are set now: begun, and at its end.
+fn run_it(state: &mut State) {
+    let effect = update(state, Action::Simulate);
+    assert_eq!(effect, Some(Effect::Simulate));
+    let options = state.prefs.options.clone();
+    update(
+        state,
+        Message::Begun {
+            source: Source::Simulating,
+            watched: false,
+        },
+    );
+    let run = simulated(&options).expect("sound options");
+    let landmarks = Landmarks::of(&run);
+    let arrival = Arrival::Simulated {
+        run: Box::new(run),
+        landmarks: Box::new(landmarks),
+    };
+    update(state, Message::Arrived(arrival));
+}

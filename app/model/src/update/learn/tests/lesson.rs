@@ -1,0 +1,342 @@
+//! A lesson: opened, answered, tried, translated, left.
+
+use super::*;
+
+#[test]
+fn opening_a_lesson_puts_aside_what_the_window_showed_and_leaving_gives_it_back() {
+    let mut state = still();
+    let own = RunOptions {
+        num_workers: 7,
+        ..RunOptions::default()
+    };
+    state.prefs.options = own.clone();
+    state.prefs.workspace = Workspace::Sampling;
+    state.prefs.inspector_open = true;
+    state.prefs.variables_open = true;
+    ask(&mut state, LearnCommand::Lesson(7));
+    assert_eq!(state.session.of_lesson, Some(OfLesson::Given));
+    let options = playing(&state).play.options();
+    assert_eq!(state.session.run.info.options.dataset, options.dataset);
+    assert_eq!(state.prefs.options.num_workers, 2);
+    assert_eq!(state.prefs.workspace, Workspace::Debug);
+    assert!(!state.prefs.inspector_open && !state.prefs.variables_open);
+    assert_eq!(
+        stage(&state).home.map(|home| home.cursor),
+        Some(state.session.cursor)
+    );
+    // To the list first, then to what there was.
+    assert_eq!(ask(&mut state, Action::LeaveLesson), None);
+    assert!(state.learn.shows_contents());
+    assert_eq!(ask(&mut state, Action::LeaveLesson), Some(Effect::Close));
+    assert!(state.learn.page.is_none() && state.learn.own.is_none());
+    assert_eq!(state.prefs.options, own);
+    assert_eq!(state.prefs.workspace, Workspace::Sampling);
+    assert!(state.prefs.inspector_open && state.prefs.variables_open);
+}
+
+/// What was worked out for a step that is not shown any more changes nothing; what could not be worked out is reported.
+#[test]
+fn only_what_is_wanted_is_taken_in() {
+    let mut state = still();
+    update(&mut state, Command::from(LearnCommand::Lesson(7)));
+    let first = state.learn.wanted.clone().expect("a run is wanted");
+    update(&mut state, Command::from(LearnCommand::Lesson(1)));
+    let prepared = Prepared {
+        number: first.number,
+        outcome: work_out(&first.what),
+    };
+    assert!(!takes_place(&state, &prepared));
+    update(&mut state, Message::Prepared(prepared));
+    assert_eq!(state.session.of_lesson, None);
+    let second = state.learn.wanted.clone().expect("a run is wanted");
+    assert_ne!(first.number, second.number);
+    let prepared = Prepared {
+        number: second.number,
+        outcome: Err("no run".to_owned()),
+    };
+    assert!(!takes_place(&state, &prepared));
+    update(&mut state, Message::Prepared(prepared));
+    assert_eq!(stage(&state).trouble.as_deref(), Some("no run"));
+    assert!(state.learn.wanted.is_none());
+    // The step is asked for again.
+    ask(&mut state, Action::ReturnToStep);
+    assert_eq!(stage(&state).trouble, None);
+    assert_eq!(state.session.of_lesson, Some(OfLesson::Given));
+}
+
+#[test]
+fn a_right_and_a_wrong_answer_are_counted_and_kept() {
+    let mut state = lesson(7);
+    ask(&mut state, Action::GoOn);
+    assert!(refused(&state, Action::GoOn).is_some());
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given.clone()));
+    assert!(matches!(phase(&state), Phase::Answered(judged) if judged.is_right));
+    // A second answer does not count.
+    ask(&mut state, LearnCommand::Answer(given));
+    ask(&mut state, Action::GoOn);
+    ask(&mut state, LearnCommand::Answer(Answer::Number(99.0)));
+    assert!(matches!(phase(&state), Phase::Answered(judged) if !judged.is_right));
+    let kept = &state.prefs.learned.progress.lessons[&7];
+    assert_eq!(
+        (kept.right, kept.wrong, kept.step, kept.done),
+        (1, 1, 2, false)
+    );
+    // An answer of another kind is refused with a sentence.
+    ask(&mut state, Action::GoOn);
+    ask(&mut state, LearnCommand::Answer(Answer::Choice(0)));
+    assert!(stage(&state).trouble.is_some() && *phase(&state) == Phase::Asking);
+}
+
+#[test]
+fn a_number_that_is_typed_is_given_with_the_key_that_goes_on() {
+    let mut state = lesson(7);
+    to_step(&mut state, 2);
+    for (typed, is_number) in [("", false), ("two", false), ("1e999", false), ("1,5", true)] {
+        let draft = Draft {
+            number: typed.to_owned(),
+            ..Draft::default()
+        };
+        ask(&mut state, LearnCommand::Draft(draft));
+        assert_eq!(
+            refused(&state, Action::GoOn).is_none(),
+            is_number,
+            "{typed}"
+        );
+    }
+    ask(&mut state, Action::GoOn);
+    assert!(matches!(phase(&state), Phase::Answered(_)));
+    assert_eq!(step(&state), 2);
+}
+
+#[test]
+fn a_click_on_a_lane_is_an_answer_while_a_question_asks_for_one() {
+    use crate::view::Item;
+    use loadscope_trace::Lane;
+
+    let mut state = lesson(7);
+    ask(&mut state, Action::GoOn);
+    assert!(matches!(state.learn.click(), Some(Value::Part(_))));
+    ask(&mut state, Command::Select(Some(Item::Lane(Lane::Trainer))));
+    assert!(matches!(phase(&state), Phase::Answered(judged) if !judged.is_right));
+    let trainer = Some(Item::Lane(Lane::Trainer));
+    assert_ne!(state.session.selection, trainer);
+    // Once it is answered, a click selects.
+    ask(&mut state, Command::Select(trainer));
+    assert_eq!(state.session.selection, trainer);
+}
+
+/// The panels of the question give way to those that show the answer.
+#[test]
+fn the_workspace_changes_with_the_answer() {
+    let mut state = lesson(12);
+    to_step(&mut state, 2);
+    assert_eq!(state.prefs.workspace, Workspace::Debug);
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given));
+    assert_eq!(state.prefs.workspace, Workspace::Sampling);
+    assert!(!has_wandered(&state));
+}
+
+/// Before a question is answered no panel shows what comes, and none the verdict.
+#[test]
+fn what_a_question_asks_is_hidden_until_it_is_answered() {
+    let mut state = lesson(14);
+    // The second step asks for the cause, so the first one does not name it.
+    for _ in 0..2 {
+        assert!(state.learn.hides_verdict() && state.hides_future());
+        assert!(refused(&state, Action::ShowDiagnose).is_some());
+        let shown = state.session.run.transitions().len();
+        assert!(shown < state.session.run.whole_transitions().len());
+        ask(&mut state, Action::GoOn);
+    }
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given));
+    assert!(!state.learn.hides_verdict() && !state.hides_future());
+    assert_eq!(refused(&state, Action::ShowDiagnose), None);
+}
+
+#[test]
+fn the_run_plays_to_the_answer_and_stops_where_the_learner_takes_it() {
+    let mut state = State::default();
+    ask(&mut state, LearnCommand::Lesson(7));
+    ask(&mut state, Action::GoOn);
+    let (from, given) = (state.now(), right(&state));
+    ask(&mut state, LearnCommand::Answer(given));
+    assert!(stage(&state).replay.is_some() && state.learn.is_moving());
+    let frame = |ms: i64| Message::Frame {
+        elapsed: Nanos::from_millis(ms),
+        search: std::time::Duration::ZERO,
+    };
+    update(&mut state, frame(500));
+    let on_the_way = state.now();
+    assert!(on_the_way > from && state.hides_future());
+    // The key that goes on shows the end first, and only then goes on.
+    ask(&mut state, Action::GoOn);
+    assert!(stage(&state).replay.is_none() && state.now() > on_the_way);
+    assert_eq!(step(&state), 1);
+    // A learner who takes the cursor keeps it.
+    let mut state = State::default();
+    ask(&mut state, LearnCommand::Lesson(7));
+    ask(&mut state, Action::GoOn);
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given));
+    update(&mut state, frame(100));
+    ask(&mut state, Command::Cursor(Cursor::Step(1)));
+    update(&mut state, frame(5000));
+    assert!(stage(&state).replay.is_none());
+    assert_eq!(state.session.cursor, Cursor::Step(1));
+}
+
+#[test]
+fn a_learner_who_looks_elsewhere_comes_back_with_one_key() {
+    let mut state = lesson(7);
+    assert!(!has_wandered(&state) && refused(&state, Action::ReturnToStep).is_some());
+    let home = state.session.cursor;
+    ask(&mut state, Command::Cursor(Cursor::Step(3)));
+    assert!(has_wandered(&state));
+    ask(&mut state, Action::ShowSampling);
+    ask(&mut state, Action::ReturnToStep);
+    assert!(!has_wandered(&state));
+    assert_eq!(state.session.cursor, home);
+    assert_eq!(state.prefs.workspace, Workspace::Debug);
+}
+
+#[test]
+fn back_skip_and_the_end_of_a_lesson() {
+    let mut state = lesson(1);
+    assert!(refused(&state, Action::PreviousPage).is_some());
+    assert!(refused(&state, Action::SkipStep).is_some());
+    let last = playing(&state).play.position().1 - 1;
+    to_step(&mut state, last);
+    assert!(matches!(phase(&state), Phase::Trying(0)));
+    ask(&mut state, Action::PreviousPage);
+    assert_eq!(step(&state), last - 1);
+    ask(&mut state, Action::GoOn);
+    ask(&mut state, Action::SkipStep);
+    assert_eq!(*phase(&state), Phase::Finished);
+    assert!(state.prefs.learned.progress.lessons[&1].done);
+    assert!(state.learn.parts().is_empty());
+    // From the end it is the last step, then on to the next lesson.
+    ask(&mut state, Action::PreviousPage);
+    assert_eq!((step(&state), phase(&state)), (last, &Phase::Trying(0)));
+    ask(&mut state, Action::SkipStep);
+    ask(&mut state, Action::GoOn);
+    assert_eq!(playing(&state).play.lesson().number, 2);
+    // What was left is gone on with, what was finished begins anew.
+    to_step(&mut state, 2);
+    ask(&mut state, LearnCommand::Lesson(1));
+    assert_eq!(step(&state), 0);
+    ask(&mut state, LearnCommand::Lesson(2));
+    assert_eq!(step(&state), 2);
+    // After the last lesson comes the list.
+    ask(&mut state, LearnCommand::Lesson(14));
+    while *phase(&state) != Phase::Finished {
+        ask(&mut state, Action::GoOn);
+        ask(&mut state, Action::SkipStep);
+    }
+    ask(&mut state, Action::GoOn);
+    assert!(state.learn.shows_contents());
+}
+
+#[test]
+fn a_lecture_hides_the_questions_and_shows_the_answers() {
+    let mut state = lesson(7);
+    ask(&mut state, Action::ToggleLecture);
+    assert!(state.prefs.learned.lecture && playing(&state).play.is_lecture());
+    let steps = playing(&state).play.lesson().steps().to_vec();
+    for (at, one) in steps.iter().enumerate() {
+        assert_eq!(step(&state), at);
+        assert_eq!(*phase(&state), Phase::Reading);
+        assert!(state.learn.question().is_none() && !state.hides_future());
+        assert_eq!(state.learn.parts(), one.parts_then());
+        if let Task::Predict { until, .. } = &one.task {
+            let shown = stage(&state).until;
+            let place = until.resolve(&state.session.run, &state.session.landmarks);
+            assert_eq!(shown, place, "the answer is shown at once");
+        }
+        ask(&mut state, Action::GoOn);
+    }
+    assert_eq!(*phase(&state), Phase::Finished);
+    let kept = &state.prefs.learned.progress.lessons[&7];
+    assert_eq!((kept.right, kept.wrong, kept.done), (0, 0, true));
+    // Without the lecture the step asks again.
+    let mut state = lesson(7);
+    ask(&mut state, Action::ToggleLecture);
+    ask(&mut state, Action::GoOn);
+    ask(&mut state, Action::ToggleLecture);
+    assert_eq!((step(&state), phase(&state)), (1, &Phase::Asking));
+}
+
+#[test]
+fn the_language_changes_in_the_middle_of_a_question() {
+    let mut state = lesson(7);
+    ask(&mut state, Action::GoOn);
+    let truth = stage(&state).truth.clone();
+    ask(&mut state, LearnCommand::Language(Language::Zh));
+    assert_eq!(playing(&state).play.lesson().language, Language::Zh);
+    assert_eq!((step(&state), phase(&state)), (1, &Phase::Asking));
+    assert_eq!(stage(&state).truth, truth);
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given));
+    assert!(matches!(phase(&state), Phase::Answered(judged) if judged.is_right));
+}
+
+#[test]
+fn a_try_counts_the_learners_runs_and_offers_help() {
+    let mut state = lesson(4);
+    let last = playing(&state).play.position().1 - 1;
+    to_step(&mut state, last);
+    assert!(refused(&state, Action::GoOn).is_some() && state.prefs.options_open);
+    for failures in 1..=4 {
+        run_it(&mut state);
+        assert_eq!(state.session.of_lesson, Some(OfLesson::Tried));
+        assert_eq!(*phase(&state), Phase::Trying(failures));
+        assert_eq!(playing(&state).play.hint().is_some(), failures >= 2);
+        assert_eq!(playing(&state).play.solution().is_some(), failures >= 4);
+    }
+    // Options that are to stay were changed: the run does not count.
+    let mut other = state.prefs.options.clone();
+    other.step_ms = 1000.0;
+    ask(&mut state, Command::Edit(Box::new(other)));
+    run_it(&mut state);
+    assert!(matches!(
+        playing(&state).tried,
+        Some(loadscope_lessons::Tried::Changed(_))
+    ));
+    assert_eq!(*phase(&state), Phase::Trying(4));
+    // The solution undoes that, and reaches the goal.
+    ask(&mut state, LearnCommand::Solution);
+    run_it(&mut state);
+    assert_eq!(*phase(&state), Phase::Reached);
+    assert!(
+        playing(&state)
+            .found
+            .iter()
+            .all(|(_, value)| value.is_some())
+    );
+    ask(&mut state, Action::GoOn);
+    assert_eq!(*phase(&state), Phase::Finished);
+}
+
+/// A lesson that is being written: what is wrong with it is shown, and nothing is kept of it.
+#[test]
+fn a_preview_is_read_again_and_leaves_no_progress() {
+    let mut state = still();
+    let path = std::path::PathBuf::from("x.en.toml");
+    let course = loadscope_lessons::Course::built_in(Language::En).expect("sound lessons");
+    let file = course.lessons()[6].clone();
+    let preview = |read| LearnCommand::Preview(path.clone(), read);
+    ask(&mut state, preview(Err("line 3".to_owned())));
+    assert!(state.learn.playing().is_none() && state.session.notices.len() == 1);
+    ask(&mut state, preview(Ok(Box::new(file.clone()))));
+    ask(&mut state, Action::GoOn);
+    ask(&mut state, preview(Err("line 4".to_owned())));
+    assert_eq!(playing(&state).mistake.as_deref(), Some("line 4"));
+    ask(&mut state, preview(Ok(Box::new(file))));
+    assert_eq!(playing(&state).mistake, None);
+    assert_eq!((step(&state), phase(&state)), (1, &Phase::Asking));
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given));
+    assert!(state.prefs.learned.progress.lessons.is_empty());
+}

@@ -1,0 +1,115 @@
+//! The quiz and the detective cases.
+
+use super::*;
+
+#[test]
+fn a_quiz_counts_what_is_right_and_keeps_the_outcome() {
+    let mut state = still();
+    ask(&mut state, LearnCommand::Quiz(3));
+    for at in 0..loadscope_lessons::DRAWN {
+        let quizzing = state.learn.quizzing().expect("a quiz is open");
+        assert_eq!(quizzing.answers.len(), at);
+        assert!(state.learn.hides_verdict());
+        // The run gives nothing away: none of it is shown.
+        assert!(state.session.run.transitions().is_empty() && state.hides_future());
+        assert!(refused(&state, Action::GoOn).is_some());
+        match at {
+            0 => _ = ask(&mut state, Action::SkipStep),
+            1 => {
+                let wrong = match right(&state) {
+                    Answer::Number(number) => Answer::Number(number + 1000.0),
+                    Answer::Choice(choice) => Answer::Choice(usize::from(choice == 0)),
+                    other => other,
+                };
+                ask(&mut state, LearnCommand::Answer(wrong));
+            }
+            _ => {
+                let given = right(&state);
+                ask(&mut state, LearnCommand::Answer(given));
+            }
+        }
+    }
+    let quizzing = state.learn.quizzing().expect("its outcome is shown");
+    assert!(quizzing.entry().is_none());
+    let of = loadscope_lessons::DRAWN as u32;
+    assert_eq!(quizzing.right() as u32, of - 2);
+    assert_eq!(state.prefs.learned.progress.quizzes, [(3, of - 2, of)]);
+    assert!(!state.learn.hides_verdict());
+    ask(&mut state, Action::GoOn);
+    assert!(state.learn.shows_contents());
+}
+
+#[test]
+fn a_question_of_the_quiz_changes_its_language() {
+    let mut state = still();
+    ask(&mut state, LearnCommand::Quiz(5));
+    let ask_of = |state: &State| state.learn.question().map(|question| question.ask.clone());
+    let english = ask_of(&state);
+    ask(&mut state, LearnCommand::Language(Language::Zh));
+    assert_ne!(ask_of(&state), english);
+    let quizzing = state.learn.quizzing().expect("a quiz is open");
+    assert!(quizzing.answers.is_empty());
+}
+
+#[test]
+fn a_case_is_named_solved_and_kept() {
+    let mut state = still();
+    ask(&mut state, LearnCommand::Case(1, 1));
+    let detecting = state.learn.detecting().expect("a case is open");
+    let case = detecting.case.clone().expect("it was made");
+    assert!(state.learn.hides_verdict() && refused(&state, Action::GoOn).is_some());
+    assert!(refused(&state, Action::ShowDiagnose).is_some());
+    let solved = case.solve(&[], &[]);
+    // Of one cause too many the first goes, and a second click takes a cause back.
+    for culprit in loadscope_lessons::cases::Culprit::ALL {
+        ask(&mut state, LearnCommand::Name(culprit));
+    }
+    let named = state.learn.detecting().expect("a case").named.clone();
+    assert_eq!(named.len(), case.count());
+    for culprit in named {
+        ask(&mut state, LearnCommand::Name(culprit));
+    }
+    assert!(state.learn.detecting().expect("a case").named.is_empty());
+    for culprit in &solved.causes {
+        ask(&mut state, LearnCommand::Name(*culprit));
+    }
+    assert!(refused(&state, Action::GoOn).is_some());
+    for remedy in &solved.best {
+        ask(&mut state, LearnCommand::Choose(*remedy));
+    }
+    ask(&mut state, Action::GoOn);
+    let outcome = state.learn.detecting().expect("a case").solved.as_ref();
+    assert!(outcome.is_some_and(|outcome| outcome.is_named && outcome.score == 100));
+    assert_eq!(state.prefs.learned.progress.cases, [(1, 1, 100)]);
+    assert!(!state.learn.hides_verdict());
+    assert_eq!(state.prefs.workspace, Workspace::Diagnose);
+    ask(&mut state, Action::GoOn);
+    let next = state.learn.detecting().expect("the next case");
+    assert_eq!((next.number, next.solved.is_none()), (2, true));
+}
+
+#[test]
+fn another_seed_of_cases_is_kept_with_the_preferences() {
+    let mut state = still();
+    assert_eq!(state.prefs.learned.cases_seed(), 1);
+    ask(&mut state, LearnCommand::Seed(9));
+    assert_eq!(state.prefs.learned.cases_seed(), 9);
+}
+
+/// Without anything open, actions of lessons say why they are impossible.
+#[test]
+fn without_a_lesson_its_actions_are_refused() {
+    let state = still();
+    for action in [
+        Action::GoOn,
+        Action::SkipStep,
+        Action::PreviousPage,
+        Action::ReturnToStep,
+        Action::LeaveLesson,
+    ] {
+        assert!(refused(&state, action).is_some(), "{action:?}");
+    }
+    for action in [Action::Learn, Action::ToggleLecture, Action::ChangeLanguage] {
+        assert_eq!(refused(&state, action), None, "{action:?}");
+    }
+}
