@@ -4,7 +4,7 @@ use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 use loadscope_words::Language;
 
 use crate::prefs::Prefs;
-use crate::view::{Cursor, Item, OptionsOf, TimeView};
+use crate::view::{Cursor, Item, OptionsOf, TimeView, Workspace};
 
 pub mod kept;
 pub mod learn;

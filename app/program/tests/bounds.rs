@@ -10,13 +10,13 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loadscope_plan::limits;
 use loadscope_trace::count;
 
-#[path = "bounds/orders.rs"]
 mod child;
+#[path = "bounds/orders.rs"]
 mod orders;
 #[path = "bounds/runs.rs"]
 mod runs;

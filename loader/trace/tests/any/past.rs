@@ -71,6 +71,7 @@ pub fn past() -> impl Strategy<Value = EventKind> {
         };
         all.into_iter().map(event).collect::<Vec<Event>>()
     });
+    let events = events.boxed();
     let wait = prop::option::of((time(), time()));
     prop_oneof![
         retention().prop_map(|r| EventKind::Retention(Box::new(r))),
