@@ -55,7 +55,9 @@ impl Folder {
             return Err(ImportError::Foreign { what });
         }
         if is_of_parts(path) {
-            let what = say!("folder holds the parts of a recording: open the file beside it, not the folder");
+            let what = say!(
+                "folder holds the parts of a recording: open the file beside it, not the folder"
+            );
             return Err(ImportError::Foreign {
                 what: what.to_owned(),
             });

@@ -231,7 +231,9 @@ impl Limited {
     fn put_down(&mut self) -> Result<(), LogError> {
         self.course.flush()?;
         self.waits.flush()?;
-        let runs = self.keeper.introductions(&self.limits.retention(self.left_out));
+        let runs = self
+            .keeper
+            .introductions(&self.limits.retention(self.left_out));
         let mut slowest = self.keeper.slowest();
         let bytes = loop {
             let mut events = runs.clone();

@@ -70,9 +70,7 @@ fn without_contents(event: &Event) -> Option<Cow<'_, Event>> {
 mod tests {
     use std::io::Cursor;
 
-    use loadscope_trace::{
-        BatchContent, BatchId, Field, FieldData, LogReader, Nanos, RunId,
-    };
+    use loadscope_trace::{BatchContent, BatchId, Field, FieldData, LogReader, Nanos, RunId};
 
     use super::*;
 

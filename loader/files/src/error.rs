@@ -23,6 +23,9 @@ pub enum WriteError {
     /// A folder cannot be replaced by a file.
     #[error("{}", say!("{0} is a folder. Give the name of a file", .0.display()))]
     IsFolder(PathBuf),
+    /// What stands in several files cannot go into a pipe or a device.
+    #[error("{}", say!("{0} is not a file, and a recording with a limit stands in several files. Give the name of a file", .0.display()))]
+    NotAFile(PathBuf),
     /// A socket or a disk, which nothing of Loadscope's belongs into.
     #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name", .0.display()))]
     NotWritable(PathBuf),

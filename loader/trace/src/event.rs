@@ -7,8 +7,7 @@ pub use gauge::{Gauge, GaugeKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchContent, BatchId, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
-    WorkerId,
+    BatchContent, BatchId, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums, WorkerId,
 };
 
 /// Something that happened. At most 32 bytes: large payloads are boxed.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Event, EventKind, Kept, Level, Message, Nanos, Retention, RunId, RunInfo};
+use crate::{Event, EventKind, Kept, Level, Message, Nanos, Retention, RunId};
 
 mod state;
 mod tracked;
@@ -225,16 +225,11 @@ fn kept_event(run: RunId, at: Nanos, kept: Kept) -> Event {
 
 /// The end of the minute that `at` is in.
 fn minute_after(at: Nanos) -> Nanos {
-    Nanos(at.0.div_euclid(MINUTE.0).saturating_add(1).saturating_mul(MINUTE.0))
-}
-
-/// JSON has no NaN and no infinities.
-fn finite(info: &RunInfo) -> RunInfo {
-    let mut info = info.clone();
-    if !info.options.step_ms.is_finite() {
-        info.options.step_ms = 0.0;
-    }
-    info
+    Nanos(
+        at.0.div_euclid(MINUTE.0)
+            .saturating_add(1)
+            .saturating_mul(MINUTE.0),
+    )
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, Stage};
 use crate::clock::Clock;
+use crate::{Nanos, Stage};
 
 mod collate;
 mod overrides;
@@ -252,6 +252,15 @@ impl RunInfo {
         if self.started_unix_ns != 0 {
             self.started_unix_ns = self.started_unix_ns.saturating_sub(by.0);
         }
+    }
+
+    /// As it can be written: JSON has no NaN and no infinities.
+    pub(crate) fn finite(&self) -> Self {
+        let mut info = self.clone();
+        if !info.options.step_ms.is_finite() {
+            info.options.step_ms = 0.0;
+        }
+        info
     }
 }
 

@@ -10,9 +10,7 @@ use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::series::{Series, Ticks};
 use crate::timings::Timings;
-use crate::{
-    BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId,
-};
+use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId};
 
 mod course;
 mod epoch;
@@ -229,7 +227,8 @@ impl Run {
         self.gaps += missing;
         epoch.rows.extend(std::iter::repeat_n(u32::MAX, missing));
         epoch.rows.push(row);
-        self.inconsistent += u64::from(missing > 0);
+        let is_known = std::mem::take(&mut epoch.has_gap);
+        self.inconsistent += u64::from(missing > 0 && !is_known);
         let indices = Extent::new(self.indices.len(), dispatch.indices.len() as u32);
         self.indices.extend_from_slice(&dispatch.indices);
         self.batches.push(Batch {

@@ -51,7 +51,9 @@ impl Sketch {
 
     /// The length that this share of them do not exceed, about; `None` of none.
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
-        let wanted = (self.count() as f64 * share.clamp(0.0, 1.0)).ceil().max(1.0);
+        let wanted = (self.count() as f64 * share.clamp(0.0, 1.0))
+            .ceil()
+            .max(1.0);
         let mut seen = 0u64;
         for (bucket, count) in &self.buckets {
             seen = seen.saturating_add(*count);
@@ -194,7 +196,10 @@ mod tests {
     #[test]
     fn nothing_has_no_quantile() {
         assert_eq!(Sketch::default().quantile(0.5), None);
-        assert_eq!(Sketch::from(vec![(3, 0), (9999, u64::MAX)]).count(), u64::MAX);
+        assert_eq!(
+            Sketch::from(vec![(3, 0), (9999, u64::MAX)]).count(),
+            u64::MAX
+        );
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::fleet::extent;
-use crate::{Level, Run};
+use crate::{Level, Nanos, Run};
 
 /// The facts about a run that fit on a few lines: what `loadscope run --json` and `loadscope info --json` print.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,8 +62,10 @@ impl Summary {
         for (count, more) in counts {
             *count = count.saturating_add(more);
         }
-        summary.waited_seconds = (run.waited() + total.waited()).as_secs_f64();
-        summary.seconds = run.whole_in_loop().as_secs_f64();
+        // Sums of strangers may be any.
+        let waited = run.waited() + total.waited();
+        summary.waited_seconds = waited.max(Nanos::ZERO).as_secs_f64();
+        summary.seconds = run.whole_in_loop().max(Nanos::ZERO).as_secs_f64();
         summary.samples_per_second = rate(summary.samples, summary.seconds);
         summary
     }
@@ -146,7 +148,7 @@ fn rate(samples: u64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Event, EventKind, Fleet, Nanos, RunId};
+    use crate::{Event, EventKind, Fleet, RunId};
 
     #[test]
     fn counts_that_are_too_large_end_at_the_largest() {

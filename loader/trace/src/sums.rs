@@ -70,9 +70,7 @@ pub struct Sums {
 }
 
 /// What a batch was doing while the trainer waited for it.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Awaited {
     /// It had not been given to anyone.

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use loadscope_trace::{
-    Awaited, BatchId, Event, EventKind, Keeper, Kept, Level, Message, Nanos, Policy, Retention, Run,
-    RunId, Stage, Summary, Sums,
+    Awaited, BatchId, Event, EventKind, Keeper, Kept, Level, Message, Nanos, Policy, Retention,
+    Run, RunId, Stage, Summary, Sums,
 };
 use proptest::prelude::*;
 
@@ -23,6 +23,13 @@ fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
         if let EventKind::Fetched(fetched) = &mut event.kind {
             fetched.samples.iter_mut().for_each(|s| s.start = event.at);
         }
+    }
+    // The program asks for the first batch before anything else happens to those that `iter` has dispatched.
+    let is_entered = |event: &Event| matches!(event.kind, EventKind::Entered { .. });
+    if let Some(first) = events.iter().position(is_entered) {
+        let (at, run) = (events[first].at, RunId(0));
+        let kind = EventKind::Consumer { waiting: true };
+        events.insert(first, Event { at, run, kind });
     }
     for (k, place) in talk.iter().enumerate() {
         let place = 2 + place % (events.len() - 2);
@@ -46,7 +53,12 @@ fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
 /// What is over so far, found out from the fold of everything so far.
 fn over(events: &[Event]) -> Sums {
     let run = fold(events);
-    let level = |level| run.messages().iter().filter(|(_, m)| m.level == level).count() as u64;
+    let level = |level| {
+        run.messages()
+            .iter()
+            .filter(|(_, m)| m.level == level)
+            .count() as u64
+    };
     let mut sums = Sums {
         events: run.events(),
         dropped: run.dropped(),
@@ -70,11 +82,17 @@ fn over(events: &[Event]) -> Sums {
         }
         let yielded = was(Stage::Training);
         sums.batches += u64::from(yielded);
-        sums.samples += if yielded { u64::from(batch.samples()) } else { 0 };
+        sums.samples += if yielded {
+            u64::from(batch.samples())
+        } else {
+            0
+        };
         sums.held += u64::from(was(Stage::Held));
         sums.failed += u64::from(last == Stage::Failed);
         sums.discarded += u64::from(last == Stage::Discarded && !yielded);
-        let fetch = path.iter().filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
+        let fetch = path
+            .iter()
+            .filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
         let fetch: i64 = fetch.filter_map(|s| Some((s.end? - s.start).0)).sum();
         if fetch > 0 {
             sums.fetches.record(Nanos(fetch));
@@ -83,7 +101,10 @@ fn over(events: &[Event]) -> Sums {
     for wait in run.waits().iter().filter(|w| w.end != Nanos::MAX) {
         sums.waits.record(wait.end - wait.start);
         let mut left = wait.end - wait.start;
-        let path = wait.batch.map(|row| run.path(row as usize)).unwrap_or_default();
+        let path = wait
+            .batch
+            .map(|row| run.path(row as usize))
+            .unwrap_or_default();
         for step in path.iter().filter(|step| step.start < wait.end) {
             let end = step.end.unwrap_or(wait.end).min(wait.end);
             let part = end - step.start.max(wait.start);
@@ -92,7 +113,11 @@ fn over(events: &[Event]) -> Sums {
                 left = left - part;
             }
         }
-        let rest = if wait.batch.is_some() { Awaited::NotDispatched } else { Awaited::End };
+        let rest = if wait.batch.is_some() {
+            Awaited::NotDispatched
+        } else {
+            Awaited::End
+        };
         if left > Nanos::ZERO {
             *sums.waited.entry(rest).or_default() += left;
         }
@@ -149,8 +174,12 @@ fn read(recorded: &Recorded, events: &[Event], first: usize) -> Run {
         other => panic!("{other:?}"),
     };
     let introductions = recorded.keeper.introductions(&Retention::default());
-    let all = introductions.iter().chain(&recorded.sums).chain(&recorded.kept);
-    all.filter(|event| part(event) < first as u32).for_each(|event| run.apply(event));
+    let all = introductions
+        .iter()
+        .chain(&recorded.sums)
+        .chain(&recorded.kept);
+    all.filter(|event| part(event) < first as u32)
+        .for_each(|event| run.apply(event));
     let (from, state) = &recorded.parts[first];
     state.iter().for_each(|event| run.apply(event));
     events[*from..].iter().for_each(|event| run.apply(event));

@@ -58,7 +58,11 @@ fn kept(past: &Past) -> Option<String> {
         plural(waits.len() as u64, say!(n: "wait"), say!(n: "waits")),
         retention.long_wait,
         plural(batches as u64, say!(n: "batch"), say!(n: "batches")),
-        plural(messages.count() as u64, say!(n: "error or warning"), say!(n: "errors and warnings"))
+        plural(
+            messages.count() as u64,
+            say!(n: "error or warning"),
+            say!(n: "errors and warnings")
+        )
     );
     if retention.left_out > 0 {
         text += &say!(

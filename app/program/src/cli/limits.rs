@@ -180,6 +180,9 @@ mod tests {
             ..LimitArgs::default()
         };
         let limits = args.limits().expect("a limit");
-        assert_eq!((limits.last, limits.max_size), (Some(Nanos(5)), 2_000_000_000));
+        assert_eq!(
+            (limits.last, limits.max_size),
+            (Some(Nanos(5)), 2_000_000_000)
+        );
     }
 }

@@ -29,7 +29,7 @@ impl NewLimited {
     /// If there is a file that may not be replaced or is being written, or the folder cannot be written to.
     pub fn create(path: &Path, existing: Existing, limits: Limits) -> Result<Self, WriteError> {
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            return Err(WriteError::NotWritable(path.to_owned()));
+            return Err(WriteError::NotAFile(path.to_owned()));
         }
         let replaced = parts_of(path);
         let stem = parted::stem(path);
@@ -69,7 +69,9 @@ impl NewLimited {
         let mut last = WriteError::Exists(PathBuf::new());
         for path in names {
             match Self::create(&path, Existing::Keep, limits) {
-                Err(e @ (WriteError::Exists(_) | WriteError::InUse(_) | WriteError::IsFolder(_))) => {
+                Err(
+                    e @ (WriteError::Exists(_) | WriteError::InUse(_) | WriteError::IsFolder(_)),
+                ) => {
                     last = e;
                 }
                 other => return other,

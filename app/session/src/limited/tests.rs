@@ -93,10 +93,22 @@ fn limits(last: Option<Nanos>, max_size: u64) -> Limits {
 fn size(folder: &Path) -> u64 {
     let of = |path: &Path| -> u64 {
         let entries = fs::read_dir(path).expect("a folder").flatten();
-        entries.map(|e| e.metadata().map_or(0, |m| if m.is_file() { m.len() } else { 0 })).sum()
+        entries
+            .map(|e| {
+                e.metadata()
+                    .map_or(0, |m| if m.is_file() { m.len() } else { 0 })
+            })
+            .sum()
     };
-    let folders = fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path());
-    of(folder) + folders.filter(|path| path.is_dir()).map(|path| of(&path)).sum::<u64>()
+    let folders = fs::read_dir(folder)
+        .expect("a folder")
+        .flatten()
+        .map(|e| e.path());
+    of(folder)
+        + folders
+            .filter(|path| path.is_dir())
+            .map(|path| of(&path))
+            .sum::<u64>()
 }
 
 fn run_of(path: &Path) -> Run {
@@ -115,7 +127,12 @@ fn folded(events: &[Event]) -> Run {
 /// The counts of a recording are those of a full one.
 fn assert_same(found: &Run, full: &Run) {
     let (mut a, b) = (Summary::of(found), Summary::of(full));
-    assert!((a.seconds - b.seconds).abs() < 1e-6, "{} {}", a.seconds, b.seconds);
+    assert!(
+        (a.seconds - b.seconds).abs() < 1e-6,
+        "{} {}",
+        a.seconds,
+        b.seconds
+    );
     assert!((a.waited_seconds - b.waited_seconds).abs() < 1e-6);
     (a.seconds, a.samples_per_second) = (b.seconds, b.samples_per_second);
     a.waited_seconds = b.waited_seconds;
@@ -174,11 +191,15 @@ fn so_much_time_is_kept_in_full_and_not_much_more() {
     let mut training = Training::new();
     let mut all = Training::begin();
     (0..20_000).for_each(|_| all.extend(training.batch()));
-    all.chunks(100).for_each(|events| log.write(events).expect("room"));
+    all.chunks(100)
+        .for_each(|events| log.write(events).expect("room"));
     log.finish().expect("room");
     let found = run_of(&path);
     assert_same(&found, &folded(&all));
-    let until = found.past().and_then(loadscope_trace::Past::until).expect("it begins somewhere");
+    let until = found
+        .past()
+        .and_then(loadscope_trace::Past::until)
+        .expect("it begins somewhere");
     let kept = found.end() - until;
     assert!(kept >= last && kept.0 <= last.0 * 3 / 2, "{kept}");
 }
@@ -203,11 +224,22 @@ fn where_there_is_no_room_for_all_long_waits_the_shortest_leave() {
     let found = run_of(&path);
     let past = found.past().expect("parts were dropped");
     let long = past.retention().expect("it says").long_wait;
-    assert!(long > Nanos(1_000) && long <= Nanos::from_millis(150), "{long}");
-    let kept: BTreeSet<i64> = past.kept().iter().filter_map(|(_, k)| k.wait.map(|w| w.1.0)).collect();
+    assert!(
+        long > Nanos(1_000) && long <= Nanos::from_millis(150),
+        "{long}"
+    );
+    let kept: BTreeSet<i64> = past
+        .kept()
+        .iter()
+        .filter_map(|(_, k)| k.wait.map(|w| w.1.0))
+        .collect();
     let full = folded(&all);
     let until = past.until().expect("it begins somewhere");
-    for wait in full.waits().iter().filter(|w| w.end - w.start >= long && w.end < until) {
+    for wait in full
+        .waits()
+        .iter()
+        .filter(|w| w.end - w.start >= long && w.end < until)
+    {
         assert!(kept.contains(&wait.end.0), "{wait:?} of at least {long}");
     }
 }
@@ -224,10 +256,17 @@ fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
     fs::create_dir(&copy).expect("room");
     let copied = copy.join("run.jsonl.zst");
     fs::copy(&path, &copied).expect("room");
-    let text = open(&copied, |_| true).expect_err("parts are missing").to_string();
-    assert!(text.contains("run.parts") && text.contains("along with the file"), "{text}");
+    let text = open(&copied, |_| true)
+        .expect_err("parts are missing")
+        .to_string();
+    assert!(
+        text.contains("run.parts") && text.contains("along with the file"),
+        "{text}"
+    );
     // The folder is no recording by itself, and beside one it is not looked at.
-    let text = open(&dir.path().join("run.parts"), |_| true).expect_err("parts").to_string();
+    let text = open(&dir.path().join("run.parts"), |_| true)
+        .expect_err("parts")
+        .to_string();
     assert!(text.contains("open the file beside it"), "{text}");
     fs::remove_dir_all(&copy).expect("it is ours");
     let opened = open(dir.path(), |_| true).expect("one recording");
@@ -249,8 +288,9 @@ fn a_recording_that_is_replaced_goes_with_its_parts_and_an_empty_one_leaves_noth
     };
     let names = || {
         let entries = fs::read_dir(dir.path()).expect("a folder").flatten();
-        let mut names: Vec<String> =
-            entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     };
@@ -269,7 +309,12 @@ fn a_recording_that_is_replaced_goes_with_its_parts_and_an_empty_one_leaves_noth
     fs::write(dir.path().join("run-2.parts/notes.txt"), "mine").expect("room");
     write(Existing::Replace, &Training::begin());
     assert_eq!(names(), ["run-2.parts", "run.jsonl.zst", "run.parts"]);
-    assert_eq!(fs::read_dir(dir.path().join("run-2.parts")).expect("there").count(), 1);
+    assert_eq!(
+        fs::read_dir(dir.path().join("run-2.parts"))
+            .expect("there")
+            .count(),
+        1
+    );
 }
 
 #[test]

@@ -70,7 +70,9 @@ impl Waits {
         }
         Ok(match self.lowest == before {
             true => Put::Kept,
-            false => Put::From(Nanos(self.shortest.0.saturating_mul(1 << self.lowest.min(62)))),
+            false => Put::From(Nanos(
+                self.shortest.0.saturating_mul(1 << self.lowest.min(62)),
+            )),
         })
     }
 

@@ -12,9 +12,7 @@ impl Tracked {
             _ => None,
         };
         let known = |event: &Event| os_id.is_some() && of(event) == Some((worker, os_id));
-        let is_new = |event: &Event| {
-            matches!(&event.kind, EventKind::WorkerStarted(info) if info.worker == worker)
-        };
+        let is_new = |event: &Event| matches!(&event.kind, EventKind::WorkerStarted(info) if info.worker == worker);
         match self.workers.iter().any(known) {
             true => self.workers.retain(|event| !known(event)),
             false => {
@@ -34,7 +32,10 @@ impl Tracked {
         for of in self.flying.values() {
             flying.extend_from_slice(&of.events);
         }
-        flying.extend(self.wait.map(|at| event(at, EventKind::Consumer { waiting: true })));
+        flying.extend(
+            self.wait
+                .map(|at| event(at, EventKind::Consumer { waiting: true })),
+        );
         flying.sort_by_key(|event| event.at);
         let mut begin = flying.first().map_or(at, |first| first.at.min(at));
         if let Some((_, start, _)) = self.opened {
@@ -57,7 +58,9 @@ impl Tracked {
                 idx: 0,
             };
             let first = self.flying.range(of_it..).next().map(|(id, _)| *id);
-            let first = first.filter(|id| id.epoch == *epoch).map_or(*next, |id| id.idx);
+            let first = first
+                .filter(|id| id.epoch == *epoch)
+                .map_or(*next, |id| id.idx);
             let is_opening = self.opened.is_some_and(|(of, ..)| of == *epoch);
             events.push(event(
                 begin,

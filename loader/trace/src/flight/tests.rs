@@ -1,5 +1,5 @@
 use super::*;
-use crate::{BatchId, Run, Stage};
+use crate::{BatchId, Run, RunInfo, Stage};
 
 fn event(ms: i64, kind: EventKind) -> Event {
     Event {
@@ -65,12 +65,17 @@ fn a_part_can_be_read_without_those_before_it() {
     (0..5).for_each(|idx| events.extend(batch(&mut at, idx, 20)));
     // In the middle of the fetch of batch 3.
     let (before, after) = events.split_at(2 + 3 * 5 + 3);
-    before.iter().for_each(|event| keeper.hear(event, &mut keep));
+    before
+        .iter()
+        .for_each(|event| keeper.hear(event, &mut keep));
     let state = keeper.cut(Nanos::from_millis(95), &mut keep);
     let mut run = Run::default();
     state.iter().for_each(|event| run.apply(event));
     after.iter().for_each(|event| run.apply(event));
-    assert_eq!((run.info.dataset.as_str(), run.anomalies()), ("birds", (0, 0)));
+    assert_eq!(
+        (run.info.dataset.as_str(), run.anomalies()),
+        ("birds", (0, 0))
+    );
     let ids: Vec<u32> = run.batches().iter().map(|b| b.id.idx).collect();
     assert_eq!((ids, run.epochs()[0].first), (vec![3, 4], 3));
     assert!(run.epochs()[0].was_running);
@@ -107,7 +112,9 @@ fn no_more_than_the_slowest_are_held() {
     let mut at = 0;
     for (idx, ms) in [5, 30, 7, 30].into_iter().enumerate() {
         let events = batch(&mut at, idx as u32, ms);
-        events.iter().for_each(|event| keeper.hear(event, &mut keep));
+        events
+            .iter()
+            .for_each(|event| keeper.hear(event, &mut keep));
     }
     let slowest = keeper.slowest();
     assert_eq!(slowest.len(), 1);

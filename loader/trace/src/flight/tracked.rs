@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finite;
 use crate::Fetched;
 use crate::{
     Awaited, BatchId, Event, EventKind, GaugeKind, GaugeSum, Lane, Level, Nanos, RunInfo, Stage,
@@ -128,7 +127,7 @@ impl Tracked {
         let at = self.last;
         self.sums.events += 1;
         match &event.kind {
-            EventKind::RunStarted(info) => self.info = Some(Box::new(finite(info))),
+            EventKind::RunStarted(info) => self.info = Some(Box::new(info.finite())),
             EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
             EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch, told),
             EventKind::RunEnded => {
@@ -398,4 +397,3 @@ fn is_small(event: &Event) -> bool {
         _ => true,
     }
 }
-

@@ -73,8 +73,13 @@ impl Chain {
         };
         let (parts, sides) = files(&folder)?;
         let first = parts.front().map_or(u32::MAX, |(number, ..)| *number);
-        let sizes = parts.iter().map(|(.., file)| file).chain(sides.iter().map(|(_, file)| file));
-        let size = sizes.map(|file| file.metadata().map_or(0, |m| m.len())).sum();
+        let sizes = parts
+            .iter()
+            .map(|(.., file)| file)
+            .chain(sides.iter().map(|(_, file)| file));
+        let size = sizes
+            .map(|file| file.metadata().map_or(0, |m| m.len()))
+            .sum();
         let mut out = header.trim_ascii_end().to_vec();
         out.push(b'\n');
         let mut chain = Self {
@@ -83,7 +88,10 @@ impl Chain {
             rest: Vec::new(),
             sides: Vec::new(),
             first,
-            parts: parts.into_iter().map(|(_, name, file)| (name, file)).collect(),
+            parts: parts
+                .into_iter()
+                .map(|(_, name, file)| (name, file))
+                .collect(),
             current: None,
             consumed,
             cut: false,
@@ -91,7 +99,9 @@ impl Chain {
             size,
         };
         for (name, file) in sides {
-            chain.open_side(name, file).map_err(|cause| LogError::reading(cause, 1, true))?;
+            chain
+                .open_side(name, file)
+                .map_err(|cause| LogError::reading(cause, 1, true))?;
         }
         Ok(chain)
     }
@@ -220,7 +230,10 @@ impl Side {
         loop {
             self.line.clear();
             let limit = MAX_LINE as u64 + 1;
-            match (&mut self.input).take(limit).read_until(b'\n', &mut self.line) {
+            match (&mut self.input)
+                .take(limit)
+                .read_until(b'\n', &mut self.line)
+            {
                 Ok(_) if self.line.ends_with(b"\n") => {}
                 // What was being written is about a part that is still there.
                 Ok(_) => return Ok(false),
@@ -270,8 +283,13 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
             None => break,
         }
     }
-    let newest = members.iter().rev().find(|m| matches!(m, Member::Course(_)));
-    let others = members.iter().filter(|m| matches!(m, Member::Waits(_) | Member::Kept));
+    let newest = members
+        .iter()
+        .rev()
+        .find(|m| matches!(m, Member::Course(_)));
+    let others = members
+        .iter()
+        .filter(|m| matches!(m, Member::Waits(_) | Member::Kept));
     let mut sides = Vec::new();
     for member in newest.into_iter().chain(others) {
         sides.extend(open(*member)?.map(|file| (member.name(), file)));

@@ -88,7 +88,13 @@ mod tests {
         for member in all {
             assert_eq!(Member::of(&member.name()), Some(member));
         }
-        for foreign in ["12.jsonl.zst", "+00012.jsonl.zst", "waits-1.jsonl.zst", "000012.jsonl", ""] {
+        for foreign in [
+            "12.jsonl.zst",
+            "+00012.jsonl.zst",
+            "waits-1.jsonl.zst",
+            "000012.jsonl",
+            "",
+        ] {
             assert_eq!(Member::of(foreign), None, "{foreign}");
         }
     }
@@ -98,7 +104,16 @@ mod tests {
         let path = Path::new("/data/run.jsonl.zst");
         let beside = folder(path, "run.parts");
         assert_eq!(beside, Some(PathBuf::from("/data/run.parts")));
-        for elsewhere in ["../x.parts", "/x.parts", "a/b.parts", "..", ".", "", "run", "run.parts/"] {
+        for elsewhere in [
+            "../x.parts",
+            "/x.parts",
+            "a/b.parts",
+            "..",
+            ".",
+            "",
+            "run",
+            "run.parts/",
+        ] {
             assert_eq!(folder(path, elsewhere), None, "{elsewhere}");
         }
         assert_eq!(stem(path), "run");

@@ -297,7 +297,5 @@ fn finite(info: &RunInfo) -> Cow<'_, RunInfo> {
     if info.options.step_ms.is_finite() {
         return Cow::Borrowed(info);
     }
-    let mut info = info.clone();
-    info.options.step_ms = 0.0;
-    Cow::Owned(info)
+    Cow::Owned(info.finite())
 }

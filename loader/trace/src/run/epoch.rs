@@ -17,6 +17,8 @@ pub struct Epoch {
     pub was_running: bool,
     /// Positions in [`Run::batches`](super::Run::batches) by task index, counted from `first`.
     pub rows: Column<u32>,
+    /// Of the batches before the next one only those in flight are known.
+    pub(crate) has_gap: bool,
     /// Workers whose stream came to its end, with the positions of the transitions that told so.
     pub(crate) exhausted: Column<(u32, WorkerId)>,
     /// Positions of the transitions with which tasks were given up that will get no answer.

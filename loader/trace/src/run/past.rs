@@ -45,6 +45,7 @@ impl Run {
             }
         }
         self.workers.iter_mut().for_each(|w| w.was_running = true);
+        self.epochs.iter_mut().for_each(|e| e.has_gap = true);
         if !self.ended {
             self.last = self.last.max(at);
         }

@@ -5,9 +5,9 @@
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     BatchContent, BatchId, Collate, Dispatch, EndReason, Event, EventKind, Fetched, Field,
-    FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos,
-    OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunId, RunInfo,
-    RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
+    FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError, Origin,
+    Part, Pictures, PinMemory, ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage,
+    StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -63,15 +63,16 @@ fn retention() -> impl Strategy<Value = Retention> {
 
 /// What tells of the far past, or of how a run stood.
 pub fn past() -> impl Strategy<Value = EventKind> {
-    let events = prop::collection::vec((time(), any::<u32>(), plain(true)), 0..5).prop_map(|all| {
-        let event = |(at, run, kind)| Event {
-            at,
-            run: RunId(run),
-            kind,
-        };
-        all.into_iter().map(event).collect::<Vec<Event>>()
-    });
-    let events = events.boxed();
+    let events = prop::collection::vec((time(), any::<u32>(), plain(true)), 0..5)
+        .prop_map(|all| {
+            let event = |(at, run, kind)| Event {
+                at,
+                run: RunId(run),
+                kind,
+            };
+            all.into_iter().map(event).collect::<Vec<Event>>()
+        })
+        .boxed();
     let wait = prop::option::of((time(), time()));
     prop_oneof![
         retention().prop_map(|r| EventKind::Retention(Box::new(r))),
@@ -79,8 +80,7 @@ pub fn past() -> impl Strategy<Value = EventKind> {
         (any::<u32>(), wait, events.clone()).prop_map(|(part, wait, events)| {
             EventKind::Kept(Box::new(Kept { part, wait, events }))
         }),
-        (any::<u32>(), events).prop_map(|(part, events)| {
-            EventKind::State(Box::new(State { part, events }))
-        }),
+        (any::<u32>(), events)
+            .prop_map(|(part, events)| { EventKind::State(Box::new(State { part, events })) }),
     ]
 }

@@ -36,7 +36,7 @@ pub fn ask_everything(run: &Run) {
         for (idx, row) in epoch.rows.iter().enumerate() {
             let id = BatchId {
                 epoch: epoch.epoch,
-                idx: idx as u32,
+                idx: epoch.first.saturating_add(idx as u32),
             };
             assert_eq!(
                 run.row(id),
@@ -47,7 +47,10 @@ pub fn ask_everything(run: &Run) {
     assert!(run.waited() >= Nanos::ZERO && run.waited() <= run.end());
     let summary = Summary::of(run);
     assert!(summary.seconds >= 0.0 && summary.samples_per_second.is_finite());
-    assert!(summary.batches + summary.discarded <= total as u64);
+    let past = run.past().map(loadscope_trace::Past::total);
+    let past = past.map_or(0, |p| p.batches.saturating_add(p.discarded));
+    assert!(summary.batches <= past.saturating_add(total as u64));
+    assert!(summary.discarded <= past.saturating_add(total as u64));
     let (late, odd) = run.anomalies();
     assert!(late <= run.events() && odd <= 2 * run.events());
     let _ = (run.messages(), run.gauges(), run.workers(), run.dropped());
