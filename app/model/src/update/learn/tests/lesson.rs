@@ -58,8 +58,8 @@ fn only_what_is_wanted_is_taken_in() {
     update(&mut state, Message::Prepared(prepared));
     assert_eq!(stage(&state).trouble.as_deref(), Some("no run"));
     assert!(state.learn.wanted.is_none());
-    // The step is asked for again.
-    ask(&mut state, Action::ReturnToStep);
+    // Opened again, its run is asked for again.
+    ask(&mut state, LearnCommand::Lesson(1));
     assert_eq!(stage(&state).trouble, None);
     assert_eq!(state.session.of_lesson, Some(OfLesson::Given));
 }
