@@ -46,7 +46,7 @@ fn events(wait: Nanos) -> Vec<Event> {
         for stage in [Stage::Returning, Stage::Ready, Stage::Training] {
             tell(now, EventKind::Entered { batch, stage });
         }
-        now = now + Nanos::from_millis(3);
+        now += Nanos::from_millis(3);
         let stage = Stage::Done;
         tell(now, EventKind::Entered { batch, stage });
     }

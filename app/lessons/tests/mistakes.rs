@@ -218,91 +218,97 @@ fn number(query: &str, at: &str, until: &str, more: &str) -> String {
     )
 }
 
+/// Questions whose answers can be read: query, moment, end, other keys, and what is said of it.
+const GIVEN_AWAY: [(&str, &str, &str, &str, &str); 8] = [
+    (
+        "send_idx",
+        "primed",
+        "primed",
+        "",
+        "the window shows the answer at the moment",
+    ),
+    (
+        "send_idx @ primed",
+        "yield 1",
+        "end",
+        "",
+        "a moment that has passed",
+    ),
+    (
+        "batches held @ longest wait ends",
+        "longest wait",
+        "end",
+        "",
+        "shows the same value",
+    ),
+    (
+        "batches",
+        "end",
+        "end",
+        "",
+        "what has happened by then gives the answer",
+    ),
+    (
+        "samples that come",
+        "start",
+        "end",
+        "show = [\"coverage\"]",
+        "Sampling shows the answer",
+    ),
+    (
+        "seconds with num_workers=1",
+        "end",
+        "end",
+        "show = [\"forecasts\"]",
+        "forecasts shows the answer",
+    ),
+    (
+        "waited percent",
+        "start",
+        "end",
+        "show = [\"verdict\"]",
+        "the verdict is hidden",
+    ),
+    (
+        "option num_workers",
+        "start",
+        "end",
+        "",
+        "the options panel shows the answer",
+    ),
+];
+
+/// The same questions where nothing gives the answer away.
+const OPEN: [(&str, &str, &str, &str); 5] = [
+    (
+        "send_idx @ yield 2",
+        "primed",
+        "yield 2",
+        "then = [\"variables\"]",
+    ),
+    (
+        "batches held @ longest wait ends",
+        "primed",
+        "longest wait ends",
+        "",
+    ),
+    ("batches", "start", "end", "then = [\"verdict\"]"),
+    ("samples that come", "start", "end", "then = [\"coverage\"]"),
+    (
+        "seconds with num_workers=1",
+        "end",
+        "end",
+        "then = [\"forecasts\"]",
+    ),
+];
+
 #[test]
 fn a_question_whose_answer_is_on_the_screen_is_found() {
-    for (query, at, until, more, says) in [
-        (
-            "send_idx",
-            "primed",
-            "primed",
-            "",
-            "the window shows the answer at the moment",
-        ),
-        (
-            "send_idx @ primed",
-            "yield 1",
-            "end",
-            "",
-            "a moment that has passed",
-        ),
-        (
-            "batches held @ longest wait ends",
-            "longest wait",
-            "end",
-            "",
-            "shows the same value",
-        ),
-        (
-            "batches",
-            "end",
-            "end",
-            "",
-            "what has happened by then gives the answer",
-        ),
-        (
-            "samples that come",
-            "start",
-            "end",
-            "show = [\"coverage\"]",
-            "Sampling shows the answer",
-        ),
-        (
-            "seconds with num_workers=1",
-            "end",
-            "end",
-            "show = [\"forecasts\"]",
-            "forecasts shows the answer",
-        ),
-        (
-            "waited percent",
-            "start",
-            "end",
-            "show = [\"verdict\"]",
-            "the verdict is hidden",
-        ),
-        (
-            "option num_workers",
-            "start",
-            "end",
-            "",
-            "the options panel shows the answer",
-        ),
-    ] {
+    for (query, at, until, more, says) in GIVEN_AWAY {
         let mistake = seen(TWO, &[&number(query, at, until, more)]).expect("it is found");
         assert!(mistake.contains(says), "{query}\n{mistake}");
     }
-    for (query, at, until, more) in [
-        (
-            "send_idx @ yield 2",
-            "primed",
-            "yield 2",
-            "then = [\"variables\"]",
-        ),
-        (
-            "batches held @ longest wait ends",
-            "primed",
-            "longest wait ends",
-            "",
-        ),
-        ("batches", "start", "end", "then = [\"verdict\"]"),
-        ("samples that come", "start", "end", "then = [\"coverage\"]"),
-        (
-            "seconds with num_workers=1",
-            "end",
-            "end",
-            "then = [\"forecasts\"]",
-        ),
-    ] {
+    for (query, at, until, more) in OPEN {
         assert_eq!(
             seen(TWO, &[&number(query, at, until, more)]),
             None,

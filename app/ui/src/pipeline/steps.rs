@@ -41,7 +41,7 @@ pub fn last_steps(run: &Run, now: Nanos, most: usize) -> Vec<Step> {
                     steps.push(Step::default());
                 }
                 if let Some(step) = steps.last_mut() {
-                    step.waited = step.waited + long;
+                    step.waited += long;
                 }
                 is_waited_for = true;
             }

@@ -11,7 +11,7 @@ const MOST_A_BUCKET: usize = 4;
 
 /// All tracks: there is nobody else who could have filled them.
 fn tracks(run: &Run) -> impl Iterator<Item = &Spans> {
-    let rows = |(lane, rows): (Lane, usize)| (0..rows).filter_map(move |row| Some((lane, row)));
+    let rows = |(lane, rows): (Lane, usize)| (0..rows).map(move |row| (lane, row));
     let track = |(lane, row)| {
         let row = u16::try_from(row).ok()?;
         run.track(Track { lane, row })
@@ -92,7 +92,7 @@ fn idle_apart(all: Shares) -> Shares {
             Activity::Waiting => {}
             Activity::Training => shares.record(activity, time),
             _ => {
-                loading = loading + time;
+                loading += time;
                 shares.record(activity, time);
             }
         }

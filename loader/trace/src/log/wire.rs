@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
+use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Message, Part};
 use crate::{
     BatchId, Field, Generators, Level, Nanos, Retention, RunId, RunInfo, Stage, Sums, WorkerId,
 };
@@ -253,15 +253,7 @@ impl<'a> Line<'a> {
                 value: Some(g.value).filter(|v| v.is_finite()),
                 ..bare(Name::Gauge)
             },
-            EventKind::Message(m) => Self {
-                level: Some(m.level),
-                text: Some(Cow::Borrowed(&m.text)),
-                epoch: m.about.map(|b| b.epoch),
-                batch: m.about.map(|b| b.idx),
-                worker: m.worker,
-                sample: m.sample,
-                ..bare(Name::Message)
-            },
+            EventKind::Message(m) => Self::of_message(event, m),
             EventKind::Dropped { count } => Self {
                 count: Some(*count),
                 ..bare(Name::Dropped)
@@ -275,6 +267,18 @@ impl<'a> Line<'a> {
             | EventKind::Summed(_)
             | EventKind::Kept(_)
             | EventKind::State(_) => Self::of_past(event),
+        }
+    }
+
+    fn of_message(event: &'a Event, m: &'a Message) -> Self {
+        Self {
+            level: Some(m.level),
+            text: Some(Cow::Borrowed(&m.text)),
+            epoch: m.about.map(|b| b.epoch),
+            batch: m.about.map(|b| b.idx),
+            worker: m.worker,
+            sample: m.sample,
+            ..Self::bare(event, Name::Message)
         }
     }
 
