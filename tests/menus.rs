@@ -143,7 +143,7 @@ fn words_of_the_pipeline_say_what_pytorch_calls_them() {
     }
 }
 
-/// Where a word is written that is painted: the first one, from the top.
+/// Where a word is written that is painted: the first one from the top, of a counter the last one, which is in the line of counters.
 fn place_of(window: &Harness<'static, App>, word: &str) -> eframe::egui::Pos2 {
     use eframe::egui::{Pos2, Shape};
     fn find(shape: &Shape, word: &str, found: &mut Vec<Pos2>) {
@@ -162,7 +162,11 @@ fn place_of(window: &Harness<'static, App>, word: &str) -> eframe::egui::Pos2 {
     // Menus and tabs are at the top.
     found.retain(|at| at.y > 90.0);
     found.sort_by(|a, b| a.y.total_cmp(&b.y));
-    *found.first().unwrap_or_else(|| panic!("{word} is nowhere"))
+    let place = match word.contains('_') {
+        true => found.last(),
+        false => found.first(),
+    };
+    *place.unwrap_or_else(|| panic!("{word} is nowhere"))
 }
 
 #[test]

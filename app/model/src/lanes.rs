@@ -38,7 +38,7 @@ impl Used {
         let loads_itself = lanes.iter().any(|(lane, _)| *lane == Lane::Main);
         Self {
             has_workers: !workers.is_empty(),
-            // Who fetches may not have been measured: then it is not known that nobody else did.
+            // Where fetching was not measured, something else may have fetched.
             is_one_process: workers.is_empty() && loads_itself && run.measures(Stage::Fetching),
             workers,
             prefetch: options.prefetch(),

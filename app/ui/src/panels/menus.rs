@@ -11,6 +11,9 @@ use loadscope_words::{Text, say, text};
 /// The title of a menu and its entries; `None` is a line between groups.
 type Menu = (Text, &'static [Option<Action>]);
 
+/// From this width of the window on there is room for their titles, points.
+const SIDE_BY_SIDE: f32 = 860.0;
+
 /// All menus, from left to right.
 #[rustfmt::skip]
 const MENUS: &[Menu] = {
@@ -67,6 +70,15 @@ const MENUS: &[Menu] = {
 
 /// Shows the menus.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    // Where there is no room for all of them side by side, they stand below one another.
+    if ui.content_rect().width() < SIDE_BY_SIDE {
+        ui.menu_button(say!("Menu"), |ui| all(ui, state, commands));
+    } else {
+        all(ui, state, commands);
+    }
+}
+
+fn all(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     for (title, actions) in MENUS {
         ui.menu_button(title.say(), |ui| {
             ui.set_min_width(260.0);

@@ -23,7 +23,7 @@ const JUMP: f32 = 1096.0;
 const SPEED: f32 = 1010.0;
 const BATCHES: f32 = 800.0;
 /// So is the button for all actions.
-pub(super) const ACTIONS: f32 = 870.0;
+pub(super) const ACTIONS: f32 = 1180.0;
 
 /// Shows the transport.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {

@@ -36,7 +36,7 @@ impl Costs {
         };
     }
 
-    /// What the one in the middle of all samples took.
+    /// The median of what samples took.
     pub fn median(&self) -> Option<Nanos> {
         self.median.filter(|median| *median > Nanos::ZERO)
     }

@@ -225,9 +225,6 @@ impl Pen<'_> {
                 font,
                 self.palette.weak,
             );
-            if is_counted {
-                explain(ui, above, Term::RcvdIdx);
-            }
         }
         if let Some(batch) = slot.arrived() {
             self.chip(ui, rect, &batch, Place::Here);

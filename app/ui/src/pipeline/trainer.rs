@@ -77,7 +77,7 @@ impl Pen<'_> {
         let places = squares(
             room,
             previews::count(run, batch.row).min(MOST),
-            (16.0, 64.0),
+            (22.0, 64.0),
         );
         for (position, place) in places.into_iter().enumerate() {
             previews

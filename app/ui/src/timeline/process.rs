@@ -9,7 +9,7 @@ use super::layout::{Drawn, Grid};
 /// More spans than this for each bucket are added up instead of looked at one by one.
 const MOST_A_BUCKET: usize = 4;
 
-/// All tracks: there is nobody else who could have filled them.
+/// All tracks: no other process fills any of them.
 fn tracks(run: &Run) -> impl Iterator<Item = &Spans> {
     let rows = |(lane, rows): (Lane, usize)| (0..rows).map(move |row| (lane, row));
     let track = |(lane, row)| {

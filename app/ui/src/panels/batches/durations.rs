@@ -144,7 +144,12 @@ impl Durations {
             };
             let (middle, high) = (times[times.len() / 2], times[times.len() * 98 / 100]);
             self.slow[k] = high.max(middle.saturating_mul(2)).max(100_000);
-            self.units[k] = Unit::of(if middle > 0 { middle } else { longest });
+            self.units[k] = match k {
+                // Most batches are waited for hardly at all: the others are what is read.
+                WAITED => Unit::of(high).with_decimals(1),
+                ARRIVED => Unit::of(high),
+                _ => Unit::of(if middle > 0 { middle } else { longest }),
+            };
         }
     }
 }
@@ -198,6 +203,15 @@ impl Unit {
             ns: size,
             decimals,
         }
+    }
+
+    /// The same with so many decimals at least.
+    fn with_decimals(self, least: usize) -> Self {
+        let decimals = match self.ns {
+            1 => 0,
+            _ => self.decimals.max(least),
+        };
+        Self { decimals, ..self }
     }
 
     /// A time in this unit, without its sign.
