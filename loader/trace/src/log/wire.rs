@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Message, Part};
+use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
 use crate::{
-    BatchId, Field, Generators, Level, Nanos, Retention, RunId, RunInfo, Stage, Sums, WorkerId,
+    BatchId, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
+    WorkerId,
 };
 
 mod past;
