@@ -154,7 +154,7 @@ fn what_is_no_recording_is_refused() {
     let zeros = zstd::bulk::compress(&[0; 100_000], 3).expect("a vector");
     assert!(refusal(&zeros).contains("no line of it"));
     let newer = refusal(b"{\"loadscope\":3}\n{\"t\":0,\"e\":\"run_ended\"}\n");
-    assert!(newer.contains("version 2"), "{newer}");
+    assert!(newer.contains("version 3"), "{newer}");
 }
 
 #[test]
