@@ -15,9 +15,11 @@ use crate::fixture::{Window, control_recording, control_sequence, write_log};
 use crate::texts::{Picture as _, texts};
 
 /// What stands in one of the two windows only: that something is hidden, and how many events the whole has.
-const ABOUT_HIDING: [&str; 5] = [
+const ABOUT_HIDING: [&str; 6] = [
     "The future is hidden",
     "so far",
+    // The run that ended there did so; the other one goes on.
+    "· stopped early",
     "whole run",
     " event",
     "events",

@@ -134,11 +134,12 @@ fn words_of_the_pipeline_say_what_pytorch_calls_them() {
     ] {
         let place = place_of(&window, word);
         window.hover_at(place);
-        window.run_steps(30);
+        // Half a second passes before it appears.
+        window.run_steps(60);
         let says = format!("PyTorch: {pytorch}");
         assert!(
             window.query_by_label(&says).is_some(),
-            "{word} does not say {says:?}"
+            "{word} at {place} does not say {says:?}"
         );
     }
 }
@@ -162,9 +163,10 @@ fn place_of(window: &Harness<'static, App>, word: &str) -> eframe::egui::Pos2 {
     // Menus and tabs are at the top.
     found.retain(|at| at.y > 90.0);
     found.sort_by(|a, b| a.y.total_cmp(&b.y));
-    let place = match word.contains('_') {
-        true => found.last(),
-        false => found.first(),
+    let place = match word {
+        // It also stands above the slot of the batch that is wanted.
+        "rcvd_idx" => found.last(),
+        _ => found.first(),
     };
     *place.unwrap_or_else(|| panic!("{word} is nowhere"))
 }

@@ -1,6 +1,6 @@
 //! This run beside another one: numbers with their intervals, and what both trainers did, on one scale of time.
 
-use egui::{Align, Id, Label, RichText, Role, Sense, Ui, WidgetInfo};
+use egui::{Align, Id, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
 
 use crate::kit::empty::{hint, remark};
 use crate::kit::rows::Marks;
@@ -25,7 +25,7 @@ const STRIP: f32 = 32.0;
 pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
     let other = state.session.diagnose.other.as_ref();
     ui.add_space(space::GAP);
-    let top = ui.cursor();
+    let top = Rect::from_min_size(ui.cursor().min, Vec2::splat(1.0));
     section_with(ui, say!("Compared with another run"), |ui| {
         if other.is_some() && ui.button(say!("Stop comparing")).clicked() {
             commands.push(Command::StopComparing);
