@@ -130,7 +130,6 @@ fn words_of_the_pipeline_say_what_pytorch_calls_them() {
         ("Trainer", "for batch in loader:"),
         ("tasks_outstanding", "_tasks_outstanding"),
         ("rcvd_idx", "_rcvd_idx"),
-        ("Collating", "collate_fn"),
     ] {
         let place = place_of(&window, word);
         window.hover_at(place);
