@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn long_times_are_told_in_the_units_of_a_day() {
+    fn long_times_are_written_in_the_units_of_a_day() {
         let shown = [0, 119, 120, 3_599, 8_100, 273_600].map(|s| length(Nanos(s * 1_000_000_000)));
         let expected = ["0 ns", "119 s", "2 min", "59 min", "2 h 15 min", "3 d 4 h"];
         assert_eq!(shown.map(|text| text.replace('\u{2009}', " ")), expected);

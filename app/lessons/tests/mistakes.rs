@@ -218,7 +218,7 @@ fn number(query: &str, at: &str, until: &str, more: &str) -> String {
     )
 }
 
-/// Questions whose answers can be read: query, moment, end, other keys, and what is said of it.
+/// Questions whose answers can be read: query, moment, end, other keys, and what the check reports.
 const GIVEN_AWAY: [(&str, &str, &str, &str, &str); 8] = [
     (
         "send_idx",

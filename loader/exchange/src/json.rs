@@ -3,6 +3,8 @@
 
 use std::io::{self, Read};
 
+use loadscope_words::say;
+
 /// So much of a text or number is kept; nothing that is looked for is longer.
 const LONGEST: usize = 512;
 
@@ -133,10 +135,10 @@ impl<R: Read> Json<R> {
                 return Ok(false);
             }
             b'"' => self.string()?,
-            _ => return Err(Trouble::Bad("a name should stand there")),
+            _ => return Err(Trouble::Bad(say!("a name should stand there"))),
         }
         if self.solid()? != b':' {
-            return Err(Trouble::Bad("a colon should stand there"));
+            return Err(Trouble::Bad(say!("a colon should stand there")));
         }
         self.at += 1;
         Ok(true)
@@ -165,7 +167,7 @@ impl<R: Read> Json<R> {
                 self.word()?;
                 Ok(Value::Other)
             }
-            _ => Err(Trouble::Bad("a value should stand there")),
+            _ => Err(Trouble::Bad(say!("a value should stand there"))),
         }
     }
 

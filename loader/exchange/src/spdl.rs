@@ -37,7 +37,7 @@ const SECONDS: &str = "CASE typeof(timestamp) WHEN 'text' \
 
 fn broken(error: &rusqlite::Error) -> ImportError {
     let why = match error.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => "its tables have no end".to_owned(),
+        Some(ErrorCode::OperationInterrupted) => say!("its tables have no end").to_owned(),
         _ => brief(error.to_string()),
     };
     ImportError::Damaged {

@@ -166,7 +166,7 @@ fn home(folder: &str) -> String {
 fn text(word: &OsStr) -> io::Result<&str> {
     word.to_str().ok_or_else(|| {
         let shown = word.to_string_lossy();
-        let why = format!("{shown:?} is not UTF-8, and cannot be passed on by ssh. Rename it");
+        let why = say!("{shown:?} is not UTF-8, and cannot be passed on by ssh. Rename it");
         io::Error::new(io::ErrorKind::InvalidInput, why)
     })
 }

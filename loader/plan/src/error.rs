@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use loadscope_trace::{BatchId, WorkerId};
+use loadscope_words::say;
 
 /// The name of a Python exception type, such as `ValueError`.
 ///
@@ -98,7 +99,7 @@ pub enum EngineError {
     #[error("{0}")]
     Spec(String),
     /// libtorch refused an operation that the engine relies on.
-    #[error("libtorch could not {doing}: {message}")]
+    #[error("{}", say!("libtorch could not {doing}: {message}", doing = .doing, message = .message))]
     Torch {
         /// What was tried, as the end of "could not …".
         doing: String,
@@ -135,7 +136,7 @@ pub enum EngineError {
         cause: String,
     },
     /// A thread could not be started. Those that had been started have ended.
-    #[error("{what} could not be started: {message}; {remedy}")]
+    #[error("{}", say!("{what} could not be started: {message}; {remedy}", what = .what, message = .message, remedy = .remedy))]
     Thread {
         /// Which: `worker 3 of 8`, the first being number 1.
         what: String,
@@ -148,7 +149,7 @@ pub enum EngineError {
     #[error("interrupted")]
     Interrupted,
     /// All workers are gone although batches are missing.
-    #[error("the workers ended before all batches came; this is a bug in the loader")]
+    #[error("{}", say!("the workers ended before all batches came; this is a bug in the loader"))]
     WorkersGone,
 }
 

@@ -4,7 +4,7 @@
 
 mod value;
 
-use loadscope_words::say;
+use loadscope_words::{Text, say};
 
 pub use value::{Wrong, flag, numbers, pair, real, whole};
 
@@ -14,14 +14,14 @@ pub struct Key {
     /// `slow`
     pub name: &'static str,
     /// How it is written, and what that means: `slow=4:1000 (sample 4 takes 1000 ms)`.
-    pub example: &'static str,
+    pub example: Text,
     /// True if it may be given several times.
     pub repeats: bool,
 }
 
 impl Key {
     /// One that is given at most once.
-    pub const fn once(name: &'static str, example: &'static str) -> Self {
+    pub const fn once(name: &'static str, example: Text) -> Self {
         Self {
             name,
             example,
@@ -30,7 +30,7 @@ impl Key {
     }
 
     /// One that may be given several times.
-    pub const fn repeated(name: &'static str, example: &'static str) -> Self {
+    pub const fn repeated(name: &'static str, example: Text) -> Self {
         Self {
             name,
             example,
@@ -158,7 +158,7 @@ impl Language {
             let unlike = |key: &Key| (strsim::jaro_winkler(&name, key.name) * -1e9) as i64;
             keys.sort_by_cached_key(unlike);
         }
-        let examples: Vec<&str> = keys.iter().map(|key| key.example).collect();
+        let examples: Vec<&str> = keys.iter().map(|key| key.example.say()).collect();
         say!("{mistake}. Possible are {}", examples.join(", "))
     }
 }
@@ -169,9 +169,9 @@ mod tests {
 
     fn language() -> Language {
         Language::new([
-            Key::once("len", "len=24"),
-            Key::once("cost_ms", "cost_ms=50"),
-            Key::repeated("slow", "slow=4:1000 (sample 4 takes 1000 ms)"),
+            Key::once("len", Text::same("len=24")),
+            Key::once("cost_ms", Text::same("cost_ms=50")),
+            Key::repeated("slow", Text::same("slow=4:1000 (sample 4 takes 1000 ms)")),
         ])
     }
 

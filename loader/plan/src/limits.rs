@@ -122,7 +122,7 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         say!("choose a shorter step"),
     )?;
     if !(1..=IMAGE_SIZE).contains(&o.image_size) {
-        return Err(EngineError::value_error(format!(
+        return Err(EngineError::value_error(say!(
             "image_size should be between 1 and 4,096 pixels, but got image_size={}",
             o.image_size
         )));
@@ -226,7 +226,7 @@ fn real(name: &str, got: f64, most: f64, words: &str, remedy: &str) -> Result<()
     Err(EngineError::value_error(if got > most {
         too_much(name, words, shown, remedy)
     } else {
-        format!("{name} should be a number from 0 to {words}, but got {name}={shown}")
+        say!("{name} should be a number from 0 to {words}, but got {name}={shown}")
     }))
 }
 

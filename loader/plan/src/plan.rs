@@ -207,7 +207,7 @@ fn batches(
         return Ok(None);
     }
     let Some(size) = options.batch_size else {
-        return Err(EngineError::value_error(format!(
+        return Err(EngineError::value_error(say!(
             "the sampler {} makes batches, so it needs a batch_size",
             options.sampler.split(':').next().unwrap_or_default()
         )));
@@ -367,18 +367,17 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
         SamplerSpec::Random | SamplerSpec::Weighted(_) | SamplerSpec::Balanced
     );
     if !draws && (options.replacement || options.num_samples.is_some()) {
-        return Err(EngineError::value_error(
-            "replacement and num_samples are arguments of the samplers random and weighted; choose one of them",
-        ));
+        return Err(EngineError::value_error(say!(
+            "replacement and num_samples are arguments of the samplers random and weighted; choose one of them"
+        )));
     }
     // A stream of data is shared among ranks without a sampler.
     let is_shared = options.is_stream() && !options.dataset.trim_start().starts_with("stream");
     let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
-        return Err(EngineError::value_error(
-            "the number of ranks and the rank are arguments of the samplers distributed, weighted, equi, group \
-             and bucket; choose one of them",
-        ));
+        return Err(EngineError::value_error(say!(
+            "the number of ranks and the rank are arguments of the samplers distributed, weighted, equi, group and bucket; choose one of them"
+        )));
     }
     if shares {
         Rank::new(options.world_size.into(), options.rank.into())?;

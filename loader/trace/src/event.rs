@@ -126,7 +126,7 @@ pub enum EventKind {
     EpochContinued {
         /// Epoch, counted from 0.
         epoch: u32,
-        /// The first batch that is told of; those before it are over.
+        /// The first batch that is recorded; those before it are over.
         first: u32,
     },
     /// Of the far past of this run, sums are kept.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// Lengths are told apart by an eighth of themselves: a value read from a sketch is off by 6 % at most.
+/// Lengths are distinguished by an eighth of themselves: a value read from a sketch is off by 6 % at most.
 const PARTS: u16 = 8;
 
 /// No length is in a later bucket.

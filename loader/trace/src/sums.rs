@@ -87,7 +87,7 @@ pub enum Awaited {
     Pinning,
     /// It was in the reorder buffer.
     Held,
-    /// It had come, and was not handed out yet.
+    /// It had arrived, and was not yielded yet.
     Ready,
     /// No batch came.
     End,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
 use loadscope_trace::{Cause, GaugeKind, Nanos, Run, Severity, bytes};
-use loadscope_words::say;
+use loadscope_words::{Text, say};
 
 use super::Report;
 use crate::format::percent;
@@ -65,7 +65,7 @@ pub struct NoRule(String, String);
 fn names() -> Language {
     let causes = Cause::ALL.into_iter().map(Cause::id);
     let names = NAMES.into_iter().map(|(name, _)| name).chain(causes);
-    Language::new(names.map(|name| Key::once(name, name)))
+    Language::new(names.map(|name| Key::once(name, Text::same(name))))
 }
 
 const NAMES: [(&str, What); 9] = [

@@ -3,17 +3,18 @@
 use loadscope_plan::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, whole};
 use loadscope_plan::limits;
 use loadscope_trace::{Overrides, StartMethod};
+use loadscope_words::{Text, text};
 
 /// What can be set in a program.
 const KEYS: [Key; 6] = [
-    Key::once("num_workers", "num_workers=4"),
-    Key::once("prefetch_factor", "prefetch_factor=2"),
-    Key::once("persistent_workers", "persistent_workers=true"),
-    Key::once("pin_memory", "pin_memory=true"),
-    Key::once("in_order", "in_order=false"),
+    Key::once("num_workers", Text::same("num_workers=4")),
+    Key::once("prefetch_factor", Text::same("prefetch_factor=2")),
+    Key::once("persistent_workers", Text::same("persistent_workers=true")),
+    Key::once("pin_memory", Text::same("pin_memory=true")),
+    Key::once("in_order", Text::same("in_order=false")),
     Key::once(
         "multiprocessing_context",
-        "multiprocessing_context=forkserver (or fork, spawn)",
+        text!("multiprocessing_context=forkserver (or fork, spawn)"),
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! What is seen while a step is read: the parts that it names, and, while a question is open, not its answer.
 
 use loadscope_insight::landmarks::Landmarks;
-use loadscope_trace::{Level, Moment as Instant, Nanos, Run};
+use loadscope_trace::{Level, Moment as At, Nanos, Run};
 
 use crate::code::Codes;
 use crate::error::Mistake;
@@ -72,10 +72,10 @@ fn seen(run: &Run, parts: &[Part], at: Moment, has_batch: bool) -> Result<(), Mi
 }
 
 /// Where a moment is, as transitions and time.
-fn instant(run: &Run, at: Moment) -> Option<Instant> {
+fn instant(run: &Run, at: Moment) -> Option<At> {
     let place = at.resolve(run, &Landmarks::of(run))?;
     let there = pipeline(run, place);
-    Some(Instant {
+    Some(At {
         step: there.step,
         at: there.at,
     })
@@ -218,7 +218,7 @@ fn has_shown(
         Query::At(_, then) => {
             let (shown, then) = (instant(run, shown), instant(run, *then));
             let has_passed =
-                |(shown, then): (Instant, Instant)| (shown.at, shown.step) >= (then.at, then.step);
+                |(shown, then): (At, At)| (shown.at, shown.step) >= (then.at, then.step);
             shown.zip(then).is_some_and(has_passed)
         }
         Query::Whole(query) if query.is_diagnosis() => {

@@ -104,7 +104,7 @@ fn name(session: &SessionState) -> String {
         Origin::Simulation => say!(", simulated"),
         _ => "",
     };
-    // Two runs that differ in nothing else are told apart.
+    // Two runs may differ in nothing else.
     let order = match info.options.num_workers > 0 && !info.options.in_order {
         true => ", in_order=False",
         false => "",

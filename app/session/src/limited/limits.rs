@@ -19,13 +19,13 @@ impl Limits {
     /// The least that a recording can do with.
     pub const LEAST_SIZE: u64 = 1_000_000;
 
-    /// What it may have if nobody says.
+    /// What it may have by default.
     pub const USUAL_SIZE: u64 = 2_000_000_000;
 
-    /// So long a wait is long if nobody says.
+    /// So long a wait is long by default.
     pub const USUAL_LONG_WAIT: Nanos = Nanos::from_millis(100);
 
-    /// So many slow batches are kept if nobody says.
+    /// So many slow batches are kept by default.
     pub const USUAL_SLOWEST: u32 = 100;
 
     /// The sums of all minutes have at most so many bytes: they are read and written anew as a whole.
@@ -41,7 +41,7 @@ impl Limits {
         }
     }
 
-    /// What is said of each run.
+    /// What each run records of them.
     pub(super) fn retention(&self, left_out: u64) -> Retention {
         Retention {
             last: self.last,

@@ -55,6 +55,9 @@ pub fn height(state: &State, window: Vec2) -> Option<f32> {
             None => most,
             Some(entry) => usual.max(needed(&entry.question, window.x)).min(most),
         },
+        Page::Case(detecting) if detecting.solved.is_some() => usual,
+        // Four rows of buttons where there is room for two columns of them.
+        Page::Case(_) if window.x >= 1000.0 => most.min(252.0),
         Page::Case(_) => most.min(300.0),
     })
 }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_sample_is_told_while_it_is_read() {
+    fn a_slow_sample_is_shown_while_it_is_read() {
         let state = state();
         let run = &state.session.run;
         let mut costs = Costs::default();

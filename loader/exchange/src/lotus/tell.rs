@@ -4,6 +4,7 @@ use loadscope_trace::{
     BatchId, EventKind, Fetched, Level, Nanos, Origin, RunInfo, RunOptions, SampleTiming, Stage,
     StageTiming, plural,
 };
+use loadscope_words::say;
 
 use super::join::{Epoch, Joined, Run, samples};
 use super::worker::{Batch, Call};
@@ -197,35 +198,34 @@ fn info(run: &Run, zero: i64) -> RunInfo {
 /// What the picture does not show.
 fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
     for (pid, lines) in &run.others {
-        let text = format!(
+        let text = say!(
             "Process {pid} is not shown, with {}: process {} logged more",
-            plural(*lines as u64, "line", "lines"),
+            plural(*lines as u64, say!(n: "line"), say!(n: "lines")),
             run.pid
         );
         sink.say(end, Level::Warning, text);
     }
     if run.unclaimed > 0 {
-        let text = format!(
-            "{} of workers left out: the main process tells of none that {} could be",
-            plural(run.unclaimed, "batch is", "batches are"),
-            if run.unclaimed == 1 { "it" } else { "they" }
+        let text = say!(
+            "{} of workers left out: the main process tells of no such batches",
+            plural(run.unclaimed, say!(n: "batch is"), say!(n: "batches are"))
         );
         sink.say(end, Level::Warning, text);
     }
     if run.stray > 0 {
-        let text = format!(
+        let text = say!(
             "{} of transforms left out: they lie in no batch",
-            plural(run.stray, "call is", "calls are")
+            plural(run.stray, say!(n: "call is"), say!(n: "calls are"))
         );
         sink.say(end, Level::Warning, text);
     }
     let processes = run.workers.iter().enumerate().map(|(worker, pids)| {
         let pids: Vec<String> = pids.iter().take(4).map(u64::to_string).collect();
-        format!("worker {worker}: {}", pids.join(", "))
+        say!("worker {worker}: {}", pids.join(", "))
     });
     let processes: Vec<String> = processes.take(16).collect();
     if !run.fetches_itself() && !processes.is_empty() {
-        let text = format!("Processes of the workers: {}", processes.join("; "));
+        let text = say!("Processes of the workers: {}", processes.join("; "));
         sink.say(end, Level::Info, text);
     }
 }

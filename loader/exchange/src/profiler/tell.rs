@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use loadscope_trace::{
     BatchId, Event, EventKind, Level, Nanos, Origin, RunId, RunInfo, Sorter, Stage, count, plural,
 };
+use loadscope_words::say;
 
 use super::calls::{Call, Calls, MOST_CALLS, Thread};
 use super::header::Header;
@@ -71,10 +72,10 @@ pub(super) fn tell(
 
 fn nothing(header: &Header) -> ImportError {
     let why = match header.is_ours {
-        true => "is an export of a recording, and not all of it. Open the recording itself",
-        false => {
+        true => say!("is an export of a recording, and not all of it. Open the recording itself"),
+        false => say!(
             "holds no call of a DataLoader: torch.profiler notes them when the loop runs inside of it and CPU activity is recorded"
-        }
+        ),
     };
     ImportError::Nothing {
         kind: Kind::Profiler,
@@ -110,18 +111,19 @@ fn info(header: &Header, thread: &Thread, zero: i64, several: bool) -> RunInfo {
 fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
     let end = teller.end_of(thread);
     if thread.nested > 0 {
-        let text = format!(
+        let text = say!(
             "{} lie within another one and count as part of it",
-            plural(thread.nested, "call", "calls")
+            plural(thread.nested, say!(n: "call"), say!(n: "calls"))
         );
         teller.tell(end, note(Level::Info, text));
     }
     if header.world_size > 1 {
-        let text = format!("This is rank {} of {}", header.rank, header.world_size);
+        let text = say!("This is rank {} of {}", header.rank, header.world_size);
         teller.tell(end, note(Level::Info, text));
     }
-    let text = "torch.profiler notes when a batch is asked for and yielded, not what the workers do. A call after which \
-                nothing was computed counts as the end of an epoch";
+    let text = say!(
+        "torch.profiler notes when a batch is asked for and yielded, not what the workers do. A call after which nothing was computed counts as the end of an epoch"
+    );
     teller.tell(end, note(Level::Info, text.to_owned()));
     teller.tell(end, EventKind::RunEnded);
 }
@@ -132,7 +134,7 @@ fn lost(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
         return;
     }
     sink.tell(end, EventKind::Dropped { count: calls.lost });
-    let text = format!(
+    let text = say!(
         "{} calls of DataLoaders are left out: more than {} are not held in memory",
         count(calls.lost),
         count(MOST_CALLS as u64)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_trace::{
     EventKind, Gauge, GaugeKind, Level, Origin, RunInfo, Stage, percent, plural,
 };
+use loadscope_words::say;
 
 use super::row::Row;
 use crate::sink::Sink;
@@ -109,7 +110,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
     for (at, name) in notes.into_iter().filter(|(at, _)| at.is_finite()) {
         let message = loadscope_trace::Message {
             level: Level::Info,
-            text: format!("SPDL noted: {name}"),
+            text: say!("SPDL noted: {name}"),
             about: None,
             worker: None,
             sample: None,
@@ -127,18 +128,20 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
 /// What the numbers come to for the training loop.
 fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &mut Sink<'_>) {
     if let Some((name, share)) = starved(parts) {
-        let text = format!(
+        let text = say!(
             "The training loop waited {} of the time for the {name}, by SPDL's count",
             percent(share.min(1.0))
         );
         sink.say(end, Level::Info, text);
     }
-    let text = "SPDL tells what its queues and tasks did in each interval. Single batches, workers and samples were not measured";
+    let text = say!(
+        "SPDL tells what its queues and tasks did in each interval. Single batches, workers and samples were not measured"
+    );
     sink.say(end, Level::Info, text.to_owned());
     if left_out > 0 {
-        let text = format!(
+        let text = say!(
             "{} left out: they sum up others or tell no time",
-            plural(left_out, "row is", "rows are")
+            plural(left_out, say!(n: "row is"), say!(n: "rows are"))
         );
         sink.say(end, Level::Info, text);
     }

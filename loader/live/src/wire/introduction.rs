@@ -1,6 +1,7 @@
 //! The first line of a stream.
 
 use loadscope_trace::brief;
+use loadscope_words::say;
 use serde::Deserialize;
 
 use super::{WireError, lenient};
@@ -61,14 +62,14 @@ impl Introduction {
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
         let mut introduction: Self = serde_json::from_slice(line).map_err(|e| {
             let why = WireError::of(e);
-            WireError(format!("it does not begin as a stream of the probe: {why}"))
+            WireError(say!("it does not begin as a stream of the probe: {why}"))
         })?;
         // They are part of the name of every worker.
         introduction.host = brief(introduction.host);
         introduction.boot = brief(introduction.boot);
         match introduction.loadscope_stream {
             VERSION => Ok(introduction),
-            other => Err(WireError(format!(
+            other => Err(WireError(say!(
                 "it is a stream of version {other}; this program understands version {VERSION}"
             ))),
         }

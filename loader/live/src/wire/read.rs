@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loadscope_trace::{Field, WorkerId, brief};
+use loadscope_words::say;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -75,13 +76,14 @@ impl Record {
     /// # Errors
     /// If it is not understood.
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
-        let text = std::str::from_utf8(line).map_err(|_| WireError("it is no text".to_owned()))?;
+        let text =
+            std::str::from_utf8(line).map_err(|_| WireError(say!("it is no text").to_owned()))?;
         let text = text.trim_ascii();
         let name = text
             .strip_prefix("[\"")
             .and_then(|rest| rest.split_once('"'))
             .map(|(name, _)| name)
-            .ok_or_else(|| WireError("it is no record".to_owned()))?;
+            .ok_or_else(|| WireError(say!("it is no record").to_owned()))?;
         read(name, text)
     }
 }
@@ -295,7 +297,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                     0 => Outcome::Fetched,
                     1 => Outcome::Failed,
                     2 => Outcome::Ended,
-                    other => return Err(WireError(format!("{other} is no outcome"))),
+                    other => return Err(WireError(say!("{other} is no outcome"))),
                 },
                 times: unpacked(&times)?,
                 cpus: unpacked(&cpus)?,
@@ -311,7 +313,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                 _ => Record::Collate { at, of },
             })
         }
-        other => Err(WireError(brief(format!("`{other}` is no record")))),
+        other => Err(WireError(brief(say!("`{other}` is no record")))),
     }
 }
 
@@ -325,7 +327,7 @@ fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
             iterator,
             epoch: a,
             batch: u32::try_from(b)
-                .map_err(|_| WireError("no batch has this number".to_owned()))?,
+                .map_err(|_| WireError(say!("no batch has this number").to_owned()))?,
         },
     })
 }
@@ -333,14 +335,14 @@ fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
 /// Little-endian 64-bit integers in base64.
 fn unpacked(text: &str) -> Result<Vec<i64>, WireError> {
     if text.len() > MOST_SAMPLES * 11 {
-        return Err(WireError("a batch has too many samples".to_owned()));
+        return Err(WireError(say!("a batch has too many samples").to_owned()));
     }
     let bytes = STANDARD
         .decode(text)
         .map_err(|e| WireError(e.to_string()))?;
     let (numbers, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() {
-        return Err(WireError("a list of numbers is cut off".to_owned()));
+        return Err(WireError(say!("a list of numbers is cut off").to_owned()));
     }
     Ok(numbers
         .iter()

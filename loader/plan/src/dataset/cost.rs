@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use loadscope_trace::Nanos;
-use loadscope_words::say;
+use loadscope_words::{Text, say, text};
 
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, pair, real, whole};
@@ -20,17 +20,17 @@ const MAX_COST_MS: f64 = 86_400_000.0;
 
 /// The names of its text.
 pub(super) const KEYS: [Key; 11] = [
-    Key::once("len", "len=24"),
-    Key::once("cost_ms", "cost_ms=50"),
-    Key::repeated("slow", "slow=4:1000 (sample 4 takes 1000 ms)"),
-    Key::once("every", "every=8:200 (each 8th takes 200 ms)"),
-    Key::once("jitter", "jitter=0.2 (±20 %)"),
-    Key::once("tail", "tail=0.05:10 (5 % take 10 times as long)"),
-    Key::repeated("fail", "fail=7 (sample 7 raises an error)"),
-    Key::repeated("panic", "panic=9"),
-    Key::once("cpu", "cpu=true (compute instead of sleeping)"),
-    Key::once("seed", "seed=0"),
-    Key::once("shape", "shape=3x32x32"),
+    Key::once("len", Text::same("len=24")),
+    Key::once("cost_ms", Text::same("cost_ms=50")),
+    Key::repeated("slow", text!("slow=4:1000 (sample 4 takes 1000 ms)")),
+    Key::once("every", text!("every=8:200 (each 8th takes 200 ms)")),
+    Key::once("jitter", Text::same("jitter=0.2 (±20 %)")),
+    Key::once("tail", text!("tail=0.05:10 (5 % take 10 times as long)")),
+    Key::repeated("fail", text!("fail=7 (sample 7 raises an error)")),
+    Key::repeated("panic", Text::same("panic=9")),
+    Key::once("cpu", text!("cpu=true (compute instead of sleeping)")),
+    Key::once("seed", Text::same("seed=0")),
+    Key::once("shape", Text::same("shape=3x32x32")),
 ];
 
 /// Some samples take much longer than the rest.

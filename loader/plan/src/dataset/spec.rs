@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use loadscope_trace::without_password;
+use loadscope_words::say;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{CostModel, StreamModel};
@@ -82,7 +83,7 @@ impl FromStr for DatasetSpec {
         if let Some(path) = text.trim_start().strip_prefix("folder:") {
             if path.is_empty() {
                 return Err(EngineError::Spec(
-                    "folder: needs the path of a folder of pictures, for example folder:/data/flowers."
+                    say!("folder: needs the path of a folder of pictures, for example folder:/data/flowers.")
                         .to_owned(),
                 ));
             }
@@ -102,14 +103,12 @@ impl FromStr for DatasetSpec {
             None if text.trim() == "digits" => Ok(Self::Digits),
             _ => {
                 let hint = if Path::new(text.trim()).is_dir() {
-                    format!(" For this folder, write folder:{}.", text.trim())
+                    say!(" For this folder, write folder:{}.", text.trim())
                 } else {
                     String::new()
                 };
-                Err(EngineError::Spec(format!(
-                    "There is no dataset '{}'. Possible are digits (built in), folder:PATH (pictures, one \
-                     subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), {}, synthetic:len=24,cost_ms=50 \
-                     (made up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}",
+                Err(EngineError::Spec(say!(
+                    "There is no dataset '{}'. Possible are digits (built in), folder:PATH (pictures, one subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), {}, synthetic:len=24,cost_ms=50 (made up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}",
                     without_password(text),
                     DataSpec::WORDS
                         .iter()

@@ -6,17 +6,19 @@ use std::str::FromStr;
 use super::{CostModel, cost};
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag};
-use loadscope_words::say;
+use loadscope_words::{say, text};
 
 /// The names of its text, besides those of what a sample costs.
 const KEYS: [Key; 2] = [
     Key::once(
         "shard",
-        "shard=true (each worker yields its part) or shard=false (each worker yields everything)",
+        text!(
+            "shard=true (each worker yields its part) or shard=false (each worker yields everything)"
+        ),
     ),
     Key::once(
         "shards",
-        "shards=3/8/5 (worker 0 yields 3 samples, worker 1 8, worker 2 5) instead of len",
+        text!("shards=3/8/5 (worker 0 yields 3 samples, worker 1 8, worker 2 5) instead of len"),
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! What is to be different.
 
 use loadscope_trace::Nanos;
-use loadscope_words::say;
+use loadscope_words::{Text, say, text};
 
 use super::Refusal;
 use crate::keyvalue::{Given, Key, Language, Wrong, flag, real, whole};
@@ -36,17 +36,20 @@ pub struct Setting {
 
 /// What can be different.
 const KEYS: [Key; 11] = [
-    Key::once("num_workers", "num_workers=4"),
-    Key::once("prefetch_factor", "prefetch_factor=2"),
-    Key::once("batch_size", "batch_size=32 (or none)"),
-    Key::once("in_order", "in_order=false"),
-    Key::once("persistent_workers", "persistent_workers=true"),
-    Key::once("pin_memory", "pin_memory=true"),
-    Key::once("step_ms", "step_ms=20"),
-    Key::once("cores", "cores=8"),
-    Key::once("cache", "cache=0.8 (share of the samples)"),
-    Key::repeated("faster", "faster=decode:2 (a named stage and a factor)"),
-    Key::once("trainer_cpu", "trainer_cpu=0.5 (share of a step)"),
+    Key::once("num_workers", Text::same("num_workers=4")),
+    Key::once("prefetch_factor", Text::same("prefetch_factor=2")),
+    Key::once("batch_size", text!("batch_size=32 (or none)")),
+    Key::once("in_order", Text::same("in_order=false")),
+    Key::once("persistent_workers", Text::same("persistent_workers=true")),
+    Key::once("pin_memory", Text::same("pin_memory=true")),
+    Key::once("step_ms", Text::same("step_ms=20")),
+    Key::once("cores", Text::same("cores=8")),
+    Key::once("cache", text!("cache=0.8 (share of the samples)")),
+    Key::repeated(
+        "faster",
+        text!("faster=decode:2 (a named stage and a factor)"),
+    ),
+    Key::once("trainer_cpu", text!("trainer_cpu=0.5 (share of a step)")),
 ];
 
 impl Setting {

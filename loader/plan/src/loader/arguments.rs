@@ -4,6 +4,7 @@ use super::LoaderOptions;
 use crate::error::{EngineError, ExceptionKind};
 use crate::limits;
 use crate::sampler::{PyArg, boolean_argument, positive_int_argument};
+use loadscope_words::say;
 
 /// The arguments of `DataLoader(dataset, …)` as they were given, before anything is known of them. The fields have PyTorch's
 /// names and defaults.
@@ -95,7 +96,7 @@ impl Arguments {
             );
         }
         if workers > limits::WORKERS as f64 {
-            let remedy = "use fewer workers";
+            let remedy = say!("use fewer workers");
             return refuse(limits::too_much(
                 "num_workers",
                 limits::grouped(limits::WORKERS as u64),

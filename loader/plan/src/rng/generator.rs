@@ -2,6 +2,7 @@
 
 use super::mt19937::Mt19937;
 use crate::error::EngineError;
+use loadscope_words::say;
 
 /// From this range on `randint` draws 64 bits a number.
 pub(crate) const RANDINT_WIDE: u64 = 1 << 28;
@@ -140,7 +141,7 @@ impl Generator {
 pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, EngineError> {
     let mut out = Vec::new();
     out.try_reserve_exact(count).map_err(|_| {
-        EngineError::runtime(format!(
+        EngineError::runtime(say!(
             "not enough memory: a list of {count} random numbers needs {} bytes. Use fewer samples",
             (count as u128) * size_of::<T>() as u128
         ))

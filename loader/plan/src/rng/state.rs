@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use super::Generator;
@@ -51,9 +52,8 @@ impl Generator {
             .and_then(|bytes| words_of(&bytes));
         let stream = words.and_then(|words| Mt19937::resume(words, state.position));
         let Some(stream) = stream else {
-            return Err(EngineError::runtime(format!(
-                "the state of a generator needs {N} words in base64 and a position of at most {N}; this one has {} \
-                 characters and position {}",
+            return Err(EngineError::runtime(say!(
+                "the state of a generator needs {N} words in base64 and a position of at most {N}; this one has {} characters and position {}",
                 state.words.len(),
                 state.position
             )));

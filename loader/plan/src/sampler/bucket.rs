@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::arguments::positive_int_argument;
 use super::distributed::{Rank, Seed};
 use super::drawn::{drawn_first, shuffled};
@@ -42,7 +44,7 @@ impl LengthBucketBatchSampler {
         let rank = Rank::new(num_replicas, rank)?;
         let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
         if batch_size < rank.num_replicas {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
                  batch_size={batch_size} and num_replicas={num_replicas}"
             )));

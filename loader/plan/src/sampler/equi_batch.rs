@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::arguments::positive_int_argument;
 use super::distributed::{Rank, Seed};
 use super::{BatchIter, BatchSource, Draws};
@@ -45,18 +47,18 @@ impl DistributedEquiBatchSampler {
         let rank = Rank::new(num_replicas, rank)?;
         let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
         if batch_size < rank.num_replicas {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
                  batch_size={batch_size} and num_replicas={num_replicas}"
             )));
         }
         if classes.is_empty() {
-            return Err(EngineError::value_error(
-                "there should be at least one class, but got none",
-            ));
+            return Err(EngineError::value_error(say!(
+                "there should be at least one class, but got none"
+            )));
         }
         if let Some(class) = classes.as_slice().iter().position(Vec::is_empty) {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "every class should have at least one sample, but class {class} has none"
             )));
         }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::arguments::positive_int_argument;
 use super::distributed::{Rank, Seed};
 use super::drawn::{drawn_first, shuffled};
@@ -42,7 +44,7 @@ impl DistinctGroupBatchSampler {
         let rank = Rank::new(num_replicas, rank)?;
         let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
         if batch_size < rank.num_replicas {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
                  batch_size={batch_size} and num_replicas={num_replicas}"
             )));
@@ -61,9 +63,8 @@ impl DistinctGroupBatchSampler {
             count.div_ceil(batch_size).max(largest)
         };
         if drop_last && batches == 0 && count > 0 {
-            return Err(EngineError::value_error(format!(
-                "there are {} groups, fewer than the {batch_size} samples of a batch, and with drop_last batches have to be full; \
-                 choose a smaller batch_size",
+            return Err(EngineError::value_error(say!(
+                "there are {} groups, fewer than the {batch_size} samples of a batch, and with drop_last batches have to be full; choose a smaller batch_size",
                 groups.len()
             )));
         }

@@ -2,6 +2,7 @@
 
 use super::{Draws, Epoch, IndexIter, Sampler};
 use crate::error::EngineError;
+use loadscope_words::say;
 
 /// PyTorch's `_InfiniteConstantSampler`: says "one more" without end. PyTorch yields `None`; here the index is always 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Sampler for InfiniteSampler {
 impl Epoch for InfiniteSampler {
     fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
         out.try_reserve(most).map_err(|_| {
-            EngineError::runtime(format!(
+            EngineError::runtime(say!(
                 "not enough memory for a batch of {most} samples. Use a smaller batch_size"
             ))
         })?;

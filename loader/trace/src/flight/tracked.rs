@@ -71,7 +71,7 @@ pub(super) struct Tracked {
     pub(super) workers: Vec<Event>,
     /// When it said that nothing more comes.
     pub(super) ended: Option<Nanos>,
-    /// Waits of this length are told of.
+    /// Waits of this length are reported.
     pub(super) long_wait: Nanos,
     last: Nanos,
     sums: Sums,

@@ -210,7 +210,7 @@ impl Chain {
 impl Read for Chain {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.at == self.out.len() && !self.fill()? {
-            // What is cut off is said once everything before has been read.
+            // What is cut off is reported once everything before has been read.
             if self.cut && !std::mem::replace(&mut self.told, true) {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }

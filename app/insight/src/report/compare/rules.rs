@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
-use loadscope_words::say;
+use loadscope_words::{Text, say};
 
 use super::chance::Outcome;
 use super::{Comparison, Measure, change, shown};
@@ -54,7 +54,7 @@ impl FromStr for ChangeRule {
         };
         let known = NAMES.into_iter().find(|(own, _)| *own == name);
         let (_, what) = known.ok_or_else(|| {
-            let names = Language::new(NAMES.map(|(name, _)| Key::once(name, name)));
+            let names = Language::new(NAMES.map(|(name, _)| Key::once(name, Text::same(name))));
             no(&names.sentence(&Mistake::Unknown(name.to_owned())))
         })?;
         let number = limit

@@ -100,6 +100,7 @@ pub(super) fn solved(state: &mut State, solved: Solved) {
         // Both of them side by side.
         state.session.diagnose.other = before;
         state.prefs.workspace = Workspace::Diagnose;
+        state.prefs.inspector_open = false;
         let end = state.session.run.transitions().len();
         go_to(state, Some(Place::Step(end)));
     }

@@ -5,6 +5,7 @@ mod about;
 use std::fmt;
 
 use loadscope_trace::{parts, quote, without_password};
+use loadscope_words::{Text, say, text};
 
 use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTask};
 use crate::error::EngineError;
@@ -25,7 +26,7 @@ macro_rules! data {
         $name:ident($spec:ident) = $word:literal, $example:literal, {
             $($(#[$place_doc:meta])* $place:ident,)+
         } {
-            $($(#[$of:meta])* $field:ident: $type:ty = $usual:expr, $key_example:literal;)*
+            $($(#[$of:meta])* $field:ident: $type:ty = $usual:expr, $key_example:expr;)*
         }
     )+) => {
         /// Data in a layout that people have them in.
@@ -144,15 +145,15 @@ data! {
         dir,
     } {
         /// The list of names in `ImageSets`, without its ending; `all`: every annotation.
-        set: String = "train".to_owned(), "set=train";
+        set: String = "train".to_owned(), Text::same("set=train");
         /// The year, where there are several.
-        year: Option<String> = None, "year=2012";
+        year: Option<String> = None, Text::same("year=2012");
         /// What it is loaded for.
-        task: VocTask = VocTask::Detection, "task=detection (or segmentation)";
+        task: VocTask = VocTask::Detection, text!("task=detection (or segmentation)");
         /// The classes, from label 1 on; none: those of VOC, or those that are found.
-        classes: Vec<String> = Vec::new(), "classes=cat;dog";
+        classes: Vec<String> = Vec::new(), Text::same("classes=cat;dog");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Original, "size=original (or square: image_size)";
+        size: PictureSize = PictureSize::Original, text!("size=original (or square: image_size)");
     }
     /// COCO: instances, captions or keypoints in JSON. torchvision's `CocoDetection`, pycocotools.
     Coco(CocoSpec) = "coco", "coco:IMAGES,ANNOTATIONS", {
@@ -162,11 +163,11 @@ data! {
         annotations,
     } {
         /// What it is loaded for.
-        task: CocoTask = CocoTask::Auto, "task=auto (or instances, captions, keypoints)";
+        task: CocoTask = CocoTask::Auto, text!("task=auto (or instances, captions, keypoints)");
         /// Whether masks are drawn.
-        masks: bool = true, "masks=true";
+        masks: bool = true, Text::same("masks=true");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Original, "size=original (or square: image_size)";
+        size: PictureSize = PictureSize::Original, text!("size=original (or square: image_size)");
     }
     /// Rows of a query to an SQLite file or a PostgreSQL server. `sqlite3`, `psycopg`.
     Sql(SqlSpec) = "sql", "sql:sqlite:FILE,query=SELECT … (or sql:postgresql://…)", {
@@ -174,17 +175,17 @@ data! {
         url,
     } {
         /// The query.
-        query: String = String::new(), "query=\"SELECT a, b FROM t\"";
+        query: String = String::new(), Text::same("query=\"SELECT a, b FROM t\"");
         /// The column of unique numbers or texts by which rows are asked for; none: rows are streamed.
-        index: Option<String> = None, "index=id (map-style, by this column; without it rows are streamed)";
+        index: Option<String> = None, text!("index=id (map-style, by this column; without it rows are streamed)");
         /// The column of pictures.
-        image: Option<String> = None, "image=COLUMN";
+        image: Option<String> = None, Text::same("image=COLUMN");
         /// The column of texts.
-        text: Option<String> = None, "text=COLUMN";
+        text: Option<String> = None, Text::same("text=COLUMN");
         /// The column of labels.
-        label: Option<String> = None, "label=COLUMN";
+        label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// A table as text. `pandas.read_csv`.
     Csv(CsvSpec) = "csv", "csv:FILE", {
@@ -192,15 +193,15 @@ data! {
         file,
     } {
         /// What separates fields; none: a tab in files that end in `.tsv`, else a comma.
-        sep: Option<Separator> = None, "sep=tab (or comma, semicolon, space)";
+        sep: Option<Separator> = None, text!("sep=tab (or comma, semicolon, space)");
         /// The columns that are loaded; none: all.
-        columns: Vec<String> = Vec::new(), "columns=a;b";
+        columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
         /// The column of pictures: their files, as seen from the table's folder.
-        image: Option<String> = None, "image=COLUMN";
+        image: Option<String> = None, Text::same("image=COLUMN");
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
-        label: Option<String> = None, "label=COLUMN";
+        label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// Tables by column. `pyarrow.parquet`.
     Parquet(ParquetSpec) = "parquet", "parquet:FILES", {
@@ -208,13 +209,13 @@ data! {
         files,
     } {
         /// The columns that are loaded; none: all.
-        columns: Vec<String> = Vec::new(), "columns=a;b";
+        columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
         /// The column of pictures.
-        image: Option<String> = None, "image=COLUMN";
+        image: Option<String> = None, Text::same("image=COLUMN");
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
-        label: Option<String> = None, "label=COLUMN";
+        label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// A saved Hugging Face dataset. `datasets.load_from_disk`.
     Arrow(ArrowSpec) = "arrow", "arrow:DIR", {
@@ -222,15 +223,15 @@ data! {
         dir,
     } {
         /// The split, where there are several.
-        split: Option<String> = None, "split=train";
+        split: Option<String> = None, Text::same("split=train");
         /// The columns that are loaded; none: all.
-        columns: Vec<String> = Vec::new(), "columns=a;b";
+        columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
         /// The column of pictures.
-        image: Option<String> = None, "image=COLUMN";
+        image: Option<String> = None, Text::same("image=COLUMN");
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
-        label: Option<String> = None, "label=COLUMN";
+        label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// A JSON value a line. `datasets`, `json`.
     Jsonl(JsonlSpec) = "jsonl", "jsonl:FILE", {
@@ -238,13 +239,13 @@ data! {
         file,
     } {
         /// The columns that are loaded; none: all.
-        columns: Vec<String> = Vec::new(), "columns=a;b";
+        columns: Vec<String> = Vec::new(), Text::same("columns=a;b");
         /// The column of pictures: their files, as seen from the file's folder.
-        image: Option<String> = None, "image=COLUMN";
+        image: Option<String> = None, Text::same("image=COLUMN");
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
-        label: Option<String> = None, "label=COLUMN";
+        label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// One array, by its first axis. `numpy.load(…, mmap_mode="r")`.
     Npy(NpySpec) = "npy", "npy:FILE", {
@@ -252,9 +253,9 @@ data! {
         file,
     } {
         /// Entries of the first axis that a sample has; none: one, without the axis.
-        window: Option<usize> = None, "window=128 (entries of the first axis a sample)";
+        window: Option<usize> = None, text!("window=128 (entries of the first axis a sample)");
         /// Entries from the begin of a window to that of the next; none: as many as it has.
-        stride: Option<usize> = None, "stride=64";
+        stride: Option<usize> = None, Text::same("stride=64");
     }
     /// Several arrays of one length, by their first axis. `numpy.load`.
     Npz(NpzSpec) = "npz", "npz:FILE", {
@@ -262,7 +263,7 @@ data! {
         file,
     } {
         /// The arrays that are loaded; none: all.
-        keys: Vec<String> = Vec::new(), "keys=x;y";
+        keys: Vec<String> = Vec::new(), Text::same("keys=x;y");
     }
     /// Tensors by name, by their first axis. `safetensors`.
     Safetensors(SafetensorsSpec) = "safetensors", "safetensors:FILE", {
@@ -270,7 +271,7 @@ data! {
         file,
     } {
         /// The tensors that are loaded; none: all.
-        keys: Vec<String> = Vec::new(), "keys=x;y";
+        keys: Vec<String> = Vec::new(), Text::same("keys=x;y");
     }
     /// Shards of POSIX tar archives, iterable-style. `webdataset.WebDataset`.
     Webdataset(WebdatasetSpec) = "webdataset", "webdataset:SHARDS", {
@@ -278,13 +279,13 @@ data! {
         shards,
     } {
         /// The endings whose files make a sample, a tuple in this order; none: a dict of all.
-        fields: Vec<String> = Vec::new(), "fields=jpg;cls";
+        fields: Vec<String> = Vec::new(), Text::same("fields=jpg;cls");
         /// Samples of the shuffle buffer; 0: none.
-        shuffle: usize = 0, "shuffle=1000";
+        shuffle: usize = 0, Text::same("shuffle=1000");
         /// Whether the shards come in another order in each epoch.
-        shuffle_shards: bool = false, "shuffle_shards=true";
+        shuffle_shards: bool = false, Text::same("shuffle_shards=true");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// One POSIX tar archive, iterable-style. `webdataset.WebDataset`.
     Tar(TarSpec) = "tar", "tar:FILE", {
@@ -292,11 +293,11 @@ data! {
         file,
     } {
         /// The endings whose files make a sample, a tuple in this order; none: a dict of all.
-        fields: Vec<String> = Vec::new(), "fields=jpg;cls";
+        fields: Vec<String> = Vec::new(), Text::same("fields=jpg;cls");
         /// Samples of the shuffle buffer; 0: none.
-        shuffle: usize = 0, "shuffle=1000";
+        shuffle: usize = 0, Text::same("shuffle=1000");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// Bytes by key. `lmdb`.
     Lmdb(LmdbSpec) = "lmdb", "lmdb:DIR", {
@@ -304,9 +305,9 @@ data! {
         dir,
     } {
         /// What the bytes are.
-        decode: Decode = Decode::Auto, "decode=auto (or picture, npy, text, bytes)";
+        decode: Decode = Decode::Auto, text!("decode=auto (or picture, npy, text, bytes)");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
     }
     /// WAV, FLAC and OGG. `soundfile.read`.
     Audio(AudioSpec) = "audio", "audio:DIR", {
@@ -319,7 +320,7 @@ data! {
         file,
     } {
         /// A file with a word a line, whose number is its id, or a JSON object of ids; none: lines are texts.
-        vocab: Option<String> = None, "vocab=FILE";
+        vocab: Option<String> = None, Text::same("vocab=FILE");
     }
 }
 
@@ -333,12 +334,12 @@ impl DataSpec {
     /// What does not go together.
     fn checked(self, text: &str) -> Result<Self, EngineError> {
         let wrong = match &self {
-            Self::Sql(sql) if sql.query.is_empty() => "it needs query=\"SELECT … FROM …\"",
+            Self::Sql(sql) if sql.query.is_empty() => say!("it needs query=\"SELECT … FROM …\""),
             Self::Npy(npy) if npy.stride.is_some() && npy.window.is_none() => {
-                "stride is that of windows: give window, too"
+                say!("stride is that of windows: give window, too")
             }
             Self::Npy(npy) if npy.window == Some(0) || npy.stride == Some(0) => {
-                "window and stride are at least 1"
+                say!("window and stride are at least 1")
             }
             _ => return Ok(self),
         };
@@ -365,14 +366,14 @@ fn read<T>(
     let shown = without_password(text);
     let fail = |what: &str| EngineError::Spec(format!("{word}:{shown}: {what}"));
     let Some(all) = parts(text) else {
-        return Err(fail(
-            "a quote is not closed. Two quotes inside of quotes stand for one",
-        ));
+        return Err(fail(say!(
+            "a quote is not closed. Two quotes inside of quotes stand for one"
+        )));
     };
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let (at, options) = all.split_at(places.min(all.len()));
     if at.len() < places || at.iter().any(|place| place.is_empty()) {
-        return Err(fail(&format!("it is written as {example}")));
+        return Err(fail(&say!("it is written as {example}")));
     }
     let language = Language::new(keys.iter().copied());
     let made = language
@@ -380,14 +381,14 @@ fn read<T>(
         .and_then(|given| make(at, &given));
     made.map_err(|mistake| {
         let mistake = match mistake {
-            Mistake::Form(part) => Mistake::Together(format!(
+            Mistake::Form(part) => Mistake::Together(say!(
                 "'{}' is not of the form name=value. What holds a comma stands in double quotes",
                 without_password(&part)
             )),
             other => other,
         };
         match keys {
-            [] => fail(&format!("{mistake}. It has no options")),
+            [] => fail(&say!("{mistake}. It has no options")),
             _ => fail(&language.sentence(&mistake)),
         }
     })

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use loadscope_words::say;
+
 use crate::keyvalue::{Wrong, flag, whole};
 
 /// Something that may stand behind `name=`.
@@ -68,9 +70,9 @@ impl OptionValue for Vec<String> {
     fn read(text: &str) -> Result<Self, Wrong> {
         let all: Self = text.split(';').map(|name| name.trim().to_owned()).collect();
         match all.iter().any(String::is_empty) {
-            true => Err(Wrong::other(
-                "names with semicolons between them are expected, as in a;b",
-            )),
+            true => Err(Wrong::other(say!(
+                "names with semicolons between them are expected, as in a;b"
+            ))),
             false => Ok(all),
         }
     }
@@ -106,7 +108,7 @@ macro_rules! words {
                 let found = Self::ALL.iter().find(|one| one.word() == text);
                 found.copied().ok_or_else(|| {
                     let words: Vec<&str> = Self::ALL.iter().map(|one| one.word()).collect();
-                    Wrong::Other(format!("one of {} is expected", words.join(", ")))
+                    Wrong::Other(say!("one of {} is expected", words.join(say!(", "))))
                 })
             }
 
@@ -208,9 +210,9 @@ impl OptionValue for Separator {
             ("semicolon" | ";", _) => Ok(Self::Semicolon),
             ("space", _) => Ok(Self::Space),
             (_, [byte]) if byte.is_ascii_graphic() && *byte != b'"' => Ok(Self::Other(*byte)),
-            _ => Err(Wrong::other(
-                "one of comma, tab, semicolon, space, or another character is expected",
-            )),
+            _ => Err(Wrong::other(say!(
+                "one of comma, tab, semicolon, space, or another character is expected"
+            ))),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use loadscope_words::say;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -38,7 +39,7 @@ impl<'de> Visitor<'de> for OfLists {
     type Value = Lists;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with a list of indices for each label")
+        f.write_str(say!("an object with a list of indices for each label"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Lists, A::Error> {
@@ -76,7 +77,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for List<'_, T> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of numbers")
+        f.write_str(say!("a list of numbers"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {

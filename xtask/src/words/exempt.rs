@@ -1,0 +1,132 @@
+//! Sentences that stand in the code alone, and why.
+
+/// Why a sentence is in no catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It is what PyTorch, Python or NumPy says in the same place, to the letter.
+    PyTorch,
+    /// It stands in a recording, which is read in any language.
+    Recorded,
+    /// It is read by a program: SQL, a shell, the first bytes of a format, a name within the window.
+    Code,
+}
+
+/// A file, and how the sentences begin that are exempt in it. An empty beginning stands for all.
+pub struct Exempt {
+    /// As seen from the workspace.
+    pub file: &'static str,
+    /// How they begin.
+    pub begins: &'static [&'static str],
+    /// Why.
+    pub why: Why,
+}
+
+const fn exempt(file: &'static str, begins: &'static [&'static str], why: Why) -> Exempt {
+    Exempt { file, begins, why }
+}
+
+/// Crates in which every other sentence stands in a catalog.
+#[cfg(test)]
+pub const HELD: [&str; 3] = ["loader/plan", "loader/exchange", "loader/live"];
+
+/// All that are exempt.
+pub const EXEMPT: &[Exempt] = &[
+    exempt(
+        "loader/plan/src/error.rs",
+        &[
+            "RuntimeError: DataLoader worker",
+            "Caught {kind} in",
+            "DataLoader worker (pid(s)",
+        ],
+        Why::PyTorch,
+    ),
+    exempt(
+        "loader/plan/src/error.rs",
+        &["in worker", "in the main thread", "index {index} is"],
+        Why::Recorded,
+    ),
+    exempt("loader/plan/src/facts.rs", &[""], Why::Recorded),
+    exempt(
+        "loader/plan/src/dataset/spec/data/about.rs",
+        &["annotated"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/plan/src/simulate.rs",
+        &["sample {sample} fails"],
+        Why::Recorded,
+    ),
+    exempt("loader/plan/src/forecast/checked.rs", &[""], Why::PyTorch),
+    exempt("loader/plan/src/loader/arguments.rs", &[""], Why::PyTorch),
+    exempt(
+        "loader/plan/src/plan.rs",
+        &["prefetch_factor must be"],
+        Why::PyTorch,
+    ),
+    exempt(
+        "loader/plan/src/rng/generator.rs",
+        &["random_ expects"],
+        Why::PyTorch,
+    ),
+    exempt("loader/plan/src/rng/multinomial.rs", &[""], Why::PyTorch),
+    exempt("loader/plan/src/rng/numpy.rs", &[""], Why::PyTorch),
+    exempt("loader/plan/src/rng/python.rs", &[""], Why::PyTorch),
+    exempt("loader/plan/src/sampler/arguments.rs", &[""], Why::PyTorch),
+    exempt(
+        "loader/plan/src/sampler/distributed/share.rs",
+        &[""],
+        Why::PyTorch,
+    ),
+    exempt(
+        "loader/plan/src/sampler/infinite.rs",
+        &["object of type"],
+        Why::PyTorch,
+    ),
+    exempt("loader/plan/src/sampler/random.rs", &[""], Why::PyTorch),
+    exempt("loader/plan/src/sampler/weighted.rs", &[""], Why::PyTorch),
+    exempt("loader/live/src/folder.rs", &[""], Why::Recorded),
+    exempt("loader/live/src/gauges.rs", &["one a second"], Why::Code),
+    exempt("loader/live/src/join.rs", &[""], Why::Recorded),
+    exempt("loader/live/src/join/about.rs", &[""], Why::Recorded),
+    exempt("loader/live/src/join/failing.rs", &[""], Why::Recorded),
+    exempt("loader/live/src/join/main_process.rs", &[""], Why::Recorded),
+    exempt(
+        "loader/live/src/remote.rs",
+        &["trap ", "exec /bin/sh"],
+        Why::Code,
+    ),
+    exempt(
+        "loader/exchange/src/lotus/tell.rs",
+        &["DataLoader of"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/exchange/src/profiler/tell.rs",
+        &["thread {}", "DataLoader of"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/exchange/src/recognize.rs",
+        &["SQLite format"],
+        Why::Code,
+    ),
+    exempt(
+        "loader/exchange/src/spdl.rs",
+        &["CASE ", "PRAGMA ", "SELECT "],
+        Why::Code,
+    ),
+    exempt(
+        "loader/exchange/src/spdl/tell.rs",
+        &["SPDL pipeline"],
+        Why::Recorded,
+    ),
+];
+
+/// Why a sentence of a file is exempt, and which of the exemptions that is.
+pub fn exemption(file: &str, text: &str) -> Option<(usize, Why)> {
+    let all = EXEMPT.iter().enumerate();
+    let mut of_file = all.filter(|(_, one)| one.file == file);
+    of_file
+        .find(|(_, one)| one.begins.iter().any(|begin| text.starts_with(begin)))
+        .map(|(at, one)| (at, one.why))
+}
