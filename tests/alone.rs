@@ -62,7 +62,7 @@ fn the_main_process_has_one_lane_and_no_other() {
 }
 
 #[test]
-fn what_is_loaded_and_what_is_trained_is_told_in_the_same_lane() {
+fn what_is_loaded_and_what_is_trained_is_shown_in_the_same_lane() {
     let (_dir, mut window) = open(Vec2::new(1100.0, 700.0), Theme::Dark);
     let run = &window.state().state.session.run;
     let path = run.path(2);

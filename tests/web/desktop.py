@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-# What a window has that nobody has changed yet, pixels.
+# The size of a window that has not been changed yet, pixels.
 WIDTH, HEIGHT = 1440, 900
 # Seconds that anything may take.
 DEADLINE = 120
@@ -49,7 +49,7 @@ class Desktop:
         subprocess.run(["xdotool", *map(str, words)], env=self.variables, check=True, stdout=subprocess.DEVNULL, timeout=DEADLINE)
 
     def focus(self):
-        """Without a window manager nobody else gives it the keyboard."""
+        """Without a window manager nothing else gives it the keyboard."""
         self.do("search", "--onlyvisible", "--name", "oadscope", "windowfocus", "--sync")
 
     def press(self, key):

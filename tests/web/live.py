@@ -104,7 +104,7 @@ def followed(attempt, name, command, python, program, variables):
 
 
 def ignored(attempt, python):
-    """A page that connects and reads nothing does not slow the program down."""
+    """A viewer that connects and reads nothing does not slow the program down."""
     program = attempt.folder / "fast.py"
     program.write_text(FAST)
     took = {False: [], True: []}
@@ -128,7 +128,7 @@ def alone_or_ignored(attempt, python, program, is_there):
         link = re.search(r"http://localhost:(\d+)/(\w+)/", line)
     viewer = Ignorant(int(link.group(1)), link.group(2)) if is_there else contextlib.nullcontext()
     with viewer:
-        # The program waits for this line, so that nobody comes too late.
+        # The program waits for this line, so that the viewer does not come too late.
         out, _ = running.communicate("\n", timeout=240)
     assert running.returncode == 0, out
     return float(re.search(r"took ([\d.]+)", out).group(1))

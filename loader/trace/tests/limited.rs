@@ -15,7 +15,7 @@ mod history;
 
 use history::{fold, history, moves};
 
-/// A history of some minutes, in which something is said now and then.
+/// A history of some minutes, in which something is reported now and then.
 fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
     let mut events = history(moves, false);
     for event in &mut events {

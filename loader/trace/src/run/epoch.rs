@@ -11,7 +11,7 @@ pub struct Epoch {
     pub start: Nanos,
     /// The end of the iterator; `None` while it lasts.
     pub end: Option<Nanos>,
-    /// The first batch that is told of: 0, or where a recording begins in the middle of the epoch a later one.
+    /// The first batch that is recorded: 0, or where a recording begins in the middle of the epoch a later one.
     pub first: u32,
     /// It began before the recording does.
     pub was_running: bool,

@@ -20,7 +20,7 @@ impl Run {
         });
     }
 
-    /// An epoch of which nothing before batch `first` is told.
+    /// An epoch of which nothing before batch `first` is recorded.
     pub(super) fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
         if self.epoch_at.contains_key(&epoch) {
             self.inconsistent += 1;
