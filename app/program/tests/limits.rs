@@ -172,7 +172,8 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
     let made = loadscope(&[
         "run",
         "--dataset",
-        "synthetic:len=30000,cost_ms=0",
+        // Slowly enough that no event is lost on a busy host.
+        "synthetic:len=30000,cost_ms=0.2",
         "--batch-size",
         "2",
         "--epochs",

@@ -22,7 +22,9 @@ impl Run {
 
     /// An epoch of which nothing before batch `first` is recorded.
     pub(super) fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
-        if self.epoch_at.contains_key(&epoch) {
+        /// No epoch has as many batches before those that are recorded, so that indices can be counted on from there.
+        const MOST: u32 = u32::MAX / 2;
+        if first > MOST || self.epoch_at.contains_key(&epoch) {
             self.inconsistent += 1;
             return;
         }
