@@ -6,7 +6,7 @@ use loadscope_trace::{
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{finite, info, plain, time};
+use super::plain::{finite, info, plain, time};
 
 fn sums() -> impl Strategy<Value = Sums> {
     let counts = any::<[u64; 4]>();
