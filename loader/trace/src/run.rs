@@ -102,6 +102,8 @@ pub struct Run {
     epoch_at: BTreeMap<u32, usize>,
     /// Numbers of the epochs that last.
     open_epochs: BTreeSet<u32>,
+    /// Batches that an error was about before they were dispatched.
+    early_errors: BTreeSet<BatchId>,
     /// Positions in `workers` of those that have not ended.
     running: BTreeMap<WorkerId, Vec<usize>>,
     /// Number of batches that epochs left out so far.
@@ -237,7 +239,7 @@ impl Run {
             stage: Stage::Queued,
             was_held: false,
             was_yielded: false,
-            has_error: false,
+            has_error: self.early_errors.contains(&dispatch.batch),
             pinned: false,
             flying: self.in_flight.len() as u32,
             place: None,
@@ -363,9 +365,12 @@ impl Run {
 
     fn message(&mut self, at: Nanos, message: &Message) {
         if message.level == Level::Error
-            && let Some(row) = message.about.and_then(|id| self.row(id))
+            && let Some(id) = message.about
         {
-            self.batches[row].has_error = true;
+            match self.row(id) {
+                Some(row) => self.batches[row].has_error = true,
+                None => _ = self.early_errors.insert(id),
+            }
         }
         self.messages.push((at, message.clone()));
     }

@@ -251,3 +251,38 @@ fn the_moment_moves_within_a_frame_however_long_the_run_is() {
     run.hide_after(None);
     assert_eq!(run.transitions().len(), all);
 }
+
+/// An error about a batch that comes before the batch, and one that comes after it.
+#[test]
+fn an_error_that_comes_before_its_batch_belongs_to_it() {
+    use loadscope_trace::{BatchId, EventKind, Level, Message, RunId};
+
+    let batch = BatchId { epoch: 0, idx: 0 };
+    let error = || {
+        EventKind::Message(Box::new(Message {
+            level: Level::Error,
+            text: "it failed".to_owned(),
+            about: Some(batch),
+            worker: None,
+            sample: None,
+        }))
+    };
+    let kinds = [
+        EventKind::EpochStarted { epoch: 0 },
+        error(),
+        EventKind::dispatched(batch, None, Vec::new()),
+        error(),
+    ];
+    let events: Vec<Event> = (0..)
+        .zip(kinds)
+        .map(|(at, kind)| Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        })
+        .collect();
+    let mut run = Run::default();
+    events[..3].iter().for_each(|event| run.apply(event));
+    assert!(run.batches()[0].has_error);
+    check(&events, &[0.0, 0.3, 0.7, 1.0]);
+}
