@@ -84,7 +84,7 @@ fn pictures_of_recent_runs() {
         assert!(cut(&window).is_empty(), "{name}: {:?}", cut(&window));
         let pairs = overlapping(&window);
         assert!(pairs.is_empty(), "{name}: {pairs:?}");
-        window.picture(format!("welcome_{name}"));
+        window.picture(format!("recent_{name}"));
         results.extend_harness(&mut window);
     }
 }
