@@ -98,6 +98,11 @@ impl Batch {
         self.indices.len().max(self.timings.len())
     }
 
+    /// True once it was told how long its samples took, even if it has none.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.timings.len() > 0 || self.stage_names.is_some()
+    }
+
     /// True once it has been in the pin thread: its tensors are in page-locked memory.
     pub fn was_pinned(&self) -> bool {
         self.pinned

@@ -286,3 +286,41 @@ fn an_error_that_comes_before_its_batch_belongs_to_it() {
     assert!(run.batches()[0].has_error);
     check(&events, &[0.0, 0.3, 0.7, 1.0]);
 }
+
+/// A batch without samples that is measured twice: what came first counts.
+#[test]
+fn a_batch_without_samples_is_measured_once() {
+    use loadscope_trace::{BatchId, EventKind, Fetched, RunId, StageTiming};
+
+    let batch = BatchId { epoch: 0, idx: 0 };
+    let fetched = |stage: &str| {
+        EventKind::Fetched(Box::new(Fetched {
+            batch,
+            samples: Vec::new(),
+            stages: vec![StageTiming {
+                name: stage.to_owned(),
+                walls: Vec::new(),
+            }],
+        }))
+    };
+    let kinds = [
+        EventKind::EpochStarted { epoch: 0 },
+        EventKind::dispatched(batch, None, Vec::new()),
+        fetched("decode"),
+        fetched("augment"),
+        EventKind::Consumer { waiting: true },
+    ];
+    let events: Vec<Event> = (0..)
+        .zip(kinds)
+        .map(|(at, kind)| Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        })
+        .collect();
+    let mut run = Run::default();
+    events.iter().for_each(|event| run.apply(event));
+    let stages = run.sample_stages(0).map(|s| s.names.to_vec());
+    assert_eq!(stages, Some(vec!["decode".to_owned()]));
+    check(&events, &[0.0, 0.3, 0.5, 0.7, 0.9, 1.0]);
+}

@@ -12,7 +12,8 @@ const MAX_STAGE_LISTS: usize = 256;
 impl Run {
     pub(super) fn fetched(&mut self, at: Nanos, fetched: &Fetched) {
         let row = self.row(fetched.batch);
-        let Some(row) = row.filter(|row| self.batches[*row].timings.len() == 0) else {
+        // Once only, also a batch without samples.
+        let Some(row) = row.filter(|row| !self.batches[*row].is_measured()) else {
             self.inconsistent += 1;
             return;
         };
@@ -22,8 +23,10 @@ impl Run {
         };
         self.batches[row].timings = Extent::new(self.timings.len(), count);
         self.timings.extend(&fetched.samples);
-        self.fetches.push((at, row as u32));
         self.stages_of(at, row, fetched);
+        if self.batches[row].is_measured() {
+            self.fetches.push((at, row as u32));
+        }
     }
 
     /// The named stages of the batch at `row`.

@@ -214,7 +214,7 @@ impl Run {
             let Some(batch) = self.batches.get_mut(*row as usize) else {
                 continue;
             };
-            if (*row as usize) < rows && batch.timings.len() > 0 {
+            if (*row as usize) < rows && batch.is_measured() {
                 hidden.batches.push((*row as usize, batch.clone()));
                 forget_samples(batch);
             }
