@@ -36,5 +36,6 @@ mod timeline;
 mod travel;
 mod trying;
 mod waits;
+mod watching;
 mod welcome;
 mod window;

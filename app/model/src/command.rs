@@ -12,6 +12,7 @@ use crate::prefs::Annotations;
 use crate::question::{Answer, Output};
 use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, Item, LaneGroup, OptionsOf, TimeView, Workspace};
+use crate::watching::ProgramToWatch;
 use loadscope_insight::diagnose::Check;
 use loadscope_insight::landmarks::Goal;
 use loadscope_insight::sampling::Choice;
@@ -54,6 +55,12 @@ pub enum Command {
     ShowLoader(RunId),
     /// Compare with this recording.
     CompareWith(PathBuf),
+    /// Ask for the program that is to be watched, or no longer.
+    AskProgram(Option<Box<ProgramToWatch>>),
+    /// Ask for its file.
+    ChooseScript,
+    /// Start this program and watch it.
+    WatchProgram(Box<ProgramToWatch>),
     /// Let a path be typed, or no longer.
     TypePath(Option<TypedPath>),
     /// This path was typed; what it is for follows as a command of its own.

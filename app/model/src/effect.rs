@@ -6,6 +6,7 @@ use loadscope_insight::diagnose::Check;
 use loadscope_words::Language;
 
 use crate::picture::Picture;
+use crate::watching::ProgramToWatch;
 
 /// What has to be done outside the state.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +56,10 @@ pub enum Effect {
     EndTries,
     /// Read this file, to compare the run with it.
     Compare(PathBuf),
+    /// Start this program and watch it.
+    Watch(Box<ProgramToWatch>),
+    /// Ask for the file of a program.
+    AskScript,
     /// Ask for a file to open.
     AskOpen,
     /// Ask for a file to compare with.

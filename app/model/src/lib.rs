@@ -39,6 +39,7 @@ pub mod trying;
 pub mod typing;
 pub mod update;
 pub mod view;
+pub mod watching;
 
 pub use model::Model;
 

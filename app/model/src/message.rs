@@ -66,6 +66,8 @@ pub enum Message {
     Notice(Notice),
     /// What was to be opened or compared with could not be read, and why.
     NotOpened(String),
+    /// The program that was to be watched could not be started, and why.
+    NotWatched(String),
     /// This is looked at before it is opened, or nothing any more.
     Looking(Option<PathBuf>),
     /// Another recording is being read, to compare the run with.

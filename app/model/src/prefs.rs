@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::sketch::Sketches;
 use crate::state::learn::Learned;
 use crate::view::Workspace;
+use crate::watching::ProgramToWatch;
 
 /// What the user wants of animations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +98,8 @@ pub struct Prefs {
     pub recent: Vec<PathBuf>,
     /// Tiny drawings of them.
     pub sketches: Sketches,
+    /// The program that was watched last.
+    pub watched: ProgramToWatch,
     /// Where the window stood on the screen.
     pub window: Option<WindowPlace>,
     /// What was learned so far.
@@ -133,6 +136,7 @@ impl Default for Prefs {
             asks: true,
             recent: Vec::new(),
             sketches: Sketches::default(),
+            watched: ProgramToWatch::default(),
             window: None,
             learned: Learned::default(),
         }

@@ -11,6 +11,7 @@ use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
 use crate::view::{OptionsOf, Workspace};
+use crate::watching::Watching;
 
 mod act;
 mod arrive;
@@ -69,6 +70,11 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         Message::LetGo => state.look.history.let_go(),
         Message::Checked(problems) => state.look.problems = problems,
         Message::Notice(notice) => arrive::tell(state, notice),
+        Message::NotWatched(why) => {
+            if let Some(watching) = &mut state.overlay.watching {
+                watching.problem = Some(why);
+            }
+        }
         Message::NotOpened(why) => arrive::not_opened(state, &why),
         Message::Looking(path) => state.overlay.looking = path,
         Message::Comparing => state.prefs.workspace = Workspace::Diagnose,
@@ -143,6 +149,11 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::CompareRun(number) => Some(Effect::CompareRun(number)),
         Command::DropRun(number) => Some(Effect::DropRun(number)),
         Command::AskData { word, is_folder } => Some(Effect::AskData { word, is_folder }),
+        Command::ChooseScript => Some(Effect::AskScript),
+        Command::WatchProgram(program) => {
+            state.prefs.watched = (*program).clone();
+            Some(Effect::Watch(program))
+        }
         Command::SaveTo(path) => Some(write(Output::Recording(path), false)),
         Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
         Command::Overwrite(output) => Some(write(output, true)),
@@ -197,6 +208,12 @@ fn change(state: &mut State, command: Command) {
         Command::WhatIf(base) => state.session.diagnose.base = base.map(|b| *b),
         Command::Pick(place) => state.session.diagnose.picked = place,
         Command::ShowLoader(id) => loader::show(state, id),
+        Command::AskProgram(program) => {
+            state.overlay.watching = program.map(|program| Watching {
+                program: *program,
+                problem: None,
+            });
+        }
         Command::TypePath(typed) => state.overlay.typing = typed,
         Command::Typed(typed) => {
             state.overlay.typing = None;
@@ -237,6 +254,8 @@ fn change(state: &mut State, command: Command) {
         | Command::CompareRun(_)
         | Command::DropRun(_)
         | Command::AskData { .. }
+        | Command::ChooseScript
+        | Command::WatchProgram(_)
         | Command::Open(_)
         | Command::ExportTo(_)
         | Command::Overwrite(_)

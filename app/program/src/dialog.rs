@@ -13,6 +13,7 @@ use loadscope_model::notice::Notice;
 use loadscope_model::picture::Picture;
 use loadscope_model::question::Output;
 use loadscope_model::typing::{PathFor, TypedPath};
+use loadscope_model::watching::Watching;
 use loadscope_session::{ExportFormat, Waker};
 use loadscope_words::say;
 
@@ -49,6 +50,18 @@ impl Dialogs {
             .add_filter(say!("All files"), &["*"]);
         self.ask(dialog.pick_file(), Some(PathFor::Open), |f| {
             Command::Open(f.path().to_owned())
+        });
+    }
+
+    /// Asks for the program that is to be watched; what else was typed stays.
+    pub fn script(&self, asked: Option<&Watching>) {
+        let dialog = AsyncFileDialog::new()
+            .set_title(say!("Choose a program"))
+            .add_filter(say!("Python programs"), &["py"])
+            .add_filter(say!("All files"), &["*"]);
+        let program = asked.map_or_else(Default::default, |asked| asked.program.clone());
+        self.ask(dialog.pick_file(), None, |f| {
+            Command::AskProgram(Some(Box::new(program.with_script(f.path()))))
         });
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use eframe::egui::{Context, Ui, ViewportCommand};
@@ -27,6 +27,7 @@ use loadscope_words::{Language, set_language};
 mod compare;
 mod held;
 mod intake;
+mod launch;
 mod learning;
 mod opening;
 mod pending;
@@ -39,6 +40,9 @@ mod trying;
 
 /// When the window closes, the loader's threads are given so long to end: one that reads a large file cannot be asked.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The programs that a window started.
+pub type Started = Arc<Mutex<Vec<Watched>>>;
 
 /// What to show at the start.
 #[derive(Clone, Default)]
@@ -59,6 +63,8 @@ pub struct Start {
     pub program: Vec<OsString>,
     /// Where folders for recordings of tries are made; empty: where this program was started.
     pub tries_in: PathBuf,
+    /// Where the window puts the programs that it started: they may outlive it.
+    pub started: Started,
     /// Where live runs are written as they come; without, they are only in memory.
     pub journal: Option<Journal>,
     /// Where the preferences are kept; without, they are forgotten.
@@ -90,6 +96,10 @@ pub struct App {
     /// The program that is watched, and its arguments.
     program: Vec<OsString>,
     tries_in: PathBuf,
+    /// Programs that were started here and have not ended.
+    launched: Vec<launch::Launched>,
+    /// All that were started here, for who outlives the window.
+    started: Started,
     /// Other arguments are tried on it.
     tries: Option<tries::Tries>,
     /// The recording that is being read, to compare the run with.
@@ -128,6 +138,8 @@ impl App {
             window: Window::default(),
             preview: None,
             program: start.program,
+            launched: Vec::new(),
+            started: start.started,
             tries_in: start.tries_in,
             tries: None,
             comparing: None,
@@ -248,6 +260,7 @@ impl eframe::App for App {
         self.settle_motion(ctx);
         let more = self.drain(ctx) | self.drain_kept(ctx);
         self.hear_tries(ctx);
+        self.hear_launched(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
             // What was not saved stays in the journal.
             self.closing = true;

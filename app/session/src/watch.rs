@@ -1,6 +1,7 @@
 //! Watches a PyTorch program: hears its processes, puts what they say into order, writes the log and passes it on.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
@@ -68,7 +69,20 @@ impl Watched {
         request: &Request,
         output: Output,
     ) -> Result<Self, ProgramError> {
-        Program::start(command, request, output).map(Self::of)
+        Program::start(command, None, request, output).map(Self::of)
+    }
+
+    /// Starts `command` in `folder`.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start_in(
+        folder: Option<&Path>,
+        command: &[OsString],
+        request: &Request,
+        output: Output,
+    ) -> Result<Self, ProgramError> {
+        Program::start(command, folder, request, output).map(Self::of)
     }
 
     /// Starts `command` on another host.

@@ -23,6 +23,7 @@ pub mod status;
 pub mod toolbar;
 pub mod transport;
 mod typing;
+pub mod watching;
 pub mod welcome;
 
 pub use crate::kit::parts::{all as marked, mark};

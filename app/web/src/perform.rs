@@ -76,6 +76,8 @@ impl App {
             | Effect::RemoveLeftOver(_)
             | Effect::TryProgram
             | Effect::EndTries
+            | Effect::Watch(_)
+            | Effect::AskScript
             | Effect::AskSave
             | Effect::AskFolder
             | Effect::AskData { .. }

@@ -17,7 +17,7 @@ use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::{
     diagnose, drop, glossary, help, learn, mark, messages, notices, options, palette, runs, search,
-    status, toolbar, welcome,
+    status, toolbar, watching, welcome,
 };
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
@@ -153,6 +153,7 @@ impl Window {
         commands.extend(learn::stage(ui, state, player));
         commands.extend(help::show(ui, state));
         commands.extend(glossary::show(ui, state));
+        commands.extend(watching::show(ui, state));
         commands.extend(messages::show(ui, state));
         commands.extend(search::show(ui, state));
         commands.extend(notices::show(ui, state));

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use loadscope_files::TemporaryFolder;
@@ -80,12 +81,13 @@ pub struct Address {
 }
 
 impl Program {
-    /// Starts `command`, whose Python processes tell a [`Listener`].
+    /// Starts `command`, in `folder` or else where this process was started. Its Python processes tell a [`Listener`].
     ///
     /// # Errors
     /// If the probe has no place, or the program cannot be started.
     pub fn start(
         command: &[OsString],
+        folder: Option<&Path>,
         request: &Request,
         output: Output,
     ) -> Result<(Self, Listener), ProgramError> {
@@ -110,6 +112,7 @@ impl Program {
                 None => start.env_remove(name),
             };
         }
+        folder.map(|folder| start.current_dir(folder));
         let leads = matches!(output, Output::File(_));
         if let Output::File(file) = output {
             let same = file.try_clone().map_err(ProgramError::Preparing)?;

@@ -115,7 +115,7 @@ pub enum Action {
     CancelExport,
     /// Choose a folder of pictures.
     ChooseFolder,
-    /// How to watch a program of PyTorch's.
+    /// Ask for a PyTorch program, start it and watch it.
     WatchProgram,
     /// Save the enlarged picture.
     SavePicture,

@@ -28,6 +28,7 @@ use crate::sketch::Sketches;
 use crate::trying::Trying;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
+use crate::watching::Watching;
 
 /// A recording on its way to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,6 +186,8 @@ pub struct Look {
 pub struct Overlay {
     /// The palette, while it is open.
     pub palette: Option<Palette>,
+    /// The program that is to be watched, while it is asked for.
+    pub watching: Option<Watching>,
     /// The path that is being typed.
     pub typing: Option<TypedPath>,
     /// The path that was typed last, until it is known that it served: if it did not, it is there to be corrected.

@@ -14,6 +14,7 @@ use crate::effect::Effect;
 use crate::prefs::Motion;
 use crate::state::{Source, State};
 use crate::view::{Cursor, Lower, OptionsOf, Workspace};
+use crate::watching::Watching;
 
 /// What one types to watch a program.
 pub const WATCH: &str = "loadscope watch -- python train.py";
@@ -38,6 +39,13 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Export => return Some(Effect::AskExport),
         A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),
+        A::WatchProgram if !state.place.in_page => {
+            state.overlay.watching = Some(Watching {
+                program: state.prefs.watched.clone(),
+                problem: None,
+            });
+            return None;
+        }
         A::WatchProgram => {
             state.overlay.hint = Some(say!("Copied. Paste it into a terminal: {WATCH}"));
             return Some(Effect::Copy(WATCH.to_owned()));

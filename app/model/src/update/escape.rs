@@ -6,6 +6,7 @@ use crate::state::State;
 pub(super) fn escape(state: &mut State) {
     if state.overlay.palette.take().is_some()
         || state.overlay.typing.take().is_some()
+        || state.overlay.watching.take().is_some()
         || state.session.replacing.take().is_some()
         || state.overlay.question.take().is_some()
         || state.overlay.glossary.take().is_some()

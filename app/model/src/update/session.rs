@@ -27,6 +27,7 @@ pub fn begin(state: &mut State, source: Source, watched: bool) {
     state.session.watched = watched;
     if watched {
         state.session.options_of = OptionsOf::Run;
+        state.overlay.watching = None;
     }
 }
 

@@ -3,14 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::PoisonError;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
 
+use super::terminal::complain;
 use crate::preferences::Store;
 use crate::window::preview::Learn;
-use crate::window::{App, Start};
+use crate::window::{App, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_session::{Journal, Watched, look, refusal};
 use loadscope_words::{Language, say};
@@ -85,6 +87,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         )),
     };
     let mut start = start;
+    let started = Started::clone(&start.started);
     let kept = start.store.as_mut().and_then(Store::load);
     let place = kept.as_ref().and_then(|prefs| prefs.window);
     let options = eframe::NativeOptions {
@@ -121,7 +124,17 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             without_place(&error.to_string())
         ));
     }
+    wait_for(&started);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Programs that were started from the window go on without it, and are recorded to their end.
+fn wait_for(started: &Started) {
+    let started = started.lock().unwrap_or_else(PoisonError::into_inner);
+    for watched in started.iter().filter(|watched| !watched.has_ended()) {
+        complain(say!("the window is closed; the program goes on"));
+        watched.wait();
+    }
 }
 
 /// An error of the window system, without the place in its source, which is a path on the host that built it.

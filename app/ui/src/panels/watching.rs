@@ -1,0 +1,158 @@
+//! The sheet that asks for a PyTorch program to watch.
+
+use egui::{
+    Align2, Checkbox, Id, Key, Label, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo, Window,
+    vec2,
+};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::watching::{ProgramToWatch, Watching};
+use loadscope_words::say;
+
+use crate::kit::empty::hint;
+use crate::theme::{Palette, mono, size, space, words};
+
+/// The widest that it becomes, points.
+const WIDEST: f32 = 620.0;
+/// Width of the names of the fields.
+const NAME: f32 = 110.0;
+/// Width of *Choose…*.
+const CHOOSE: f32 = 96.0;
+
+/// Shows the sheet if it is open.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let Some(watching) = &state.overlay.watching else {
+        return Vec::new();
+    };
+    let mut commands = Vec::new();
+    let mut is_open = true;
+    let room = ui.ctx().content_rect().size();
+    Window::new(Action::WatchProgram.info().name)
+        .open(&mut is_open)
+        .collapsible(false)
+        .resizable(false)
+        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
+        .show(ui.ctx(), |ui| {
+            ui.set_width(WIDEST.min(room.x - 48.0));
+            sheet(ui, watching, &mut commands);
+        });
+    if !is_open {
+        commands.push(Command::AskProgram(None));
+    }
+    commands
+}
+
+fn sheet(ui: &mut Ui, watching: &Watching, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let mut program = watching.program.clone();
+    hint(
+        ui,
+        say!(
+            "It runs unchanged, in a process of its own. What its DataLoaders do is shown here while it runs, and recorded"
+        ),
+    );
+    ui.add_space(space::GAP);
+    let first = Id::unique("program to watch");
+    ui.horizontal(|ui| {
+        let room = CHOOSE + ui.spacing().item_spacing.x;
+        field(
+            ui,
+            say!("Program"),
+            "train.py",
+            &mut program.script,
+            Some(first),
+            room,
+        );
+        let size = vec2(CHOOSE, ui.spacing().interact_size.y);
+        let choose = ui.add_sized(size, egui::Button::new(say!("Choose…")));
+        let tip = say!("A Python file; it is started in its folder");
+        commands.extend(
+            choose
+                .on_hover_text(tip)
+                .clicked()
+                .then_some(Command::ChooseScript),
+        );
+    });
+    let mut row = |name: &str, example: &str, text: &mut String| {
+        ui.horizontal(|ui| field(ui, name, example, text, None, 0.0));
+    };
+    row(say!("Arguments"), "--epochs 3", &mut program.arguments);
+    row(
+        say!("Folder"),
+        say!("where Loadscope was started"),
+        &mut program.folder,
+    );
+    row(say!("Python"), ProgramToWatch::PYTHON, &mut program.python);
+    ui.horizontal(|ui| {
+        ui.add_space(NAME + ui.spacing().item_spacing.x);
+        ui.add(Checkbox::new(
+            &mut program.previews,
+            say!("Keep small pictures of batches, about once a second"),
+        ));
+    });
+    ui.add_space(space::GAP);
+    let command = program.command();
+    let why = match (&watching.problem, &command) {
+        (Some(problem), _) => Some((problem.as_str(), palette.stall)),
+        (None, Err(missing)) => Some((*missing, palette.weak)),
+        (None, Ok(_)) => None,
+    };
+    if let Some((why, colour)) = why {
+        ui.add(Label::new(RichText::new(why).color(colour)).wrap());
+    }
+    ui.horizontal(|ui| {
+        let start = ui.add_enabled(command.is_ok(), egui::Button::new(say!("Start")));
+        // The field has let go of the keyboard by then.
+        let enter = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Enter));
+        if command.is_ok() && (start.clicked() || enter) {
+            commands.push(Command::WatchProgram(Box::new(program.clone())));
+        }
+        if ui.button(say!("Cancel")).clicked() {
+            commands.push(Command::AskProgram(None));
+        }
+        let line = say!("In a terminal: {}", loadscope_model::update::WATCH);
+        ui.label(
+            RichText::new(line)
+                .font(words(size::SMALL))
+                .color(palette.weak),
+        );
+    });
+    let is_changed = program != watching.program;
+    if commands.is_empty() && is_changed {
+        commands.push(Command::AskProgram(Some(Box::new(program))));
+    }
+}
+
+/// A field with its name; `room` points are left free on its right.
+fn field(ui: &mut Ui, name: &str, example: &str, text: &mut String, first: Option<Id>, room: f32) {
+    let palette = Palette::of(ui);
+    let size = vec2(NAME, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(
+        size,
+        egui::Layout::left_to_right(egui::Align::Center),
+        |ui| {
+            ui.set_min_width(NAME);
+            ui.label(RichText::new(name).color(palette.text));
+        },
+    );
+    let edit = TextEdit::singleline(text)
+        .font(mono(size::BODY))
+        .hint_text(example)
+        .desired_width(ui.available_width() - room - 12.0);
+    let edit = match first {
+        Some(id) => edit.id(id),
+        None => edit,
+    };
+    let response = ui.add(edit);
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
+    // It has the keyboard when the sheet opens.
+    if let Some(id) = first {
+        let seen = id.with("seen");
+        let frame = ui.ctx().cumulative_frame_nr();
+        let last: Option<u64> = ui.data(|d| d.get_temp(seen));
+        ui.data_mut(|d| d.insert_temp(seen, frame));
+        if last.is_none_or(|last| last + 2 < frame) {
+            response.request_focus();
+        }
+    }
+}
