@@ -1,7 +1,7 @@
 //! The Sampling workspace: orders of the engine, as recorded and as predicted, in the whole window.
 
 use eframe::egui::{Key, Modifiers, PointerButton, Role, Theme, Vec2, vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
@@ -106,6 +106,73 @@ fn points_are_coloured_by_class_by_worker_or_by_batch() {
             }
         }
         results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn ranks_and_epochs_are_laid_over_each_other() {
+    let mut results = SnapshotResults::new();
+    let told = RunOptions {
+        set_epoch: true,
+        ..distributed()
+    };
+    for (options, said, by, layers, name) in [
+        (
+            told,
+            "251 of 1,003 indices come",
+            "All ranks, by colour",
+            ["rank 0", "rank 1", "rank 2", "rank 3"].as_slice(),
+            "sampling_by_rank",
+        ),
+        (
+            digits(),
+            "Every one of the 1,797 indices",
+            "All epochs, by colour",
+            ["epoch 0", "epoch 1"].as_slice(),
+            "sampling_by_epoch",
+        ),
+    ] {
+        for (theme, size, name) in [
+            (Theme::Dark, vec2(1440.0, 900.0), format!("{name}-dark")),
+            (Theme::Light, SMALL, format!("{name}-light")),
+        ] {
+            let mut window = open(&Recorded::of(options.clone()), theme, size);
+            until(&mut window, said);
+            let plain = colours(&mut window);
+            window
+                .get_by_label("What the points are coloured by")
+                .click();
+            window.run();
+            window.get_by_label(by).click();
+            window.run();
+            let many = colours(&mut window);
+            assert!(many > plain, "{by}: {many} and {plain} colours");
+            // The squares beside the drop-down say which is which.
+            for layer in layers {
+                let all = window.query_all_by_label(layer);
+                assert!(all.count() >= 1, "{layer}");
+            }
+            window.picture(name);
+            results.extend_harness(&mut window);
+        }
+    }
+}
+
+/// One epoch of one rank: there is nothing to lay over it.
+#[test]
+fn what_cannot_be_laid_over_each_other_is_grey() {
+    let options = RunOptions {
+        epochs: 1,
+        ..digits()
+    };
+    let mut window = open(&Recorded::of(options), Theme::Dark, SMALL);
+    until(&mut window, "Every one of the 1,797 indices");
+    window
+        .get_by_label("What the points are coloured by")
+        .click();
+    window.run();
+    for by in ["All ranks, by colour", "All epochs, by colour"] {
+        assert!(window.get_by_label(by).accesskit_node().is_disabled());
     }
 }
 

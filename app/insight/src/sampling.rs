@@ -12,6 +12,7 @@ mod finding;
 pub mod findings;
 pub mod of_run;
 pub mod order;
+pub mod overlay;
 pub mod predict;
 pub mod ranks;
 pub mod raster;

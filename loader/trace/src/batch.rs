@@ -98,7 +98,7 @@ impl Batch {
         self.indices.len().max(self.timings.len())
     }
 
-    /// True once it was told how long its samples took, even if it has none.
+    /// True once the times of its samples are known, even if it has none.
     pub(crate) fn is_measured(&self) -> bool {
         self.timings.len() > 0 || self.stage_names.is_some()
     }

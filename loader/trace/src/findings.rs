@@ -48,7 +48,7 @@ impl Diagnosis {
     /// The same for who has surveyed the run already.
     pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);
-        remedy::agree(&mut findings, survey, prospects);
+        remedy::agree(&mut findings, survey.workers, prospects);
         findings.extend(more);
         // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));

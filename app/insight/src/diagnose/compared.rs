@@ -15,6 +15,8 @@ const PARTS: usize = 240;
 pub struct Compared {
     /// The outcome in one sentence.
     pub sentence: String,
+    /// Which options differ, in one line.
+    pub options: String,
     /// What to think of the whole.
     pub outcome: Outcome,
     /// Numbers of both.
@@ -56,8 +58,8 @@ pub struct Strip {
 }
 
 impl Compared {
-    /// Holds `this` against `other`; each with true if its file was cut off.
-    pub fn of(other: (&Run, bool), this: (&Run, bool), datasets: Datasets) -> Self {
+    /// Holds `this` against `other`, which is called `name`; each with true if its file was cut off.
+    pub fn of(name: &str, other: (&Run, bool), this: (&Run, bool), datasets: Datasets) -> Self {
         let comparison = Comparison::of(other, this, datasets);
         let rows = comparison.measures.iter().map(|m| {
             let (name, other, this) = shown(m);
@@ -70,15 +72,12 @@ impl Compared {
             }
         });
         let (gone, new) = comparison.findings();
-        let sentence = comparison.sentence();
         let (a, b) = (&comparison.a.survey, &comparison.b.survey);
         let longest = a.total().max(b.total());
         let epochs = (other.0.epochs().len(), this.0.epochs().len());
         Self {
-            sentence: match sentence.strip_prefix(say!("B is ")) {
-                Some(rest) => say!("This run is {rest}"),
-                None => sentence,
-            },
+            sentence: comparison.sentence_of(name, say!("This run")),
+            options: comparison.options(),
             outcome: comparison.outcome(),
             rows: rows.collect(),
             gone: gone.into_iter().map(|id| title(id).to_owned()).collect(),
@@ -122,7 +121,12 @@ mod tests {
             ..slow.clone()
         };
         let (before, after) = (simulated(&slow), simulated(&fast));
-        let compared = Compared::of((&before, false), (&after, false), Datasets::default());
+        let compared = Compared::of(
+            "before",
+            (&before, false),
+            (&after, false),
+            Datasets::default(),
+        );
         assert_eq!(compared.outcome, Outcome::Improved);
         assert!(
             compared.sentence.starts_with("This run is faster"),

@@ -1,8 +1,8 @@
 //! What is found out about a run: the verdict, the blame, the findings, what was waited for longest.
 
 use loadscope_trace::{
-    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Run, RunId, Stage, Survey,
-    WorkerId,
+    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, RunId, Stage,
+    Survey, WorkerId,
 };
 use loadscope_words::say;
 
@@ -21,6 +21,8 @@ pub const SHOWN: usize = 10;
 pub struct Look {
     /// The verdict and the findings.
     pub diagnosis: Diagnosis,
+    /// Workers of the run.
+    pub workers: usize,
     /// What the trainer waited for.
     pub blame: Blame,
     /// From the beginning of the first epoch to the end.
@@ -133,6 +135,7 @@ impl Look {
         });
         Ok(Self {
             total: survey.total(),
+            workers: survey.workers,
             program: Program::of(all, id),
             parts: parts(&survey, &blame, &longest),
             ready_batches: blame
@@ -145,6 +148,15 @@ impl Look {
             blame,
             fetching,
         })
+    }
+
+    /// The same once it is known what other settings would bring: its findings advise nothing else.
+    #[must_use]
+    pub fn agreeing(&self, prospects: &Prospects) -> Self {
+        Self {
+            diagnosis: self.diagnosis.agreeing(self.workers, prospects),
+            ..self.clone()
+        }
     }
 
     /// Share of the time in which the trainer waited, 0 to 1.

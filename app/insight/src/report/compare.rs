@@ -15,7 +15,9 @@ use crate::format::percent;
 use crate::format::signed;
 
 mod chance;
+pub mod differ;
 mod distribution;
+mod paired;
 mod pieces;
 pub mod rules;
 mod strip;
@@ -25,8 +27,9 @@ pub use chance::Outcome;
 use chance::{CONFIDENCE, FEW_PIECES, SEED, any_of};
 pub use distribution::Quantile;
 use distribution::quantiles;
+use paired::Noise;
 pub(crate) use pieces::Drawn;
-use pieces::{epochs_of, summed};
+use pieces::{epochs_of, piece, summed, yield_the_same};
 use strip::strip;
 pub use titles::title;
 
@@ -86,7 +89,8 @@ impl<'a> Comparison<'a> {
     /// Holds two runs against each other, epoch by epoch.
     pub fn of(a: (&'a Run, bool), b: (&'a Run, bool), datasets: Datasets) -> Self {
         let epochs = a.0.epochs().len().min(b.0.epochs().len());
-        let (of_a, of_b) = (epochs_of(a.0, epochs), epochs_of(b.0, epochs));
+        let piece = piece(a.0, epochs).max(piece(b.0, epochs));
+        let (of_a, of_b) = (epochs_of(a.0, epochs, piece), epochs_of(b.0, epochs, piece));
         let times = |of: &[Vec<Vec<Drawn>>], time: fn(&Drawn) -> f64| -> Vec<Vec<f64>> {
             let pieces = of.iter().flatten();
             pieces.map(|p| p.iter().map(time).collect()).collect()
@@ -94,7 +98,9 @@ impl<'a> Comparison<'a> {
         let quantiles_of = |id, time| quantiles(id, &times(&of_a, time), &times(&of_b, time));
         let mut distributions = quantiles_of("wait_seconds", |d| d.waited * 1e-9);
         distributions.extend(quantiles_of("work_seconds", |d| d.work * 1e-9));
-        let measures = measures(&summed(&of_a), &summed(&of_b));
+        let is_paired = yield_the_same(a.0, b.0, epochs);
+        let noise = is_paired.then(|| Noise::between(&of_a, &of_b));
+        let measures = measures(&summed(&of_a), &summed(&of_b), noise);
         Self {
             distributions,
             a: Report::of(a.0, a.1, datasets),
@@ -112,23 +118,37 @@ impl<'a> Comparison<'a> {
 
     /// The outcome in one sentence, which names what the change is of.
     pub fn sentence(&self) -> String {
+        self.sentence_of("A", "B")
+    }
+
+    /// The same with names of the runs.
+    pub fn sentence_of(&self, a: &str, b: &str) -> String {
         let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
+        let both = self
+            .times()
+            .map(|(of_a, of_b)| say!("{b} took {of_b}, {a} {of_a}"));
         match (self.outcome(), self.measures.first()) {
-            (Outcome::Improved, Some(m)) => say!("B is faster: {}", of(m)),
-            (Outcome::Worse, Some(m)) => say!("B is slower: {}", of(m)),
-            (_, Some(m)) => match (self.times(), m.low) {
-                (Some((a, b)), Some(_)) => say!(
-                    "B took {b}, A {a}, but the times of their batches vary too much to tell that from chance: {}",
+            (Outcome::Improved, Some(m)) => say!("{b} is faster: {}", of(m)),
+            (Outcome::Worse, Some(m)) => say!("{b} is slower: {}", of(m)),
+            (_, Some(m)) => match (both, m.low) {
+                (Some(both), Some(_)) => say!(
+                    "{both}, but the times of their batches vary too much to tell that from chance: {}",
                     of(m)
                 ),
-                (Some((a, b)), None) => {
-                    say!("B took {b}, A {a}, with too few batches to tell that from chance")
+                (Some(both), None) => {
+                    say!("{both}, with too few batches to tell that from chance")
                 }
                 (None, Some(_)) => say!("No statistically significant change: {}", of(m)),
                 (None, None) => say!("Too few batches to compare").to_owned(),
             },
             _ => say!("Too few batches to compare").to_owned(),
         }
+    }
+
+    /// Which options differ, in one line.
+    pub fn options(&self) -> String {
+        let of = |report: &Report<'_>| report.survey.run.info.options.clone();
+        differ::line(&of(&self.a), &of(&self.b))
     }
 
     /// How long both took, where they trained on the same number of samples, and one took noticeably longer.
@@ -175,6 +195,10 @@ impl<'a> Comparison<'a> {
         json!({
             "loaders": [about(&self.a), about(&self.b)],
             "outcome": self.outcome(),
+            "options_that_differ": differ::differences(&self.a.survey.run.info.options, &self.b.survey.run.info.options)
+                .into_iter()
+                .map(|d| json!({ "name": d.name, "a": d.a, "b": d.b }))
+                .collect::<Vec<_>>(),
             "epochs": self.epochs,
             "confidence": CONFIDENCE,
             "measures": self.measures,
@@ -206,7 +230,7 @@ impl<'a> Comparison<'a> {
                 writeln!(out, "   {}", loader.sentence())?;
             }
         }
-        writeln!(out)?;
+        writeln!(out, "   {}\n", self.options())?;
         writeln!(out, "{:<24}{:>12}{:>12}  {}", "", "A", "B", say!("change"))?;
         for m in &self.measures {
             let (name, a, b) = shown(m);
@@ -270,8 +294,28 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// `+12 % (+9.1 % to +15 %)`
+/// `+12 % (+9.1 % to +15 %)`; of a share in points of a hundred: `−20 points (−28 to −12)`.
 pub fn change(m: &Measure) -> String {
+    if m.id == "wait_share" {
+        let points = |change: f64| {
+            let points = (change * m.a * 100.0).round();
+            match points {
+                0.0 => "0".to_owned(),
+                p if p < 0.0 => format!("−{}", -p),
+                p => format!("+{p}"),
+            }
+        };
+        return match (m.change, m.low, m.high) {
+            (Some(change), Some(low), Some(high)) => say!(
+                "{} points ({} to {})",
+                points(change),
+                points(low),
+                points(high)
+            ),
+            (Some(change), ..) => say!("{} points", points(change)),
+            _ => "—".to_owned(),
+        };
+    }
     match (m.change, m.low, m.high) {
         (Some(change), Some(low), Some(high)) => {
             say!("{} ({} to {})", signed(change), signed(low), signed(high))
@@ -292,7 +336,8 @@ pub fn shown(m: &Measure) -> (&'static str, String, String) {
     }
 }
 
-fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
+/// With `noise` both yield the same batches in the same order: those are not drawn anew.
+fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>) -> Vec<Measure> {
     let whole = |epochs: &[Vec<Drawn>]| {
         let mut sum = Drawn::default();
         epochs.iter().flatten().for_each(|d| sum.add(d));
@@ -306,7 +351,10 @@ fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
     let enough = |epochs: &[Vec<Drawn>]| epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES;
     let draws: Vec<(Drawn, Drawn)> = match enough(a) && enough(b) {
         true => (0..DRAWS)
-            .map(|_| (draw(a, &mut random), draw(b, &mut random)))
+            .map(|_| match noise {
+                Some(noise) => (of_a, noise.draw(&of_b, &mut random)),
+                None => (draw(a, &mut random), draw(b, &mut random)),
+            })
             .collect(),
         false => Vec::new(),
     };

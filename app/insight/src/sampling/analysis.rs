@@ -11,6 +11,7 @@ use super::balance::{Asked, Balance, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{Circumstances, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};
+use super::overlay::Overlay;
 use super::predict::{self, EpochOrder, Knowledge};
 use super::ranks::{Builder, Ranks};
 use super::shuffle::Shuffle;
@@ -33,6 +34,8 @@ pub struct Question {
     pub is_complete: bool,
     /// The orders of the epochs that the run has had.
     pub digests: Vec<Digest>,
+    /// The latest epochs of the run, to be laid over each other.
+    pub epochs: Overlay,
     /// The seeds of the run's workers.
     pub seeds: Vec<WorkerSeed>,
     /// What else the run's workers draw from.
@@ -79,9 +82,10 @@ pub fn answer(
         return Ok(Err(refusal.to_owned()));
     }
     let mut agrees = None;
+    let mut epochs = question.epochs.clone();
     let order = match &question.came {
         Some(order) => Arc::clone(order),
-        None => match predicted(question, &mut about, progress)? {
+        None => match predicted(question, (&mut about, &mut epochs), progress)? {
             Ok((order, same)) => {
                 agrees = same;
                 Arc::new(order)
@@ -104,8 +108,9 @@ pub fn answer(
     progress.tell(0.8)?;
     let labels = labels(question, &known).map(Arc::new);
     let balance = balance(question, &order, (&known, labels.as_deref()), progress)?;
-    let ranks = match ranks(question, coverage.bound, progress)? {
-        Ok(ranks) => ranks,
+    let (ranks, by_rank) = match ranks(question, coverage.bound, progress)? {
+        Ok(Some((ranks, by_rank))) => (Some(ranks), by_rank),
+        Ok(None) => (None, Overlay::default()),
         Err(refusal) => return Ok(Err(refusal)),
     };
     let is_stream = question.options.is_stream();
@@ -119,6 +124,8 @@ pub fn answer(
         balance,
         labels,
         ranks,
+        by_rank,
+        epochs,
         rank: question.options.rank,
         findings: Vec::new(),
         is_one_of_many: question.came.is_none() && is_one_of_many(&question.options),
@@ -134,7 +141,7 @@ type Predicted = (Order, Option<bool>);
 
 fn predicted(
     question: &Question,
-    about: &mut Circumstances,
+    (about, epochs): (&mut Circumstances, &mut Overlay),
     progress: &Progress,
 ) -> Result<Result<Predicted, Refusal>, Unwanted> {
     let mut order = Order::default();
@@ -163,6 +170,7 @@ fn predicted(
             Some(_) => {}
             None => {
                 digests.push(Digest::of(&predicted));
+                epochs.take(number, &predicted.indices);
                 // Workers that live on are started once.
                 if !question.options.persistent_workers || number == 0 {
                     seeds.extend(new);
@@ -227,7 +235,7 @@ fn ranks(
     question: &Question,
     bound: u64,
     progress: &Progress,
-) -> Result<Result<Option<Ranks>, Refusal>, Unwanted> {
+) -> Result<Result<Option<(Ranks, Overlay)>, Refusal>, Unwanted> {
     let o = &question.options;
     if o.world_size < 2 || !question.is_known {
         return Ok(Ok(None));
@@ -236,6 +244,7 @@ fn ranks(
         return Ok(Ok(None));
     };
     let mut wanted = Ok(());
+    let mut by_rank = Overlay::default();
     let mut each = |rank: u32, order: EpochOrder| {
         wanted = progress.tell(0.8 + 0.2 * f64::from(rank) / f64::from(o.world_size));
         // Of a program in Python the seeds of other ranks are not known.
@@ -245,13 +254,17 @@ fn ranks(
             &[]
         };
         builder.add(rank, &order.indices, seeds);
+        // The first ones stand for all: which are shown does not depend on how many there are.
+        if (rank as usize) < Overlay::MOST {
+            by_rank.take(rank, &order.indices);
+        }
         wanted.is_ok()
     };
     let told = predict::ranks(o, question.epoch, question.datasets, &mut each);
     wanted?;
     let draws = (o.sampler.starts_with("weighted")).then_some(o.num_samples.unwrap_or(bound));
     Ok(told
-        .map(|()| Some(builder.finish(draws)))
+        .map(|()| Some((builder.finish(draws), by_rank)))
         .map_err(|e| e.to_string()))
 }
 

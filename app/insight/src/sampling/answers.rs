@@ -6,6 +6,7 @@ use super::balance::{Balance, Labels};
 use super::coverage::Coverage;
 use super::finding::Finding;
 use super::order::Order;
+use super::overlay::Overlay;
 use super::ranks::Ranks;
 use super::shuffle::Shuffle;
 use super::streams::Sharing;
@@ -29,6 +30,10 @@ pub struct Answers {
     pub labels: Option<Arc<Labels>>,
     /// What the other ranks get.
     pub ranks: Option<Ranks>,
+    /// The orders of the first ranks, to be laid over each other.
+    pub by_rank: Overlay,
+    /// The latest epochs, to be laid over each other.
+    pub epochs: Overlay,
     /// Which of them this is.
     pub rank: u32,
     /// How workers share a stream.

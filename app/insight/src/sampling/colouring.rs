@@ -3,6 +3,7 @@
 use loadscope_words::say;
 
 use super::answers::Answers;
+use super::overlay::Overlay;
 
 /// What points are coloured by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,11 +17,22 @@ pub enum Colouring {
     Worker,
     /// The batch that it is in.
     Batch,
+    /// The rank that gets it: all ranks are laid over each other.
+    Rank,
+    /// The epoch: the latest ones are laid over each other.
+    Epoch,
 }
 
 impl Colouring {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Nothing, Self::Class, Self::Worker, Self::Batch];
+    pub const ALL: [Self; 6] = [
+        Self::Nothing,
+        Self::Class,
+        Self::Worker,
+        Self::Batch,
+        Self::Rank,
+        Self::Epoch,
+    ];
 
     /// What it is called.
     pub fn label(self) -> &'static str {
@@ -29,6 +41,8 @@ impl Colouring {
             Self::Class => say!("Colour by class"),
             Self::Worker => say!("Colour by worker"),
             Self::Batch => say!("Colour by batch"),
+            Self::Rank => say!("All ranks, by colour"),
+            Self::Epoch => say!("All epochs, by colour"),
         }
     }
 
@@ -42,6 +56,17 @@ impl Colouring {
             Self::Worker => Some(say!(
                 "There are no workers: the main process fetches every batch"
             )),
+            Self::Rank => several(&answers.by_rank, say!("There is one rank only")),
+            Self::Epoch => several(&answers.epochs, say!("There is one epoch only, so far")),
+        }
+    }
+
+    /// The orders that are laid over each other; `None`: just the one that is looked at.
+    pub fn overlay(self, answers: &Answers) -> Option<&Overlay> {
+        match self {
+            Self::Nothing | Self::Class | Self::Worker | Self::Batch => None,
+            Self::Rank => Some(&answers.by_rank),
+            Self::Epoch => Some(&answers.epochs),
         }
     }
 
@@ -60,12 +85,23 @@ impl Colouring {
                 }
             }
             match self {
-                Self::Nothing => None,
+                Self::Nothing | Self::Rank | Self::Epoch => None,
                 Self::Class => answers.labels.as_ref()?.get(index),
                 Self::Worker => answers.order.workers.get(batch).copied()?.map(u32::from),
                 Self::Batch => u32::try_from(batch).ok(),
             }
         }
+    }
+}
+
+/// Why there is nothing to be laid over each other.
+fn several(overlay: &Overlay, alone: &'static str) -> Option<&'static str> {
+    match overlay.layers().len() {
+        0 | 1 if overlay.is_cut() => Some(say!(
+            "There are too many indices to lay them over each other"
+        )),
+        0 | 1 => Some(alone),
+        _ => None,
     }
 }
 
@@ -123,11 +159,18 @@ mod tests {
     #[test]
     fn what_cannot_be_told_apart_says_why() {
         let mut answers = answers();
+        let alone = Colouring::ALL.map(|by| by.obstacle(&answers).is_some());
+        assert_eq!(alone, [false, false, false, false, true, true]);
+        for number in [0, 1] {
+            answers.epochs.take(number, &[0, 1]);
+            answers.by_rank.take(number, &[number.into()]);
+        }
         assert!(
             Colouring::ALL
                 .iter()
                 .all(|by| by.obstacle(&answers).is_none())
         );
+        assert_eq!(Colouring::Epoch.overlay(&answers), Some(&answers.epochs));
         answers.labels = None;
         assert!(Colouring::Class.obstacle(&answers).is_some());
     }

@@ -50,6 +50,7 @@ pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question 
         len: run.info.dataset_len,
         is_complete: position.is_some_and(|k| is_complete(run, k)),
         digests: gathered.digests.clone(),
+        epochs: gathered.epochs.clone(),
         seeds: seeds(run),
         generators: generators(run),
         yielded: yielded(run, rows),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loadscope_trace::{Run, Stage, WorkerId};
 
+use super::overlay::Overlay;
 use crate::platform::Budget;
 
 /// The indices of one epoch, batch after batch.
@@ -129,6 +130,8 @@ pub struct Gathered {
     pub digests: Vec<Digest>,
     /// The epoch that is looked at.
     pub looked_at: Arc<Order>,
+    /// The latest epochs, to be laid over each other.
+    pub epochs: Overlay,
     /// Which run.
     run: Option<u64>,
     /// For each epoch, so many of its batches are in its digest.
@@ -181,6 +184,7 @@ impl Gathered {
             while *left > 0 && self.digested[k] < epoch.rows.len() {
                 let indices = run.indices(epoch.rows[self.digested[k]] as usize);
                 self.digests[k].take(indices);
+                self.epochs.take(epoch.epoch, indices);
                 self.digested[k] += 1;
                 *left = left.saturating_sub(indices.len().max(1));
             }

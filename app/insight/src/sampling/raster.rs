@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::overlay::Overlay;
+
 /// The part of an order that is on the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
@@ -89,24 +91,62 @@ impl Raster {
     pub fn grouped(
         indices: &[u64],
         window: &Window,
-        (width, height): (usize, usize),
+        pixels: (usize, usize),
         dot: usize,
         mut group: Option<impl FnMut(usize, u64) -> Option<u32>>,
     ) -> Self {
+        let mut raster = Self::blank(pixels, group.is_some());
+        raster.draw(indices, 0, (window, dot), &mut group);
+        raster
+    }
+
+    /// The points of several orders over each other; the group of each is its place among them.
+    pub fn overlaid(
+        overlay: &Overlay,
+        window: &Window,
+        pixels: (usize, usize),
+        dot: usize,
+    ) -> Self {
+        let mut raster = Self::blank(pixels, true);
+        for (k, layer) in overlay.layers().enumerate() {
+            let mut group = Some(|_: usize, _: u64| Some(k as u32));
+            for (start, piece) in layer.pieces() {
+                raster.draw(piece, start, (window, dot), &mut group);
+            }
+        }
+        raster
+    }
+
+    fn blank((width, height): (usize, usize), is_grouped: bool) -> Self {
         let (width, height) = (width.max(1), height.max(1));
-        let mut counts = vec![0u16; width * height];
-        let mut groups = match group {
-            Some(_) => vec![0u16; width * height],
-            None => Vec::new(),
-        };
+        Self {
+            width,
+            height,
+            counts: vec![0; width * height],
+            max: 0,
+            groups: vec![0; if is_grouped { width * height } else { 0 }],
+        }
+    }
+
+    /// Draws indices of which the first has the position `start`.
+    fn draw(
+        &mut self,
+        indices: &[u64],
+        start: usize,
+        (window, dot): (&Window, usize),
+        group: &mut Option<impl FnMut(usize, u64) -> Option<u32>>,
+    ) {
+        let (width, height) = (self.width, self.height);
         // Colours come again long before there are so many groups.
         let number = |group: u32| (group % 60_000) as u16 + 1;
         let per = |pixels: usize, range: &Range<f64>| pixels as f64 / (range.end - range.start);
         let (across, up) = (per(width, &window.positions), per(height, &window.indices));
-        let visible = window.visible(indices.len());
-        let first = visible.start;
+        let visible = window.visible(start + indices.len());
+        let first = visible.start.max(start);
+        let seen = first - start..visible.end.max(first) - start;
         let (low, half) = (window.indices.start, (dot / 2) as isize);
-        for (k, &index) in indices[visible].iter().enumerate() {
+        let (counts, groups) = (&mut self.counts, &mut self.groups);
+        for (k, &index) in indices[seen].iter().enumerate() {
             // The middle of the cell that a position and an index have.
             let x = ((first + k) as f64 + 0.5 - window.positions.start) * across;
             let y = height as f64 - (index as f64 + 0.5 - low) * up;
@@ -120,6 +160,7 @@ impl Raster {
             if dot <= 1 {
                 let at = y as usize * width + x as usize;
                 counts[at] = counts[at].saturating_add(1);
+                self.max = self.max.max(counts[at]);
                 if let Some(of) = of {
                     groups[at] = of;
                 }
@@ -132,19 +173,12 @@ impl Raster {
             for row in span(y, height) {
                 for count in &mut counts[row * width..][span(x, width)] {
                     *count = count.saturating_add(1);
+                    self.max = self.max.max(*count);
                 }
                 if let Some(of) = of {
                     groups[row * width..][span(x, width)].fill(of);
                 }
             }
-        }
-        let max = counts.iter().copied().max().unwrap_or(0);
-        Self {
-            width,
-            height,
-            counts,
-            max,
-            groups,
         }
     }
 
@@ -187,6 +221,17 @@ mod tests {
             0, 0, 0, 0,
             0, 2, 0, 0,
             0, 0, 0, 0,
+        ]);
+        let mut overlay = Overlay::default();
+        overlay.take(5, &[0, 1]);
+        overlay.take(6, &[3, 2]);
+        let both = Raster::overlaid(&overlay, &Window::whole(2, 4), (2, 4), 1);
+        #[rustfmt::skip]
+        assert_eq!(both.groups, [
+            2, 0,
+            0, 2,
+            0, 1,
+            1, 0,
         ]);
         let large = Raster::of(&[0], &Window::whole(1, 1), (5, 5), 3);
         assert_eq!(

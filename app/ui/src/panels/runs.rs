@@ -2,7 +2,8 @@
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Button, Color32, Painter, Pos2, Role, ScrollArea, Sense, Shape, Stroke, Ui, WidgetInfo,
+    Button, Color32, Painter, Popup, Pos2, Response, Role, ScrollArea, Sense, Shape, Stroke, Ui,
+    WidgetInfo,
 };
 use egui::{pos2, vec2};
 
@@ -86,8 +87,13 @@ fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     let tip = match entry.is_shown {
         true => say!("This run is shown"),
-        false => say!("Shows this run again\nShift+click compares it with the run that is shown"),
+        false => say!(
+            "Shows this run again\nShift+click or a right click compares it with the run that is shown"
+        ),
     };
+    if !entry.is_shown {
+        menu(&response, number, commands);
+    }
     if response.on_hover_text(tip).clicked() && !entry.is_shown {
         let compares = ui.input(|i| i.modifiers.shift);
         commands.push(match compares {
@@ -112,6 +118,24 @@ fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     if sign(ui, &say!("Drop run {number}"), tip, cross) {
         commands.push(Command::DropRun(number));
     }
+}
+
+/// What a right click on a run offers.
+fn menu(response: &Response, number: u32, commands: &mut Vec<Command>) {
+    Popup::context_menu(response).show(|ui| {
+        for (name, command) in [
+            (
+                say!("Compare with the run that is shown"),
+                Command::CompareRun(number),
+            ),
+            (say!("Show this run"), Command::ShowRun(number)),
+        ] {
+            if ui.button(name).clicked() {
+                commands.push(command);
+                ui.close();
+            }
+        }
+    });
 }
 
 /// `#1 digits, 4 workers · 7.0 s · waits 54 %`

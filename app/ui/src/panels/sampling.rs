@@ -8,6 +8,7 @@ use crate::kit::empty::empty;
 use crate::kit::parts::mark;
 use crate::theme::Palette;
 use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::ranks::Ranks;
 use loadscope_insight::sampling::{Choice, OrderOf};
 use loadscope_lessons::Part;
@@ -128,7 +129,10 @@ impl Sampling {
             (&marks, state.session.sampling.colouring),
         );
         if let Some(ranks) = ranks {
-            let shown = ui.scope(|ui| ranks::show(ui, ranks, answers.rank));
+            let shown = ui.scope(|ui| {
+                let is_coloured = state.session.sampling.colouring == Colouring::Rank;
+                ranks::show(ui, ranks, answers.rank, is_coloured);
+            });
             mark(ui, Part::Ranks, shown.response.rect);
         }
         let mut commands = Vec::new();

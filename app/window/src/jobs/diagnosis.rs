@@ -178,6 +178,8 @@ pub struct Asker {
     costs: Question<Costs>,
     what_if: Question<Result<Arc<WhatIf>, String>>,
     compared: Question<Arc<Compared>>,
+    /// The answer of `look`, agreeing with that of `what_if` if there is one, and what it was made of.
+    agreed: Option<(Arc<Look>, Option<Arc<WhatIf>>, Arc<Look>)>,
 }
 
 impl Asker {
@@ -192,7 +194,7 @@ impl Asker {
     /// What is known.
     pub fn answers(&self) -> OfDiagnosis {
         OfDiagnosis {
-            look: self.look.answer().cloned(),
+            look: self.agreed.as_ref().map(|(.., look)| Arc::clone(look)),
             what_if: self.what_if.answer().and_then(|w| w.as_ref().ok()).cloned(),
             refusal: self.refusal(),
             share: self.share(),
@@ -217,6 +219,32 @@ impl Asker {
 
     /// Takes in what is new, and asks if there is something to ask.
     pub fn update(&mut self, ctx: &Context, state: &State) {
+        self.ask(ctx, state);
+        self.agree();
+    }
+
+    /// The findings advise what the table beside them says.
+    fn agree(&mut self) {
+        let Some(look) = self.look.answer() else {
+            self.agreed = None;
+            return;
+        };
+        let what_if = self.what_if.answer().and_then(|w| w.as_ref().ok());
+        let is_made = |(of, with, _): &(Arc<Look>, Option<Arc<WhatIf>>, _)| {
+            Arc::ptr_eq(of, look) && with.as_ref().map(Arc::as_ptr) == what_if.map(Arc::as_ptr)
+        };
+        if self.agreed.as_ref().is_some_and(is_made) {
+            return;
+        }
+        let prospects = what_if.and_then(|w| w.prospects.as_ref());
+        let agreed = match prospects {
+            Some(prospects) => Arc::new(look.agreeing(prospects)),
+            None => Arc::clone(look),
+        };
+        self.agreed = Some((Arc::clone(look), what_if.cloned(), agreed));
+    }
+
+    fn ask(&mut self, ctx: &Context, state: &State) {
         if !state.has_run() || state.session.run.epochs().is_empty() {
             self.look.forget();
             self.costs.forget();
@@ -306,10 +334,10 @@ impl Asker {
         let cut = matches!(state.session.source, Source::Recording { cut: true, .. });
         let datasets = state.place.datasets;
         self.compared.update(at, &key, false, || {
-            let (other, other_cut, this) =
-                (Arc::clone(&other.run), other.cut, state.session.run.now());
+            let (name, this) = (other.name.clone(), state.session.run.now());
+            let (other, other_cut) = (Arc::clone(&other.run), other.cut);
             move |_: &Progress| {
-                let compared = Compared::of((&other, other_cut), (&this, cut), datasets);
+                let compared = Compared::of(&name, (&other, other_cut), (&this, cut), datasets);
                 Ok(Arc::new(compared))
             }
         });

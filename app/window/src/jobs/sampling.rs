@@ -236,6 +236,7 @@ impl Asker {
             len: run.info.dataset_len.filter(|_| !is_stream),
             is_complete: key.of == OrderOf::Next || is_complete(run, key.epoch as usize),
             digests: self.gathered.digests.clone(),
+            epochs: self.gathered.epochs.clone(),
             seeds: seeds(run),
             generators: generators(run),
             labels: labels(run, &self.gathered.looked_at.rows),

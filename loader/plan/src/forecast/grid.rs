@@ -70,8 +70,13 @@ pub fn explore(
     let Some(first) = settings.first() else {
         return Err(Refusal(say!("no settings were asked for").to_owned()));
     };
-    let headroom = recorded.headroom(first)?;
-    let own = recorded.forecast(&recorded.setting())?;
+    let own = recorded.setting();
+    // How long a training step takes may depend on where batches are loaded.
+    let headroom = recorded.headroom(&Setting {
+        num_workers: own.num_workers,
+        ..first.clone()
+    })?;
+    let own = recorded.forecast(&own)?;
     let Some(configurations) = forecast_all(recorded, settings, tell)? else {
         return Ok(None);
     };

@@ -139,6 +139,8 @@ impl Prospects {
     /// A forecast of the recorded setting that is off by more than this share shows that the model does not fit the run, and
     /// then there is no forecast for other settings.
     pub const FITS: f64 = 0.1;
+    /// A forecast of the recorded setting that is off by no more than this share shows that the model fits the run well.
+    pub const WELL: f64 = 0.05;
     /// Less is within the error of a forecast.
     pub const WORTH: f64 = 0.02;
 
@@ -153,6 +155,11 @@ impl Prospects {
     /// True if the forecasts can be believed.
     pub fn fits(&self) -> bool {
         self.error().abs() <= Self::FITS
+    }
+
+    /// True if they are rough: the forecast of the recorded setting is off by more than [`Prospects::WELL`].
+    pub fn is_rough(&self) -> bool {
+        self.error().abs() > Self::WELL
     }
 
     /// The changes that would bring more than [`Prospects::WORTH`], the best first. Of those that are equally good the one
@@ -230,7 +237,11 @@ impl Prospects {
             return with(text, unknown);
         };
         let subject = first.change.subject(workers);
-        let mut text = say!("{subject} would take {}", say(first.took));
+        let took = say(first.took);
+        let mut text = match self.is_rough() {
+            true => say!("{subject} would take about {took}"),
+            false => say!("{subject} would take {took}"),
+        };
         if let Some(second) = self.second(&first, workers) {
             let subject = second.change.subject(workers);
             let (took, same) = (say(second.took), say(first.took));

@@ -1,6 +1,6 @@
 //! Remedies that agree with the forecasts: a finding does not advise what the table beside it says is slower.
 
-use super::{Finding, FindingId, Prospects, Survey};
+use super::{Change, Diagnosis, Finding, FindingId, Forecast, Prospects};
 use crate::Nanos;
 use loadscope_words::{Text, say, text};
 
@@ -20,31 +20,196 @@ const NOTHING: Text = text!(
 /// What there is to do first after a worker died.
 const DIED: Text = text!("Find out first why a worker died: more workers need more memory");
 
+/// What there is to do about slow samples in any case.
+const PREPARE: Text = text!("best is to prepare or cache these samples once");
+
+impl Diagnosis {
+    /// The same once it is known what other settings of a run with so many `workers` would bring: what was advised before gives way to
+    /// what is forecast.
+    #[must_use]
+    pub fn agreeing(&self, workers: usize, prospects: &Prospects) -> Self {
+        let mut findings = self.findings.clone();
+        agree(&mut findings, workers, Some(prospects));
+        Self {
+            findings,
+            ..self.clone()
+        }
+    }
+}
+
 /// Puts what is forecast to be best in the place of what the finding alone would advise.
-pub(super) fn agree(findings: &mut [Finding], survey: &Survey, prospects: Option<&Prospects>) {
+pub(super) fn agree(findings: &mut [Finding], workers: usize, prospects: Option<&Prospects>) {
     let died = findings.iter().any(|f| f.id == FindingId::DeadWorker);
-    let remedy = match (died, prospects.filter(|p| p.fits())) {
-        (true, _) => DIED.say().to_owned(),
-        (false, Some(prospects)) => forecast(survey, prospects),
-        (false, None) => return,
+    let prospects = prospects.filter(|p| p.fits());
+    let about_workers = match (died, prospects) {
+        (true, _) => Some(DIED.say().to_owned()),
+        (false, Some(prospects)) => Some(about_workers(workers, prospects)),
+        (false, None) => None,
     };
-    let about = findings
-        .iter_mut()
-        .filter(|f| ABOUT_WORKERS.contains(&f.id));
-    about.for_each(|finding| finding.remedy.clone_from(&remedy));
+    for finding in findings {
+        let remedy = match finding.id {
+            id if ABOUT_WORKERS.contains(&id) => about_workers.clone(),
+            FindingId::HeavyTail => prospects.map(|p| about_slow_samples(workers, p)),
+            FindingId::HeadOfLine => {
+                prospects.and_then(|p| about_order(p, finding.remedy.as_str()))
+            }
+            _ => None,
+        };
+        if let Some(remedy) = remedy {
+            finding.remedy = remedy;
+        }
+    }
 }
 
 /// `num_workers=5: 2.40 s are forecast instead of 3.10 s`
-fn forecast(survey: &Survey, prospects: &Prospects) -> String {
-    let Some(first) = prospects.first(survey.workers) else {
-        return NOTHING.say().to_owned();
-    };
+fn about_workers(workers: usize, prospects: &Prospects) -> String {
+    match prospects.first(workers) {
+        Some(first) => forecast(prospects, &first),
+        None => NOTHING.say().to_owned(),
+    }
+}
+
+fn forecast(prospects: &Prospects, of: &Forecast) -> String {
     let now: Nanos = prospects.recorded.min(prospects.refit);
     say!(
         "{}: {} are forecast instead of {}{}",
-        first.change,
-        first.took.beside(now),
+        of.change,
+        of.took.beside(now),
         now.beside(now),
-        prospects.condition(first.change)
+        prospects.condition(of.change)
     )
+}
+
+/// What lets other batches pass slow ones, where it is forecast to bring something.
+fn about_slow_samples(workers: usize, prospects: &Prospects) -> String {
+    let prepare = PREPARE.say();
+    let lets_pass =
+        |f: &Forecast| matches!(f.change, Change::InOrder(false) | Change::PrefetchFactor(_));
+    let better = prospects.better();
+    match better.iter().find(|f| lets_pass(f)) {
+        Some(first) => say!("{}; {prepare}", forecast(prospects, first)),
+        None if workers > 0 => say!(
+            "Neither a larger prefetch_factor nor in_order=False is forecast to help: {prepare}"
+        ),
+        None => say!("Without workers nothing bridges them: {prepare}"),
+    }
+}
+
+/// What `in_order=False` is forecast to bring, before what is advised beside; `None` where that is not known.
+fn about_order(prospects: &Prospects, advised: &str) -> Option<String> {
+    let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
+    let known = prospects.changes.iter().find(any_order)?;
+    let is_better = prospects.better().iter().any(|f| f.change == known.change);
+    let beside = advised.split_once("; ").map(|(_, rest)| rest);
+    let text = match is_better {
+        true => say!(
+            "{}, in another order in every run",
+            forecast(prospects, known)
+        ),
+        false => say!("in_order=False is forecast to bring little").to_owned(),
+    };
+    Some(match beside {
+        Some(beside) => say!("{text}; {beside}"),
+        None => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Evidence, Severity};
+
+    fn finding(id: FindingId, remedy: &str) -> Finding {
+        Finding {
+            id,
+            text: String::new(),
+            severity: Severity::Warning,
+            evidence: Evidence::Run,
+            remedy: remedy.to_owned(),
+            cost: Some(Nanos::from_millis(1)),
+        }
+    }
+
+    fn prospects(changes: &[(Change, i64)]) -> Prospects {
+        let of = |(change, ms): &(Change, i64)| Forecast {
+            change: *change,
+            took: Nanos::from_millis(*ms),
+            waited: Nanos::ZERO,
+            low: Nanos::from_millis(*ms),
+            high: Nanos::from_millis(*ms),
+        };
+        Prospects {
+            recorded: Nanos::from_millis(1000),
+            refit: Nanos::from_millis(1000),
+            refit_high: Nanos::from_millis(1000),
+            refit_waited: Nanos::ZERO,
+            changes: changes.iter().map(of).collect(),
+            best: None,
+            cheapest: None,
+            workers_refused: None,
+            is_divided: false,
+            headroom: Nanos::from_millis(100),
+            assumptions: Vec::new(),
+        }
+    }
+
+    fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
+        let mut findings = of.to_vec();
+        agree(&mut findings, 2, Some(prospects));
+        let plain = |f: Finding| f.remedy.replace('\u{2009}', " ");
+        findings.into_iter().map(plain).collect()
+    }
+
+    /// One window said: add no workers, num_workers=5, and a larger prefetch_factor, of which the forecast was that it brings nothing.
+    #[test]
+    fn nothing_is_advised_that_is_forecast_to_bring_nothing() {
+        let of = [
+            finding(FindingId::StarvedWorkers, "more workers only take turns"),
+            finding(
+                FindingId::HeavyTail,
+                "a larger prefetch_factor bridges them",
+            ),
+            finding(FindingId::HeadOfLine, "in_order=False; group them"),
+        ];
+        let known = prospects(&[
+            (Change::NumWorkers(5), 400),
+            (Change::PrefetchFactor(4), 1000),
+            (Change::InOrder(false), 995),
+        ]);
+        let remedies = remedies(&of, &known);
+        assert_eq!(
+            remedies[0],
+            "num_workers=5: 400 ms are forecast instead of 1,000 ms"
+        );
+        assert_eq!(
+            remedies[1],
+            "Neither a larger prefetch_factor nor in_order=False is forecast to help: best is to prepare or cache these samples once"
+        );
+        assert_eq!(
+            remedies[2],
+            "in_order=False is forecast to bring little; group them"
+        );
+    }
+
+    #[test]
+    fn what_is_forecast_to_help_has_its_number() {
+        let of = [
+            finding(
+                FindingId::HeavyTail,
+                "a larger prefetch_factor bridges them",
+            ),
+            finding(FindingId::HeadOfLine, "in_order=False"),
+        ];
+        let known = prospects(&[
+            (Change::PrefetchFactor(4), 700),
+            (Change::InOrder(false), 500),
+        ]);
+        assert_eq!(
+            remedies(&of, &known),
+            [
+                "in_order=False: 500 ms are forecast instead of 1,000 ms; best is to prepare or cache these samples once",
+                "in_order=False: 500 ms are forecast instead of 1,000 ms, in another order in every run"
+            ]
+        );
+    }
 }

@@ -125,8 +125,8 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => say!("num_workers={n}; a larger prefetch_factor hardly helps, since every worker is busy all the time"),
-            None => say!("Cheaper samples; a larger prefetch_factor hardly helps, since every worker is busy all the time").to_owned(),
+            Some(n) => say!("num_workers={n}; a larger prefetch_factor hardly helps"),
+            None => say!("Cheaper samples; a larger prefetch_factor hardly helps").to_owned(),
         },
         // The same waiting as that of workers that are too few, seen from another side.
         cost: Some(cost),

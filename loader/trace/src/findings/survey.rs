@@ -46,7 +46,7 @@ pub struct Survey<'a> {
     /// The samples.
     pub(super) samples: Samples,
     /// Workers that there were at a time.
-    pub(super) workers: usize,
+    pub workers: usize,
 }
 
 /// What kind of wait it is.

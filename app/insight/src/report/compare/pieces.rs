@@ -28,11 +28,44 @@ impl Drawn {
     }
 }
 
-/// The batches of the first epochs in the order in which they were yielded, epoch by epoch, in pieces.
-pub(super) fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Vec<Drawn>>> {
+/// Batches in a piece of this run.
+pub(super) fn piece(run: &Run, epochs: usize) -> usize {
     let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
     let at_least = run.info.options.num_workers.max(1);
-    let piece = all.div_ceil(MOST_PIECES).max(at_least);
+    all.div_ceil(MOST_PIECES).max(at_least)
+}
+
+/// True if both yield the same samples in the same batches, in the same order.
+pub(super) fn yield_the_same(a: &Run, b: &Run, epochs: usize) -> bool {
+    let rows = |run: &Run| -> Vec<usize> {
+        let epochs = run.epochs().iter().take(epochs);
+        epochs
+            .flat_map(|epoch| yielded(run, epoch))
+            .map(|(_, row)| row)
+            .collect()
+    };
+    let (of_a, of_b) = (rows(a), rows(b));
+    let is_same = |(x, y): (&usize, &usize)| {
+        let (x, y) = (a.indices(*x), b.indices(*y));
+        !x.is_empty() && x == y
+    };
+    !of_a.is_empty() && of_a.len() == of_b.len() && of_a.iter().zip(&of_b).all(is_same)
+}
+
+/// When each batch of an epoch was yielded, in that order.
+fn yielded(run: &Run, epoch: &loadscope_trace::Epoch) -> Vec<(Nanos, usize)> {
+    let of = |row: &u32| {
+        let row = *row as usize;
+        let at = run.entered(row, loadscope_trace::Stage::Training)?;
+        Some((at, row))
+    };
+    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(of).collect();
+    out.sort_unstable();
+    out
+}
+
+/// The batches of the first epochs in the order in which they were yielded, epoch by epoch, in pieces of so many.
+pub(super) fn epochs_of(run: &Run, epochs: usize, piece: usize) -> Vec<Vec<Vec<Drawn>>> {
     let epochs = run.epochs().iter().take(epochs);
     epochs.map(|epoch| pieces(run, epoch, piece)).collect()
 }
@@ -51,13 +84,7 @@ pub(super) fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
 }
 
 fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Drawn>> {
-    let yielded = |row: &u32| {
-        let row = *row as usize;
-        let at = run.entered(row, loadscope_trace::Stage::Training)?;
-        Some((at, row))
-    };
-    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(yielded).collect();
-    out.sort_unstable();
+    let out = yielded(run, epoch);
     let end = epoch.end.unwrap_or(run.end());
     let waited = |from, until| {
         let trainer = run.spent(loadscope_trace::Lane::Trainer, from, until);

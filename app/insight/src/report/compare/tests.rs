@@ -82,3 +82,53 @@ fn findings_are_called_by_their_titles() {
         );
     }
 }
+
+/// A few slow samples make the times of batches vary widely. Where both runs yield the same batches, the same ones are slow in both,
+/// and what is left is the change.
+#[test]
+fn runs_of_the_same_batches_are_compared_batch_by_batch() {
+    let of = |num_workers, seed| {
+        simulated(&RunOptions {
+            dataset: "synthetic:len=640,cost_ms=5,tail=0.01:40".to_owned(),
+            batch_size: Some(8),
+            shuffle: true,
+            seed: Some(seed),
+            num_workers,
+            step_ms: 4.0,
+            ..RunOptions::default()
+        })
+    };
+    let compare = |a: &Run, b: &Run| {
+        let comparison = Comparison::of((a, false), (b, false), Datasets::default());
+        (
+            comparison.outcome(),
+            comparison.text(),
+            comparison.measures[0].clone(),
+        )
+    };
+    let (outcome, text, paired) = compare(&of(4, 1), &of(6, 1));
+    assert_eq!(outcome, Outcome::Improved, "{text}");
+    assert!(
+        text.contains("Options that differ: num_workers 4 → 6"),
+        "{text}"
+    );
+    // With another order of the samples they cannot be told from chance so well.
+    let (_, _, apart) = compare(&of(4, 1), &of(6, 2));
+    let width = |m: &Measure| m.high.expect("enough") - m.low.expect("enough");
+    assert!(width(&paired) < width(&apart), "{paired:?} {apart:?}");
+}
+
+/// From 56 % to 36 % was said to be −35 %, which nobody reads as that.
+#[test]
+fn shares_change_in_points() {
+    let m = Measure {
+        id: "wait_share",
+        a: 0.56,
+        b: 0.36,
+        change: Some(0.36 / 0.56 - 1.0),
+        low: Some(-0.5),
+        high: Some(-0.25),
+        outcome: Outcome::Improved,
+    };
+    assert_eq!(change(&m), "−20 points (−28 to −14)");
+}

@@ -56,6 +56,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     };
     let sentence = title_text(ui, &compared.sentence);
     ui.add(Label::new(sentence).wrap());
+    remark(ui, &compared.options);
     numbers(ui, &other.name, compared);
     for (name, strip) in [
         (other.name.as_str(), &compared.strips[0]),

@@ -22,9 +22,6 @@ use super::{heat, knobs};
 
 /// Height of the bar that tells how far a forecast is, points.
 const PROGRESS: f32 = 8.0;
-/// Below this a forecast of what is known already is as good as it can be told.
-const WELL: f64 = 0.05;
-
 /// Shows the table of forecasts, what is different in all of them, and the one that is picked.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let answers = &state.session.answers.diagnosis;
@@ -186,7 +183,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         say!("With an ideal loader"),
         say(what_if.outlook.headroom),
     );
-    if error.abs() > WELL && error.abs() <= Prospects::FITS {
+    if error.abs() > Prospects::WELL && error.abs() <= Prospects::FITS {
         remark(
             ui,
             say!(

@@ -2,9 +2,11 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2};
 
+use super::scatter::group_colour;
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format::{count, plural};
+use loadscope_insight::sampling::overlay::Overlay;
 use loadscope_insight::sampling::ranks::Ranks;
 use loadscope_words::say;
 
@@ -24,8 +26,8 @@ fn strips(ranks: &Ranks) -> f32 {
     (ranks.shares.len() as f32 * 16.0).min(TALLEST)
 }
 
-/// Shows the ranks; `mine` is the one that is looked at.
-pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
+/// Shows the ranks; `mine` is the one that is looked at. They are coloured as the points above, if those are.
+pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, is_coloured: bool) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), height(ranks));
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
@@ -54,7 +56,9 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
         );
         let most = share.columns.iter().copied().max().unwrap_or(1).max(1);
         painter.rect_filled(strip, 0.0, palette.panel);
-        let colour = if share.rank == mine {
+        let colour = if is_coloured && (share.rank as usize) < Overlay::MOST {
+            group_colour(share.rank)
+        } else if share.rank == mine {
             palette.text
         } else {
             palette.wait

@@ -15,6 +15,7 @@ use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::order::Order;
+use loadscope_insight::sampling::overlay::Overlay;
 use loadscope_insight::sampling::raster::{Raster, Window};
 use loadscope_words::say;
 
@@ -29,6 +30,7 @@ const AT_ONCE: usize = 200_000;
 mod colours;
 mod view;
 
+pub use colours::group_colour;
 use colours::{choice, picture};
 use view::View;
 pub use view::{Marks, short};
@@ -52,13 +54,16 @@ struct Key {
     pixels: (usize, usize),
     dot: usize,
     by: Colouring,
+    /// Points of all orders that are laid over each other.
+    points: usize,
 }
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.order, &other.order)
             && self.window == other.window
-            && (self.pixels, self.dot, self.by) == (other.pixels, other.dot, other.by)
+            && (self.pixels, self.dot) == (other.pixels, other.dot)
+            && (self.by, self.points) == (other.by, other.points)
     }
 }
 
@@ -92,8 +97,14 @@ impl Scatter {
         if rect.width() < 16.0 || rect.height() < 16.0 {
             return Pointed::default();
         }
+        // What this order does not tell is not chosen for it, but stays chosen for the next.
+        let shown = match by.obstacle(answers) {
+            None => by,
+            Some(_) => Colouring::Nothing,
+        };
         let bound = answers.coverage.bound.max(highest(answers));
-        let whole = Window::whole(answers.positions, bound);
+        let longest = shown.overlay(answers).map_or(0, Overlay::longest);
+        let whole = Window::whole(answers.positions.max(longest), bound);
         // Who has zoomed in keeps the place while the order grows.
         let fits = |before: &Window| {
             before.indices == whole.indices && before.positions.end <= whole.positions.end
@@ -114,11 +125,6 @@ impl Scatter {
             window: &window,
         };
         view.axes(ui, palette);
-        // What this order does not tell is not chosen for it, but stays chosen for the next.
-        let shown = match by.obstacle(answers) {
-            None => by,
-            Some(_) => Colouring::Nothing,
-        };
         self.paint(
             ui,
             platform,
@@ -134,6 +140,7 @@ impl Scatter {
             StrokeKind::Outside,
         );
         self.buttons(ui, rect, &whole);
+        colours::legend(ui, rect, answers, shown);
         let mut pointed = Pointed {
             hovered: response
                 .hover_pos()
@@ -236,13 +243,17 @@ impl Scatter {
     ) {
         let scale = ui.pixels_per_point();
         let pixels = |points: f32| ((points * scale).round() as usize).clamp(1, 4096);
-        let visible = view.window.visible(answers.positions).len();
+        let overlay = by.overlay(answers);
+        let positions = overlay.map_or(answers.positions, Overlay::longest);
+        let visible =
+            view.window.visible(positions).len() * overlay.map_or(1, |o| o.layers().len());
         let key = Key {
             order: Arc::clone(&answers.order),
             window: view.window.clone(),
             pixels: (pixels(view.rect.width()), pixels(view.rect.height())),
             dot: (dot(visible) * scale).round().max(1.0) as usize,
             by,
+            points: overlay.map_or(0, Overlay::points),
         };
         self.rasterise(ui, platform, &key, answers, visible);
         let Some((made_of, raster)) = &self.raster else {
@@ -291,6 +302,9 @@ impl Scatter {
             return;
         }
         let of = |answers: &Answers, key: &Key| {
+            if let Some(overlay) = key.by.overlay(answers) {
+                return Raster::overlaid(overlay, &key.window, key.pixels, key.dot);
+            }
             let group = (key.by != Colouring::Nothing).then(|| key.by.groups(answers));
             let indices = &answers.order.indices;
             Raster::grouped(indices, &key.window, key.pixels, key.dot, group)

@@ -1,12 +1,12 @@
 //! The colours of the points, and the drop-down that chooses what they mean.
 
-use egui::{Color32, ColorImage, Rect, Role, Ui, Vec2, WidgetInfo, vec2};
+use egui::{Color32, ColorImage, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::raster::Raster;
 use loadscope_words::say;
 
-use crate::theme::Palette;
+use crate::theme::{Palette, size, words};
 
 /// A picture of as many points as there are at each pixel, in the colours of their groups.
 pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
@@ -21,7 +21,7 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
         match raster.groups.get(at).copied().unwrap_or_default() {
             0 => shades[usize::from(count)],
             group => {
-                let colour = Palette::class(i64::from(group) - 1);
+                let colour = group_colour(u32::from(group) - 1);
                 palette
                     .canvas
                     .lerp_to_gamma(colour, 0.6 + 0.4 * raster.ink(count))
@@ -32,17 +32,68 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     ColorImage::new([raster.width, raster.height], pixels.collect())
 }
 
+/// The colour of a group.
+pub fn group_colour(group: u32) -> Color32 {
+    Palette::class(i64::from(group))
+}
+
+/// Which colour stands for which rank or epoch, where several are laid over each other: beside the drop-down, as far as there is room.
+pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring) {
+    const SQUARE: f32 = 9.0;
+    let Some(overlay) = by.overlay(answers) else {
+        return;
+    };
+    let palette = Palette::of(ui);
+    let painter = ui.painter();
+    let y = rect.top() - 5.0 - CHOICE.y / 2.0;
+    let mut x = rect.left() + CHOICE.x + 12.0;
+    let end = rect.right() - BUTTONS;
+    let name = |number: u32| match by {
+        Colouring::Rank => say!("rank {}", number),
+        _ => say!("epoch {}", number),
+    };
+    let lay = |text: String| painter.layout_no_wrap(text, words(size::SMALL), palette.text);
+    let widths = overlay
+        .layers()
+        .map(|layer| lay(name(layer.number)).size().x + SQUARE + 17.0);
+    let is_short = x + widths.sum::<f32>() > end;
+    for (k, layer) in overlay.layers().enumerate() {
+        let name = name(layer.number);
+        // The drop-down says already what the numbers are.
+        let text = lay(if is_short {
+            layer.number.to_string()
+        } else {
+            name.clone()
+        });
+        if x + SQUARE + 5.0 + text.size().x > end {
+            return;
+        }
+        let square = Rect::from_center_size(pos2(x + SQUARE / 2.0, y), Vec2::splat(SQUARE));
+        painter.rect_filled(square, 2.0, group_colour(k as u32));
+        let width = text.size().x;
+        let all = Rect::from_min_size(square.min, vec2(SQUARE + 5.0 + width, SQUARE));
+        let response = ui.interact(all, ui.scope_id().with(("legend", k)), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
+        x += SQUARE + 5.0;
+        painter.galley(pos2(x, y - text.size().y / 2.0), text, palette.text);
+        x += width + 12.0;
+    }
+}
+
+/// Size of the drop-down, and the width of the buttons on the right, points.
+const CHOICE: Vec2 = vec2(150.0, 22.0);
+const BUTTONS: f32 = 96.0;
+
 /// The drop-down above the upper left corner: what points are coloured by. What was chosen now.
 pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Option<Colouring> {
-    const SIZE: Vec2 = vec2(150.0, 22.0);
-    if rect.width() < SIZE.x + 120.0 {
+    if rect.width() < CHOICE.x + 120.0 {
         return None;
     }
-    let place = Rect::from_min_size(rect.left_top() - vec2(0.0, SIZE.y + 5.0), SIZE);
+    let place = Rect::from_min_size(rect.left_top() - vec2(0.0, CHOICE.y + 5.0), CHOICE);
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(place));
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt("colouring")
-        .width(SIZE.x)
+        .width(CHOICE.x)
         .selected_text(now.label());
     let shown = combo.show_ui(&mut child, |ui| {
         for by in Colouring::ALL {

@@ -1,0 +1,105 @@
+//! Two runs that yield the same samples in the same batches. A batch of slow samples is slow in both, so that the spread of the times of
+//! batches says nothing about chance: what does is how much the time of one and the same batch differs.
+
+use oorandom::Rand64;
+
+use super::pieces::Drawn;
+
+/// Standard deviations of the sums of the second run, as far as chance goes, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Noise {
+    /// Of waits and training steps together.
+    cycle: f64,
+    /// Of fetching and collating.
+    work: f64,
+}
+
+impl Noise {
+    /// From what the same batches took in both runs. What all batches differ by alike is no chance. What a worker took longer by chance
+    /// is counted as if the trainer had waited for all of it, which it does at most.
+    pub fn between(a: &[Vec<Vec<Drawn>>], b: &[Vec<Vec<Drawn>>]) -> Self {
+        let all = |of: &[Vec<Vec<Drawn>>]| -> Vec<Drawn> {
+            of.iter().flatten().flatten().copied().collect()
+        };
+        let (a, b) = (all(a), all(b));
+        let variance = |of: fn(&Drawn) -> f64| {
+            let pairs = a.iter().zip(&b);
+            let differences: Vec<f64> = pairs.map(|(a, b)| of(b) - of(a)).collect();
+            let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+            differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>()
+        };
+        let (work, step) = (variance(|d| d.work), variance(|d| d.cycle - d.waited));
+        Self {
+            cycle: (work + step).sqrt(),
+            work: work.sqrt(),
+        }
+    }
+
+    /// The sums of the second run as they might have been.
+    pub fn draw(self, sums: &Drawn, random: &mut Rand64) -> Drawn {
+        let (cycle, work) = (normal(random) * self.cycle, normal(random) * self.work);
+        Drawn {
+            cycle: (sums.cycle + cycle).max(1.0),
+            waited: (sums.waited + cycle).max(0.0),
+            work: (sums.work + work).max(0.0),
+            ..*sums
+        }
+    }
+}
+
+/// A number of the standard normal distribution.
+fn normal(random: &mut Rand64) -> f64 {
+    // Above zero, whose logarithm is not finite.
+    let (u, v) = (1.0 - random.rand_float(), random.rand_float());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batches(work: impl Fn(usize) -> f64) -> Vec<Vec<Vec<Drawn>>> {
+        let of = |k| Drawn {
+            cycle: work(k) + 10.0,
+            waited: work(k),
+            work: work(k),
+            samples: 1.0,
+            batches: 1.0,
+        };
+        vec![vec![(0..100).map(of).collect()]]
+    }
+
+    #[test]
+    fn what_all_batches_differ_by_is_no_chance() {
+        let slow = |k: usize| if k.is_multiple_of(30) { 900.0 } else { 10.0 };
+        let (a, b) = (batches(slow), batches(|k| slow(k) + 5.0));
+        let noise = Noise::between(&a, &b);
+        assert!(noise.cycle < 1e-6 && noise.work < 1e-6, "{noise:?}");
+        let jitter = batches(|k| slow(k) + if k % 2 == 0 { 3.0 } else { -3.0 });
+        let noise = Noise::between(&a, &jitter);
+        assert!((noise.work - 30.0).abs() < 1e-6, "{noise:?}");
+    }
+
+    #[test]
+    fn draws_are_spread_as_the_noise_is() {
+        let mut random = Rand64::new(1);
+        let sums = Drawn {
+            cycle: 1e6,
+            waited: 5e5,
+            work: 1e6,
+            samples: 1.0,
+            batches: 1.0,
+        };
+        let noise = Noise {
+            cycle: 1e4,
+            work: 1e3,
+        };
+        let drawn: Vec<f64> = (0..4000)
+            .map(|_| noise.draw(&sums, &mut random).cycle)
+            .collect();
+        let mean = drawn.iter().sum::<f64>() / 4000.0;
+        let deviation = (drawn.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / 4000.0).sqrt();
+        assert!((mean - 1e6).abs() < 1e3, "{mean}");
+        assert!((deviation / 1e4 - 1.0).abs() < 0.05, "{deviation}");
+    }
+}
