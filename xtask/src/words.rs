@@ -169,6 +169,7 @@ fn read_source(path: &Path, source: &str, said: &mut Said) {
             }
             // What a failure of the program itself would say, and reasons in attributes.
             [.., Token::Name("expect"), Token::Sign('(')]
+            | [.., Token::Name("panic"), Token::Sign('!'), Token::Sign('(')]
             | [.., Token::Name("reason"), Token::Sign('=')] => {}
             _ if is_sentence(&text) => said.left.push((path.to_owned(), text)),
             _ => {}

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use loadscope_words::say;
+
 use crate::error::EngineError;
 
 /// What a thread that is to die panics with.
@@ -45,5 +47,5 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("it gave no message").to_owned()
+    text.unwrap_or(say!("it gave no message")).to_owned()
 }

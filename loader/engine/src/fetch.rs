@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub use collate::{Collate, Convert, DefaultCollate, Stacking};
 pub use scope::FetchScope;
 
+use loadscope_words::say;
+
 use crate::batch::Batch;
 use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream, dtype};
 use crate::error::EngineError;
@@ -80,7 +82,7 @@ impl FetchError {
 }
 
 fn wrong_kind(request: &Request) -> FetchError {
-    EngineError::type_error(format!(
+    EngineError::type_error(say!(
         "the dataset and the sampler do not fit together: {request:?} was asked for"
     ))
     .into()
@@ -161,7 +163,7 @@ where
                 scope.collating();
                 Ok(batch_of(stack))
             }
-            Err(error) => Err(torch_error("make room for a batch", &error).into()),
+            Err(error) => Err(torch_error(say!("make room for a batch"), &error).into()),
         })
     }
 

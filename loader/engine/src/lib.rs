@@ -42,6 +42,8 @@
 //! # }
 //! ```
 
+loadscope_words::catalogs!();
+
 pub mod batch;
 mod caught;
 mod clock;

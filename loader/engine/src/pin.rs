@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use loadscope_trace::PinMemory;
+use loadscope_words::say;
 use tch::{Device, Kind, Tensor};
 
 use crate::error::EngineError;
@@ -74,7 +75,7 @@ impl Pinner {
         match self {
             Self::Cuda => tensor
                 .f_pin_memory(Device::Cuda(0))
-                .map_err(|e| torch_error("pin a tensor", &e)),
+                .map_err(|e| torch_error(say!("pin a tensor"), &e)),
             Self::Mlock(pool) => pool.pin(tensor, lease),
         }
     }
@@ -105,7 +106,7 @@ impl Buffer {
         let page = region::page::size();
         // Rounded up so that batches of almost the same size find each other's buffers.
         let len = len.max(1).next_multiple_of(page);
-        let torch = |e: &tch::TchError| torch_error("allocate a buffer to be locked", e);
+        let torch = |e: &tch::TchError| torch_error(say!("allocate a buffer to be locked"), e);
         // A page more than needed, so that whole pages can be cut out: locking is by page, and unlocking a page that
         // is shared with someone else's buffer would unlock that as well.
         let wide = Tensor::f_empty([(len + page) as i64], (Kind::Uint8, Device::Cpu));
@@ -115,7 +116,7 @@ impl Buffer {
             .f_narrow(0, skip as i64, len as i64)
             .map_err(|e| torch(&e))?;
         let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
-            EngineError::runtime(format!(
+            EngineError::runtime(say!(
                 "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, \
                  or use pin_memory=off"
             ))
@@ -126,11 +127,11 @@ impl Buffer {
 
 impl MlockPool {
     fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
-        let torch = |e: &tch::TchError| torch_error("copy a tensor to locked memory", e);
+        let torch = |e: &tch::TchError| torch_error(say!("copy a tensor to locked memory"), e);
         let dtype = DType::of(tensor).ok_or_else(|| {
-            EngineError::runtime(
-                "a tensor whose dtype is unknown cannot be copied to locked memory",
-            )
+            EngineError::runtime(say!(
+                "a tensor whose dtype is unknown cannot be copied to locked memory"
+            ))
         })?;
         let len = tensor.numel() * dtype.width();
         let buffer = match self.take(len) {

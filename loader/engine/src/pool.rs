@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use loadscope_trace::Stage;
+use loadscope_words::say;
 
 use crate::batch::Batch;
 use crate::caught::caught;
@@ -20,7 +21,9 @@ use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn};
 use crate::worker_info::WorkerInfo;
 
 /// What to do if there is no room for a thread.
-const FEWER: &str = "use fewer workers";
+fn fewer() -> &'static str {
+    say!("use fewer workers")
+}
 
 /// What the threads are to do.
 pub(crate) struct Plan<'a, F> {
@@ -84,14 +87,14 @@ impl<F: Fetch> Pool<F> {
                 probe: probe.until(Arc::clone(&done)),
             };
             pool.orders.push(Some(orders));
-            let what = || (format!("worker {} of {num_workers}", id + 1), FEWER);
+            let what = || (say!("worker {} of {num_workers}", id + 1), fewer());
             pool.spawn(format!("loader-w{id}"), what, move || worker.run())?;
         }
         if let Some(pinner) = pinner {
             let (pinned, out) = unbounded();
             let inbox = std::mem::replace(&mut arrivals, out);
             let probe = probe.until(done);
-            let what = || ("the thread that pins batches".to_owned(), FEWER);
+            let what = || (say!("the thread that pins batches").to_owned(), fewer());
             pool.spawn("loader-pin".to_owned(), what, move || {
                 pin_loop(&inbox, &pinned, &pinner, &probe);
             })?;

@@ -14,6 +14,7 @@ use crossbeam_channel::Receiver;
 use loadscope_plan::Facts;
 pub use loadscope_plan::plan::check_options as check;
 use loadscope_trace::{Event, EventKind, Level, Nanos, OnError, RunOptions};
+use loadscope_words::say;
 
 use crate::clock::Clock;
 use crate::dataset::{AnyDataset, DatasetSpec, Entry};
@@ -121,7 +122,7 @@ impl RunHandle {
         match self.trainer.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
             Some(Err(_)) => Err(EngineError::Panic {
-                message: "the training loop stopped; this is a bug in the loader".to_owned(),
+                message: say!("the training loop stopped; this is a bug in the loader").to_owned(),
             }),
             None => Ok(()),
         }
@@ -164,9 +165,9 @@ pub fn start(
             .name("trainer".to_owned())
             .spawn(move || training.run(&stop))
             .map_err(|e| EngineError::Thread {
-                what: "the thread of the trainer".to_owned(),
+                what: say!("the thread of the trainer").to_owned(),
                 message: e.to_string(),
-                remedy: "close other programs and try again",
+                remedy: say!("close other programs and try again"),
             })?
     };
     Ok(RunHandle {
@@ -228,7 +229,7 @@ impl Training {
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
         if dataset.len() == Some(0) {
             probe.say(Level::Warning, || {
-                "The dataset has no samples, so the loader yields no batches".to_owned()
+                say!("The dataset has no samples, so the loader yields no batches").to_owned()
             });
         }
         for note in dataset.notes() {
@@ -249,7 +250,7 @@ impl Training {
         self.factor = factor;
         if factor > 1 {
             self.probe.say(Level::Info, || {
-                format!("In slow motion: each sample and each training step takes {factor} times as long")
+                say!("In slow motion: each sample and each training step takes {factor} times as long")
             });
         }
     }

@@ -1,5 +1,7 @@
 //! Arrays: a dtype, sizes, and bytes.
 
+use loadscope_words::say;
+
 use crate::buffer::Buffer;
 
 /// The type of an array's elements, by NumPy's and PyTorch's name.
@@ -87,7 +89,7 @@ pub struct Array {
 
 /// Sizes that do not match the bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{shape:?} elements of {} do not take {bytes} bytes", dtype.name())]
+#[error("{}", say!("{shape:?} elements of {} do not take {bytes} bytes", .dtype.name(), shape = .shape, bytes = .bytes))]
 pub struct ArrayError {
     dtype: Dtype,
     shape: Vec<usize>,

@@ -15,6 +15,7 @@ use crate::rows::Rows;
 use crate::slices::{listed, out_of_range};
 use crate::stages::Stages;
 
+use loadscope_words::say;
 use messages::{Batch, IpcFile};
 
 /// Files that describe a dataset have no more bytes.
@@ -52,7 +53,7 @@ impl Saved {
         for path in &files {
             let (file, ended) = IpcFile::open(path, &mut batches)?;
             if !ended {
-                notes.push(format!(
+                notes.push(say!(
                     "{}: it has no end mark. It may be cut off.",
                     file.place
                 ));
@@ -63,8 +64,8 @@ impl Saved {
                 return Err(FormatError::new(
                     Fault::WrongType,
                     file.place.clone(),
-                    format!("its columns are not those of {}", first.place),
-                    "Open files with the same columns together",
+                    say!("its columns are not those of {}", first.place),
+                    say!("Open files with the same columns together"),
                 ));
             }
             opened.push(file);
@@ -73,8 +74,8 @@ impl Saved {
             return Err(FormatError::new(
                 Fault::Missing,
                 place,
-                "there are no .arrow files in the folder",
-                "Name a folder that save_to_disk wrote",
+                say!("there are no .arrow files in the folder"),
+                say!("Name a folder that save_to_disk wrote"),
             ));
         };
         let columns = Columns::new(&first.schema, features.as_ref(), &place)?;
@@ -93,7 +94,7 @@ fn description(path: &Path) -> Result<Option<Value>, FormatError> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = loadscope_files::read_text(path, "a description", LARGEST_DESCRIPTION)
+    let text = loadscope_files::read_text(path, say!("a description"), LARGEST_DESCRIPTION)
         .map_err(|e| FormatError::reading(path, &e))?;
     let parsed = serde_json::from_str(&text).map_err(|error| {
         FormatError::new(
@@ -101,8 +102,8 @@ fn description(path: &Path) -> Result<Option<Value>, FormatError> {
             Place::file(path)
                 .line(error.line() as u64)
                 .column(error.column() as u64),
-            "it is not JSON",
-            "Save the dataset again",
+            say!("it is not JSON"),
+            say!("Save the dataset again"),
         )
     });
     parsed.map(Some)
@@ -122,8 +123,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         return Err(FormatError::new(
             Fault::Asked,
             place(),
-            format!("it holds several datasets: {}", listed(&names)),
-            format!("Name one of them, such as {}", folder.join(first).display()),
+            say!("it holds several datasets: {}", listed(&names)),
+            say!("Name one of them, such as {}", folder.join(first).display()),
         ));
     }
     let Some(state) = description(&folder.join("state.json"))? else {
@@ -142,8 +143,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(&folder.join("state.json")),
-            "it names no files of data",
-            "Save the dataset again",
+            say!("it names no files of data"),
+            say!("Save the dataset again"),
         ));
     };
     // A name that leads out of the folder is not what `datasets` writes.
@@ -152,8 +153,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         Some(name) => Err(FormatError::new(
             Fault::Damaged,
             Place::file(&folder.join("state.json")),
-            format!("it names '{name}', which is no file of the folder"),
-            "Save the dataset again",
+            say!("it names '{name}', which is no file of the folder"),
+            say!("Save the dataset again"),
         )),
         None => Ok(names.iter().map(|name| folder.join(name)).collect()),
     }

@@ -5,6 +5,8 @@ mod folder;
 
 use std::path::{Path, PathBuf};
 
+use loadscope_words::say;
+
 use crate::array::{Array, Dtype};
 use crate::cell::{Cell, fields};
 use crate::error::{FormatError, Place};
@@ -74,7 +76,7 @@ impl Rows for Sounds {
             return Err(out_of_range(&self.place, index, self.len()));
         };
         stages.enter("read");
-        let bytes = loadscope_files::read_bytes(path, "a sound", LARGEST)
+        let bytes = loadscope_files::read_bytes(path, say!("a sound"), LARGEST)
             .map_err(|e| FormatError::reading(path, &e))?;
         stages.enter("decode");
         let mut sample = waveform(bytes, path, &Place::file(path))?;

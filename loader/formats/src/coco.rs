@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use index::{Category, Counts, Image, Index, Note, Outline};
+use loadscope_words::say;
 use mask::{Mask, PointsLeft};
 
 use crate::array::Array;
@@ -83,8 +84,8 @@ impl Coco {
             return Err(FormatError::new(
                 Fault::Missing,
                 Place::file(folder),
-                "there is no such folder of pictures",
-                "Check the spelling, or whether the disk is connected",
+                say!("there is no such folder of pictures"),
+                say!("Check the spelling, or whether the disk is connected"),
             ));
         }
         let file = Buffer::map(annotations).map_err(|e| FormatError::reading(annotations, &e))?;
@@ -98,7 +99,7 @@ impl Coco {
         });
         let mut notes = Vec::new();
         if lost > 0 {
-            notes.push(format!(
+            notes.push(say!(
                 "{lost} annotations in {} are of pictures that it does not list, and are left out.",
                 annotations.display()
             ));
@@ -136,7 +137,7 @@ impl Coco {
             Fault::Damaged,
             Place::file(&self.path).line(line).column(column),
             reason,
-            "Correct the annotation there, or take it out",
+            say!("Correct the annotation there, or take it out"),
         )
     }
 
@@ -180,9 +181,10 @@ impl Coco {
 
     fn caption(&self, note: &Note) -> Result<Cell, FormatError> {
         let part = note.caption.as_ref();
-        let part = part.ok_or_else(|| self.broken(note.at, "an annotation has no caption"))?;
+        let part =
+            part.ok_or_else(|| self.broken(note.at, say!("an annotation has no caption")))?;
         let text: String = serde_json::from_str(self.text(part))
-            .map_err(|_| self.broken(part.start, "a caption is no text"))?;
+            .map_err(|_| self.broken(part.start, say!("a caption is no text")))?;
         Ok(text.into())
     }
 
@@ -190,7 +192,7 @@ impl Coco {
     fn corners(&self, note: &Note) -> Result<[f32; 4], FormatError> {
         let [x, y, width, height] = note
             .bbox
-            .ok_or_else(|| self.broken(note.at, "an annotation has no bbox"))?;
+            .ok_or_else(|| self.broken(note.at, say!("an annotation has no bbox")))?;
         let [x, y, width, height] = [x as f32, y as f32, width as f32, height as f32];
         Ok([x, y, x + width, y + height])
     }
@@ -201,14 +203,15 @@ impl Coco {
         for note in notes {
             let part = note.keypoints.as_ref();
             let part =
-                part.ok_or_else(|| self.broken(note.at, "an annotation has no keypoints"))?;
-            let numbers = index::numbers(self.text(part))
-                .map_err(|_| self.broken(part.start, "its keypoints are no list of numbers"))?;
+                part.ok_or_else(|| self.broken(note.at, say!("an annotation has no keypoints")))?;
+            let numbers = index::numbers(self.text(part)).map_err(|_| {
+                self.broken(part.start, say!("its keypoints are no list of numbers"))
+            })?;
             let points = numbers.len() / 3;
             if !numbers.len().is_multiple_of(3) || *count.get_or_insert(points) != points {
                 return Err(self.broken(
                     part.start,
-                    format!(
+                    say!(
                         "{} numbers are not as many keypoints as the others have",
                         numbers.len()
                     ),
@@ -234,7 +237,7 @@ impl Coco {
             _ => self.size_of(picture)?,
         };
         mask::check_size(width, height, notes.len())
-            .map_err(|reason| self.broken(0, format!("{}: {reason}", image.file_name)))?;
+            .map_err(|reason| self.broken(0, say!("{}: {reason}", image.file_name)))?;
         let left = &mut PointsLeft::default();
         let mut all = Vec::with_capacity(width * height * notes.len());
         for note in notes {
@@ -261,7 +264,7 @@ impl Coco {
                 return Ok(mask);
             };
             let outline: Outline = serde_json::from_str(self.text(part)).map_err(|_| {
-                "a segmentation is neither polygons, [[x, y, …], …], nor runs, {\"counts\": …, \"size\": [height, width]}".to_owned()
+                say!("a segmentation is neither polygons, [[x, y, …], …], nor runs, {{\"counts\": …, \"size\": [height, width]}}").to_owned()
             })?;
             match outline {
                 Outline::Polygons(polygons) => {
@@ -272,7 +275,7 @@ impl Coco {
                 Outline::Runs { counts, size } => {
                     if size != [height, width] {
                         let [h, w] = size;
-                        return Err(format!(
+                        return Err(say!(
                             "a mask of {w}×{h} pixels is not of its picture's size, {width}×{height}"
                         ));
                     }
@@ -295,8 +298,8 @@ impl Coco {
                 FormatError::new(
                     Fault::Damaged,
                     Place::named(picture.origin.to_string()),
-                    format!("its size is not known ({e})"),
-                    "Give width and height in the annotations, or replace the picture",
+                    say!("its size is not known ({e})"),
+                    say!("Give width and height in the annotations, or replace the picture"),
                 )
             })
     }
@@ -343,8 +346,8 @@ impl Rows for Coco {
             return Err(FormatError::new(
                 Fault::OutOfRange,
                 Place::file(&self.path).row(index as u64),
-                "there is no such row",
-                "Ask for a smaller index",
+                say!("there is no such row"),
+                say!("Ask for a smaller index"),
             ));
         };
         let path = self.folder.join(&image.file_name);

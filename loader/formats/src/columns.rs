@@ -20,6 +20,7 @@ use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
 pub(crate) use labels::{labels, lengths};
+use loadscope_words::say;
 use meaning::Meaning;
 
 /// The columns of a table.
@@ -64,8 +65,8 @@ impl Columns {
                 return Err(FormatError::new(
                     Fault::Damaged,
                     place.clone().key(field.name().as_str()),
-                    "two columns have this name",
-                    "Give each column a name of its own",
+                    say!("two columns have this name"),
+                    say!("Give each column a name of its own"),
                 ));
             }
             let meaning = features
@@ -75,7 +76,7 @@ impl Columns {
                 classes.push((field.name(), names.clone()));
             }
             if let Some(what) = note(field.data_type()) {
-                notes.push(format!("{place}: column '{}' has {what}.", field.name()));
+                notes.push(say!("{place}: column '{}' has {what}.", field.name()));
             }
             columns.push(Column {
                 name: field.name().as_str().into(),
@@ -158,23 +159,27 @@ fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
     Err(FormatError::new(
         Fault::WrongType,
         place.clone().key(field.name().as_str()),
-        format!("its type {} is not read", field.data_type()),
-        "Leave the column out, or save it as another type",
+        say!("its type {} is not read", field.data_type()),
+        say!("Leave the column out, or save it as another type"),
     ))
 }
 
 /// What is held as something else.
 fn note(field: &DataType) -> Option<&'static str> {
     match field {
-        DataType::Timestamp(_, Some(_)) => Some("points in time, which are texts here, in UTC"),
-        DataType::Timestamp(_, None) => Some("points in time, which are texts here"),
-        DataType::Date32 | DataType::Date64 => Some("dates, which are texts here"),
-        DataType::Time32(_) | DataType::Time64(_) => Some("times, which are texts here"),
-        DataType::Duration(_) => Some("durations, which are whole numbers of their unit here"),
+        DataType::Timestamp(_, Some(_)) => {
+            Some(say!("points in time, which are texts here, in UTC"))
+        }
+        DataType::Timestamp(_, None) => Some(say!("points in time, which are texts here")),
+        DataType::Date32 | DataType::Date64 => Some(say!("dates, which are texts here")),
+        DataType::Time32(_) | DataType::Time64(_) => Some(say!("times, which are texts here")),
+        DataType::Duration(_) => Some(say!(
+            "durations, which are whole numbers of their unit here"
+        )),
         DataType::Decimal32(..)
         | DataType::Decimal64(..)
         | DataType::Decimal128(..)
-        | DataType::Decimal256(..) => Some("decimals, which are floats here"),
+        | DataType::Decimal256(..) => Some(say!("decimals, which are floats here")),
         _ => None,
     }
 }
@@ -190,13 +195,13 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
         FormatError::new(
             Fault::Damaged,
             place.clone(),
-            format!("it cannot be decoded ({short})"),
-            "It is cut off, damaged or something else: copy or save it again",
+            say!("it cannot be decoded ({short})"),
+            say!("It is cut off, damaged or something else: copy or save it again"),
         )
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => Ok(result),
         Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged("its parts contradict each other".to_owned())),
+        Err(_) => Err(damaged(say!("its parts contradict each other").to_owned())),
     }
 }

@@ -17,6 +17,7 @@ use crate::slices::out_of_range;
 use crate::stages::Stages;
 
 use kind::{ColumnType, Kinds};
+use loadscope_words::say;
 use split::{Found, Record, RecordReader, Splitter, past_line_ends};
 
 /// What some programs write in front of UTF-8.
@@ -50,8 +51,8 @@ impl Csv {
             return Err(FormatError::new(
                 Fault::Asked,
                 place,
-                "neither a quote nor the end of a line can separate columns",
-                "Name the character between two columns",
+                say!("neither a quote nor the end of a line can separate columns"),
+                say!("Name the character between two columns"),
             ));
         }
         let mut splitter = Splitter::new(separator, place);
@@ -116,12 +117,12 @@ impl Csv {
                 at,
                 index,
                 None,
-                format!(
+                say!(
                     "the row has {} fields, the header {}",
                     record.len(),
                     self.columns.len()
                 ),
-                "Put texts with commas in quotes, or correct the row",
+                say!("Put texts with commas in quotes, or correct the row"),
             ));
         }
         let mut entries = Vec::with_capacity(self.columns.len());
@@ -158,15 +159,15 @@ impl Csv {
         };
         let (reason, remedy) = match kind {
             ColumnType::Text => (
-                format!("'{}' is not UTF-8", shown.escape_debug()),
-                "Save the file in UTF-8",
+                say!("'{}' is not UTF-8", shown.escape_debug()),
+                say!("Save the file in UTF-8"),
             ),
             ColumnType::Int | ColumnType::Float | ColumnType::Bool => (
-                format!(
+                say!(
                     "'{}' was something else when the file was opened",
                     shown.escape_debug()
                 ),
-                "Open it again",
+                say!("Open it again"),
             ),
         };
         self.wrong(at, index, name, reason, remedy)
@@ -193,8 +194,8 @@ fn header(
                 return Err(FormatError::new(
                     Fault::Damaged,
                     splitter.place.clone(),
-                    "it is empty: not even the names of columns are in it",
-                    "Write their names into the first line",
+                    say!("it is empty: not even the names of columns are in it"),
+                    say!("Write their names into the first line"),
                 ));
             }
             found @ (Found::Open | Found::TooLong) => {
@@ -208,8 +209,8 @@ fn header(
             return Err(FormatError::new(
                 Fault::Damaged,
                 splitter.place.clone().line(1),
-                format!("the name of column {} is not UTF-8", column + 1),
-                "Save the file in UTF-8",
+                say!("the name of column {} is not UTF-8", column + 1),
+                say!("Save the file in UTF-8"),
             ));
         };
         names.push(name);
@@ -234,11 +235,11 @@ fn first_row(
     Err(FormatError::new(
         Fault::Damaged,
         splitter.place.clone().line(line),
-        format!(
+        say!(
             "the first row has {fields} fields, the header only {} names",
             splitter.columns
         ),
-        "Give each column a name, also one that counts the rows",
+        say!("Give each column a name, also one that counts the rows"),
     ))
 }
 
@@ -246,18 +247,18 @@ fn notes(header: &[Arc<str>], too_wide: usize, place: &Place) -> Vec<String> {
     let mut notes = Vec::new();
     if too_wide > 0 {
         let rows = if too_wide == 1 {
-            "row has"
+            say!(n: "row has")
         } else {
-            "rows have"
+            say!(n: "rows have")
         };
-        notes.push(format!(
+        notes.push(say!(
             "{place}: {too_wide} {rows} more fields than the header, and cannot be read."
         ));
     }
     if let [only] = header
         && let Some(other) = [';', '\t', '|'].into_iter().find(|c| only.contains(*c))
     {
-        notes.push(format!(
+        notes.push(say!(
             "{place}: there is one column. If {other:?} separates columns, say so."
         ));
     }

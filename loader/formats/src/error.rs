@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use loadscope_files::ReadError;
+use loadscope_words::say;
 
 /// What kind of fault it is, as Python's types of exceptions tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,27 +128,23 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source)?;
-        let numbers = [
-            ("line", self.line),
-            ("column", self.column),
-            ("row", self.row),
-            ("byte", self.byte),
+        let parts = [
+            self.line.map(|n| say!(", line {n}")),
+            self.column.map(|n| say!(", column {n}")),
+            self.row.map(|n| say!(", row {n}")),
+            self.byte.map(|n| say!(", byte {n}")),
+            self.key.as_ref().map(|key| say!(", '{key}'")),
         ];
-        for (name, number) in numbers {
-            if let Some(number) = number {
-                write!(f, ", {name} {number}")?;
-            }
-        }
-        if let Some(key) = &self.key {
-            write!(f, ", '{key}'")?;
-        }
-        Ok(())
+        parts
+            .iter()
+            .flatten()
+            .try_for_each(|part| f.write_str(part))
     }
 }
 
 /// What is wrong with data. Reads as `PLACE: REASON. REMEDY`; a password is in none of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {}. {}", line(&place.to_string()), line(reason), line(remedy))]
+#[error("{}", say!("{}: {}. {}", line(&.place.to_string()), line(.reason), line(.remedy)))]
 pub struct FormatError {
     /// The kind of fault.
     pub fault: Fault,
@@ -202,32 +199,32 @@ impl FormatError {
             ReadError::Io { cause, .. } if cause.kind() == ErrorKind::NotFound => Self::new(
                 Fault::Missing,
                 place,
-                "there is no such file",
-                "Check the spelling, or whether the disk is connected",
+                say!("there is no such file"),
+                say!("Check the spelling, or whether the disk is connected"),
             ),
             ReadError::Io { cause, .. } => Self::new(
                 Fault::Unreadable,
                 place,
-                format!("it cannot be read ({cause})"),
-                "Check that you may open it",
+                say!("it cannot be read ({cause})"),
+                say!("Check that you may open it"),
             ),
             ReadError::NotAFile { what, .. } => Self::new(
                 Fault::Unreadable,
                 place,
-                format!("it is {what}, not a regular file"),
-                "Name a file",
+                say!("it is {what}, not a regular file"),
+                say!("Name a file"),
             ),
             ReadError::TooLarge { limit, .. } => Self::new(
                 Fault::TooLarge,
                 place,
-                format!("it has more than {limit} bytes, the limit"),
-                "Name a smaller file",
+                say!("it has more than {limit} bytes, the limit"),
+                say!("Name a smaller file"),
             ),
             ReadError::NotText(_) => Self::new(
                 Fault::Damaged,
                 place,
-                "it is not text in UTF-8",
-                "Save it in UTF-8",
+                say!("it is not text in UTF-8"),
+                say!("Save it in UTF-8"),
             ),
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use loadscope_files::{ReadError, open_regular};
+use loadscope_words::say;
 
 use crate::buffer::Buffer;
 use crate::cell::{Picture, PictureMode};
@@ -30,8 +31,8 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
         FormatError::new(
             Fault::TooLarge,
             Place::file(path),
-            format!("it has more than {limit} bytes, the limit"),
-            "Make it smaller, or leave it out",
+            say!("it has more than {limit} bytes, the limit"),
+            say!("Make it smaller, or leave it out"),
         )
     };
     let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
@@ -62,8 +63,8 @@ pub(crate) fn picture(
         Fault::Missing => FormatError::new(
             Fault::Missing,
             Place::file(path),
-            format!("there is no such picture, although {} has it", needed_by()),
-            "Copy it there, or take it out of the list",
+            say!("there is no such picture, although {} has it", needed_by()),
+            say!("Copy it there, or take it out of the list"),
         ),
         _ => error,
     })?;

@@ -4,6 +4,8 @@ pub(crate) mod value;
 
 use std::path::Path;
 
+use loadscope_words::say;
+
 use crate::buffer::Buffer;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
@@ -59,14 +61,14 @@ impl JsonLines {
         let said = said.split(" at line ").next().unwrap_or(&said);
         let remedy = match line.get(error.column().saturating_sub(1)..) {
             Some([b'N' | b'I', ..] | [b'a' | b'n', b'N' | b'f', ..]) => {
-                "NaN and Infinity are not JSON: write null"
+                say!("NaN and Infinity are not JSON: write null")
             }
-            _ => "Correct the line, or leave it out",
+            _ => say!("Correct the line, or leave it out"),
         };
         FormatError::new(
             Fault::Damaged,
             place,
-            format!("it is not JSON ({said})"),
+            say!("it is not JSON ({said})"),
             remedy,
         )
     }
@@ -89,8 +91,8 @@ impl Rows for JsonLines {
                     .clone()
                     .line(self.index.line(&self.file, at))
                     .row(index as u64),
-                format!("the line has more than {} MB", LONGEST >> 20),
-                "Write a value a line",
+                say!("the line has more than {} MB", LONGEST >> 20),
+                say!("Write a value a line"),
             ));
         }
         stages.enter("decode");

@@ -19,6 +19,8 @@
 //! | [`audio`] | WAV, FLAC, OGG | `soundfile` |
 //! | [`text`] | lines of words | `pad_sequence` |
 
+loadscope_words::catalogs!();
+
 mod array;
 mod buffer;
 mod cell;

@@ -19,6 +19,7 @@ use crate::rows::Rows;
 use crate::stages::Stages;
 
 use description::Description;
+use loadscope_words::say;
 use page::{Node, Pages, Value};
 use tree::Leaves;
 
@@ -76,8 +77,8 @@ impl Lmdb {
             return Err(FormatError::new(
                 Fault::Asked,
                 place,
-                "its keys may have several values (dupsort), which is not read",
-                "Write the entries to a database without dupsort",
+                say!("its keys may have several values (dupsort), which is not read"),
+                say!("Write the entries to a database without dupsort"),
             ));
         }
         let leaves = Leaves::of(database, &pages)?;
@@ -85,8 +86,8 @@ impl Lmdb {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place,
-                "the database has no entries",
-                "Name another one, or its db=NAME",
+                say!("the database has no entries"),
+                say!("Name another one, or its db=NAME"),
             ));
         }
         let mut opened = Self {
@@ -109,8 +110,8 @@ impl Lmdb {
             return Err(FormatError::new(
                 Fault::OutOfRange,
                 self.place.clone().row(index as u64),
-                format!("the database has {} entries", self.leaves.len()),
-                "Choose an index below that",
+                say!("the database has {} entries", self.leaves.len()),
+                say!("Choose an index below that"),
             ));
         };
         self.pages.leaf(page)?.node(entry)
@@ -124,8 +125,8 @@ impl Lmdb {
                 Err(FormatError::new(
                     Fault::Asked,
                     self.place.clone().key(name),
-                    "this is a database of its own, not an entry",
-                    "Choose it with db=NAME",
+                    say!("this is a database of its own, not an entry"),
+                    say!("Choose it with db=NAME"),
                 ))
             }
             Value::Inline(_) | Value::Overflow { .. } | Value::Duplicates => Ok(()),
@@ -138,7 +139,12 @@ impl Lmdb {
             self.place.clone().row(index as u64).key(key)
         };
         let wrong = |reason: &str| {
-            FormatError::new(Fault::WrongType, place(), reason, "Choose another decode=")
+            FormatError::new(
+                Fault::WrongType,
+                place(),
+                reason,
+                say!("Choose another decode="),
+            )
         };
         let decode = match self.options.decode {
             Decode::Auto if bytes.starts_with(b"\x93NUMPY") => Decode::Npy,
@@ -154,11 +160,11 @@ impl Lmdb {
             }),
             Decode::Npy => {
                 let whole = npy::array(&bytes, &place())?.whole();
-                whole.ok_or_else(|| wrong("the elements of the array cannot be read"))?
+                whole.ok_or_else(|| wrong(say!("the elements of the array cannot be read")))?
             }
             Decode::Text => match std::str::from_utf8(&bytes) {
                 Ok(text) => text.into(),
-                Err(_) => return Err(wrong("the value is not text in UTF-8")),
+                Err(_) => return Err(wrong(say!("the value is not text in UTF-8"))),
             },
             Decode::Auto | Decode::Bytes => Cell::Bytes(bytes),
         })
@@ -177,8 +183,8 @@ fn file(path: &Path) -> Result<PathBuf, FormatError> {
     Err(FormatError::new(
         Fault::Missing,
         Place::file(path),
-        "the folder has no data.mdb",
-        "Name the folder of an LMDB environment",
+        say!("the folder has no data.mdb"),
+        say!("Name the folder of an LMDB environment"),
     ))
 }
 
@@ -199,14 +205,14 @@ fn named(pages: &Pages, main: Description, name: &str) -> Result<Description, Fo
         }
     }
     let has = match others.as_slice() {
-        [] => "it has none with a name".to_owned(),
-        names => format!("it has {}", names.get(..20).unwrap_or(names).join(", ")),
+        [] => say!("it has none with a name").to_owned(),
+        names => say!("it has {}", names.get(..20).unwrap_or(names).join(", ")),
     };
     Err(FormatError::new(
         Fault::NoSuchKey,
         pages.place(0).key(name),
-        format!("there is no such database; {has}"),
-        "Choose another one for db=, or leave it out",
+        say!("there is no such database; {has}"),
+        say!("Choose another one for db=, or leave it out"),
     ))
 }
 

@@ -4,6 +4,8 @@ pub(crate) mod header;
 
 use std::path::Path;
 
+use loadscope_words::say;
+
 use crate::buffer::Buffer;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
@@ -62,13 +64,13 @@ pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError>
         return Err(FormatError::new(
             Fault::Damaged,
             place.clone(),
-            format!(
+            say!(
                 "its header says that it has {} elements of {}, but only {} bytes follow",
                 crate::slices::shown(&layout.shape),
                 layout.dtype.name(),
                 file.len().saturating_sub(begin)
             ),
-            "It is cut off or damaged: copy or save it again",
+            say!("It is cut off or damaged: copy or save it again"),
         ));
     };
     Slices::new(layout, bytes, place)
@@ -81,18 +83,18 @@ fn windows(entries: usize, window: Window, place: &Place) -> Result<usize, Forma
     };
     if window.length == 0 || window.stride == 0 {
         return Err(refused(
-            "it cannot be cut into windows of no entries, or none apart".to_owned(),
-            "Give a length and a stride of at least 1",
+            say!("it cannot be cut into windows of no entries, or none apart").to_owned(),
+            say!("Give a length and a stride of at least 1"),
         ));
     }
     match entries.checked_sub(window.length) {
         Some(room) => Ok(room / window.stride + 1),
         None => Err(refused(
-            format!(
+            say!(
                 "it has {entries} entries, fewer than a window of {}",
                 window.length
             ),
-            "Choose a shorter window",
+            say!("Choose a shorter window"),
         )),
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
+use loadscope_words::say;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -61,10 +62,8 @@ impl Npz {
         }
         let notes = match others {
             0 => Vec::new(),
-            1 => vec![format!(
-                "{place}: 1 file in it is no array and is left out."
-            )],
-            n => vec![format!(
+            1 => vec![say!("{place}: 1 file in it is no array and is left out.")],
+            n => vec![say!(
                 "{place}: {n} files in it are no arrays and are left out."
             )],
         };
@@ -87,8 +86,10 @@ fn damaged(error: &ZipError, place: &Place) -> FormatError {
     FormatError::new(
         Fault::Damaged,
         place.clone(),
-        format!("it cannot be read as a zip archive ({error})"),
-        "It is cut off, damaged or no .npz file: save it again with numpy.savez, or copy it again",
+        say!("it cannot be read as a zip archive ({error})"),
+        say!(
+            "It is cut off, damaged or no .npz file: save it again with numpy.savez, or copy it again"
+        ),
     )
 }
 
@@ -113,8 +114,8 @@ fn field(
                 FormatError::new(
                     Fault::Damaged,
                     place.clone(),
-                    "the archive ends inside it",
-                    "Copy the archive again",
+                    say!("the archive ends inside it"),
+                    say!("Copy the archive again"),
                 )
             })?;
             Ok(Field::ready(name, npy::array(&bytes, &place)?))
@@ -127,8 +128,8 @@ fn field(
                 return Err(FormatError::new(
                     Fault::TooLarge,
                     place,
-                    format!("{packed} packed bytes cannot be the {size} that the archive says"),
-                    "It is damaged: save it again",
+                    say!("{packed} packed bytes cannot be the {size} that the archive says"),
+                    say!("It is damaged: save it again"),
                 ));
             }
             let mut header = Vec::new();
@@ -142,12 +143,12 @@ fn field(
                 return Err(FormatError::new(
                     Fault::Damaged,
                     place,
-                    format!(
+                    say!(
                         "its header says that it has {} elements of {}, but it has {size} bytes",
                         crate::slices::shown(&layout.shape),
                         layout.dtype.name()
                     ),
-                    "It is damaged: save it again",
+                    say!("It is damaged: save it again"),
                 ));
             }
             let Some(&len) = layout.shape.first() else {
@@ -162,8 +163,8 @@ fn field(
         other => Err(FormatError::new(
             Fault::WrongType,
             place,
-            format!("it is packed with {other}, which is not read"),
-            "Save it with numpy.savez or numpy.savez_compressed",
+            say!("it is packed with {other}, which is not read"),
+            say!("Save it with numpy.savez or numpy.savez_compressed"),
         )),
     }
 }
@@ -183,8 +184,8 @@ fn unpacked(file: &Buffer, index: usize, size: u64, place: &Place) -> Result<Buf
         Err(FormatError::new(
             Fault::Damaged,
             place.clone(),
-            format!("{read} bytes are packed in it, not the {size} that the archive says"),
-            "It is damaged: save it again",
+            say!("{read} bytes are packed in it, not the {size} that the archive says"),
+            say!("It is damaged: save it again"),
         ))
     }
 }
@@ -193,8 +194,8 @@ fn unpacking(error: &std::io::Error, place: &Place) -> FormatError {
     FormatError::new(
         Fault::Damaged,
         place.clone(),
-        format!("it cannot be unpacked ({error})"),
-        "It is damaged: copy or save it again",
+        say!("it cannot be unpacked ({error})"),
+        say!("It is damaged: copy or save it again"),
     )
 }
 

@@ -14,6 +14,7 @@ use parquet::arrow::arrow_reader::{
     RowSelector,
 };
 
+use loadscope_words::say;
 use parquet::errors::ParquetError;
 
 use crate::buffer::Buffer;
@@ -61,8 +62,8 @@ impl Parquet {
             return Err(FormatError::new(
                 Fault::Missing,
                 place,
-                "there are no .parquet files",
-                "Name files, or a folder with some",
+                say!("there are no .parquet files"),
+                say!("Name files, or a folder with some"),
             ));
         };
         let place = Place::file(first);
@@ -77,7 +78,7 @@ impl Parquet {
         let columns = same_columns(&opened, &place)?;
         let mut notes = columns.notes.clone();
         if bytes > ROOM as u64 {
-            notes.push(format!(
+            notes.push(say!(
                 "{place}: decoded it takes about {} MB, of which {} are kept. In random order parts are decoded again and again; smaller \
                  row groups help.",
                 bytes >> 20,
@@ -132,8 +133,8 @@ fn same_columns(files: &[Arc<ParquetFile>], place: &Place) -> Result<Columns, Fo
             return Err(FormatError::new(
                 Fault::WrongType,
                 file.place.clone(),
-                format!("its columns are not those of {place}"),
-                "Open files with the same columns together",
+                say!("its columns are not those of {place}"),
+                say!("Open files with the same columns together"),
             ));
         }
     }
@@ -212,8 +213,8 @@ impl ParquetFile {
         FormatError::new(
             Fault::Damaged,
             self.place.clone(),
-            format!("row group {group} says that it has more rows or bytes than any file"),
-            "It is damaged: save it again",
+            say!("row group {group} says that it has more rows or bytes than any file"),
+            say!("It is damaged: save it again"),
         )
     }
 }
@@ -267,14 +268,14 @@ impl Part {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place.clone(),
-                format!(
+                say!(
                     "row group {} has {} rows from {} on, not {}",
                     self.group,
                     batch.num_rows(),
                     self.begin,
                     self.rows
                 ),
-                "It is damaged: save it again",
+                say!("It is damaged: save it again"),
             ));
         }
         Ok(batch)

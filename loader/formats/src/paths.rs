@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use loadscope_words::say;
+
 use crate::error::{Fault, FormatError, Place};
 
 /// So many files are opened at most.
@@ -25,23 +27,23 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
             Fault::Asked,
             Place::named(pattern),
             reason,
-            "Write a pattern such as /data/train-*.parquet",
+            say!("Write a pattern such as /data/train-*.parquet"),
         )
     };
-    let found = glob::glob(pattern).map_err(|e| wrong(format!("it is no pattern ({e})")))?;
+    let found = glob::glob(pattern).map_err(|e| wrong(say!("it is no pattern ({e})")))?;
     let mut files = Vec::new();
     for path in found {
-        files.push(path.map_err(|e| wrong(format!("a folder cannot be read ({e})")))?);
+        files.push(path.map_err(|e| wrong(say!("a folder cannot be read ({e})")))?);
         if files.len() > MOST {
-            return Err(wrong(format!("it names more than {MOST} files")));
+            return Err(wrong(say!("it names more than {MOST} files")));
         }
     }
     if files.is_empty() {
         return Err(FormatError::new(
             Fault::Missing,
             Place::named(pattern),
-            "it names no file",
-            "Check the spelling, or whether the disk is connected",
+            say!("it names no file"),
+            say!("Check the spelling, or whether the disk is connected"),
         ));
     }
     Ok(files)
@@ -53,8 +55,8 @@ pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, For
         FormatError::new(
             Fault::Unreadable,
             Place::file(folder),
-            format!("the folder cannot be read ({e})"),
-            "Check that you may open it",
+            say!("the folder cannot be read ({e})"),
+            say!("Check that you may open it"),
         )
     };
     let mut files = Vec::new();
@@ -71,8 +73,8 @@ pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, For
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(folder),
-            format!("it holds no file that ends in .{ending}"),
-            "Name another folder, or a file",
+            say!("it holds no file that ends in .{ending}"),
+            say!("Name another folder, or a file"),
         ));
     }
     files.sort();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use loadscope_words::say;
 use safetensors::{SafeTensorError, SafeTensors};
 
 use crate::array::Dtype;
@@ -59,22 +60,22 @@ impl Tensors {
 
 fn damaged(error: &SafeTensorError, bytes: usize, place: &Place) -> FormatError {
     let what = match error {
-        SafeTensorError::HeaderTooSmall => "it has no header".to_owned(),
+        SafeTensorError::HeaderTooSmall => say!("it has no header").to_owned(),
         SafeTensorError::HeaderTooLarge => {
-            "its first 8 bytes say that its header has more than 100 MB".to_owned()
+            say!("its first 8 bytes say that its header has more than 100 MB").to_owned()
         }
         SafeTensorError::InvalidHeaderLength => {
-            format!("its header does not end within its {bytes} bytes")
+            say!("its header does not end within its {bytes} bytes")
         }
         SafeTensorError::MetadataIncompleteBuffer => {
-            format!("it has {bytes} bytes, not as many as its header says")
+            say!("it has {bytes} bytes, not as many as its header says")
         }
         SafeTensorError::InvalidOffset(name) => {
-            format!("the bytes of '{name}' do not follow those before it")
+            say!("the bytes of '{name}' do not follow those before it")
         }
-        other => format!("its header is damaged ({other})"),
+        other => say!("its header is damaged ({other})"),
     };
-    let remedy = "It is cut off, damaged or something else: copy or save it again";
+    let remedy = say!("It is cut off, damaged or something else: copy or save it again");
     FormatError::new(Fault::Damaged, place.clone(), what, remedy)
 }
 
@@ -101,8 +102,8 @@ fn dtype(dtype: safetensors::Dtype, place: &Place) -> Result<Dtype, FormatError>
             return Err(FormatError::new(
                 Fault::WrongType,
                 place.clone(),
-                format!("its elements are of dtype {other:?}, which is not read"),
-                "Save it in another dtype, or name the other tensors",
+                say!("its elements are of dtype {other:?}, which is not read"),
+                say!("Save it in another dtype, or name the other tensors"),
             ));
         }
     })

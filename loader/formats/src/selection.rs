@@ -12,6 +12,7 @@ use crate::rows::Rows;
 use crate::stages::{Stages, Untimed};
 
 use label::{Labels, labels};
+use loadscope_words::say;
 
 /// Which columns, and which of them is one of pictures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,10 +80,10 @@ impl<R: Rows> Selected<R> {
         FormatError::new(
             Fault::NoSuchKey,
             Place::named(&self.of.table).row(row as u64).key(name),
-            "there is no such column",
+            say!("there is no such column"),
             match names.as_slice() {
-                [] => "Name columns of tables only".to_owned(),
-                names => format!("Choose one of {}", names.join(", ")),
+                [] => say!("Name columns of tables only").to_owned(),
+                names => say!("Choose one of {}", names.join(", ")),
             },
         )
     }
@@ -126,11 +127,11 @@ impl<R: Rows> Selected<R> {
             Cell::Picture(picture) => picture.into(),
             Cell::Bytes(bytes) => Cell::Picture(Picture {
                 bytes,
-                origin: format!("in '{name}' of row {index} of {}", self.of.table).into(),
+                origin: say!("in '{name}' of row {index} of {}", self.of.table).into(),
                 mode: PictureMode::Colour,
             }),
             Cell::Text(path) => {
-                let needed_by = || format!("row {index} of {}", self.of.table);
+                let needed_by = || say!("row {index} of {}", self.of.table);
                 let path = self.of.folder.join(&*path);
                 file::picture(&path, PictureMode::Colour, needed_by, stages)?.into()
             }
@@ -158,8 +159,8 @@ impl<R: Rows> Selected<R> {
         FormatError::new(
             Fault::WrongType,
             Place::named(&self.of.table).row(index as u64).key(name),
-            "it is neither the bytes of a picture nor the path of one",
-            "Choose another column of pictures",
+            say!("it is neither the bytes of a picture nor the path of one"),
+            say!("Choose another column of pictures"),
         )
     }
 }

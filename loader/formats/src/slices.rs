@@ -2,6 +2,8 @@
 
 mod fields;
 
+use loadscope_words::say;
+
 use crate::array::{Array, Dtype};
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Scalar};
@@ -84,13 +86,13 @@ impl Slices {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place.clone(),
-                format!(
+                say!(
                     "{} elements of {} do not take {} bytes",
                     shown(&layout.shape),
                     layout.dtype.name(),
                     bytes.len()
                 ),
-                "It is cut off or damaged: copy or save it again",
+                say!("It is cut off or damaged: copy or save it again"),
             ));
         }
         if layout.shape.len() == 1 {
@@ -243,8 +245,8 @@ pub(crate) fn no_axis(place: &Place) -> FormatError {
     FormatError::new(
         Fault::WrongType,
         place.clone(),
-        "it is a single number, not an array: it has no first axis to take samples from",
-        "Save an array with one entry a sample",
+        say!("it is a single number, not an array: it has no first axis to take samples from"),
+        say!("Save an array with one entry a sample"),
     )
 }
 
@@ -283,8 +285,8 @@ pub(crate) fn chosen<'a>(
         return Err(FormatError::new(
             Fault::NoSuchKey,
             place.clone().key(missing.as_str()),
-            "there is no such array",
-            format!("There are {}", listed(&there)),
+            say!("there is no such array"),
+            say!("There are {}", listed(&there)),
         ));
     }
     let wanted = |name: &&str| asked.is_empty() || asked.iter().any(|asked| asked == name);
@@ -296,10 +298,10 @@ pub(crate) fn listed(names: &[&str]) -> String {
     const MOST: usize = 8;
     let mut said: Vec<String> = names.iter().take(MOST).map(|n| format!("'{n}'")).collect();
     if names.len() > MOST {
-        said.push(format!("{} more", names.len() - MOST));
+        said.push(say!("{} more", names.len() - MOST));
     }
     match said.as_slice() {
-        [] => "none".to_owned(),
+        [] => say!("none").to_owned(),
         said => said.join(", "),
     }
 }
@@ -309,8 +311,8 @@ pub(crate) fn out_of_range(place: &Place, index: usize, len: usize) -> FormatErr
     FormatError::new(
         Fault::OutOfRange,
         place.clone(),
-        format!("row {index} is beyond its {len} rows"),
-        "Ask for rows from 0 on",
+        say!("row {index} is beyond its {len} rows"),
+        say!("Ask for rows from 0 on"),
     )
 }
 

@@ -16,6 +16,8 @@ mod sqlite;
 
 use std::path::PathBuf;
 
+use loadscope_words::say;
+
 use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::stream::StreamSource;
@@ -46,9 +48,9 @@ impl Source {
                 let shown: String = kind.chars().take(40).collect();
                 Err(FormatError::new(
                     Fault::Asked,
-                    Place::named("the URL of the database"),
-                    format!("'{}' is no kind of database", shown.escape_debug()),
-                    "Write sqlite:FILE or postgresql://user@host:port/database",
+                    Place::named(say!("the URL of the database")),
+                    say!("'{}' is no kind of database", shown.escape_debug()),
+                    say!("Write sqlite:FILE or postgresql://user@host:port/database"),
                 ))
             }
         }

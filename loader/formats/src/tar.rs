@@ -20,6 +20,7 @@ pub use key::base_plus_ext;
 use crate::error::{Fault, FormatError, Place};
 use header::{Extensions, Header, Kind};
 use input::Input;
+use loadscope_words::say;
 
 /// Bytes of a block.
 const BLOCK: usize = 512;
@@ -65,7 +66,7 @@ impl Archive {
             Fault::Damaged,
             self.place(begin),
             reason,
-            "Copy or write the archive again",
+            say!("Copy or write the archive again"),
         )
     }
 
@@ -110,12 +111,15 @@ impl Archive {
         match read {
             // An archive without its last two blocks is taken as it is, as by Python.
             0 if begin > 0 => return Ok(None),
-            0 => return Err(self.damaged(begin, "it is empty")),
+            0 => return Err(self.damaged(begin, say!("it is empty"))),
             BLOCK => {}
             _ if begin == 0 => {
-                return Err(self.damaged(begin, "it is not a tar archive: it is too short for one"));
+                return Err(self.damaged(
+                    begin,
+                    say!("it is not a tar archive: it is too short for one"),
+                ));
             }
-            _ => return Err(self.damaged(begin, "it ends in the middle of a header")),
+            _ => return Err(self.damaged(begin, say!("it ends in the middle of a header"))),
         }
         if block.iter().all(|byte| *byte == 0) {
             return Ok(None);
@@ -125,13 +129,13 @@ impl Archive {
             return Err(FormatError::new(
                 Fault::Damaged,
                 self.place(begin),
-                format!("it is compressed by {kind}, of which only gzip is read"),
-                "Unpack it, or compress it by gzip",
+                say!("it is compressed by {kind}, of which only gzip is read"),
+                say!("Unpack it, or compress it by gzip"),
             ));
         }
         Header::read(&block).map(Some).map_err(|reason| {
             let of = if begin == 0 {
-                "it is not a tar archive: "
+                say!("it is not a tar archive: ")
             } else {
                 ""
             };
@@ -146,7 +150,7 @@ impl Archive {
                 fault,
                 self.place(begin),
                 what,
-                "Copy or write the archive again",
+                say!("Copy or write the archive again"),
             )
         })
     }
@@ -156,13 +160,14 @@ impl Archive {
         if header.size > MOST_HEADER {
             return Err(self.damaged(
                 begin,
-                format!(
+                say!(
                     "a name or record of {} bytes is longer than any is ({MOST_HEADER} bytes)",
                     header.size
                 ),
             ));
         }
-        self.content(header.size, begin, "a long name").map(Content)
+        self.content(header.size, begin, say!("a long name"))
+            .map(Content)
     }
 
     /// The bytes of a file, and the blanks behind them.
@@ -173,13 +178,13 @@ impl Archive {
                 fault,
                 self.place(begin),
                 what,
-                "Copy or write the archive again",
+                say!("Copy or write the archive again"),
             )
         })?;
         if (bytes.len() as u64) < size {
             return Err(self.damaged(
                 begin,
-                format!(
+                say!(
                     "it ends in the middle of {what}: {} of {size} bytes are there",
                     bytes.len()
                 ),
@@ -196,11 +201,11 @@ impl Archive {
                 fault,
                 self.place(begin),
                 what,
-                "Copy or write the archive again",
+                say!("Copy or write the archive again"),
             )
         })?;
         if skipped < size {
-            return Err(self.damaged(begin, format!("it ends in the middle of {what}")));
+            return Err(self.damaged(begin, say!("it ends in the middle of {what}")));
         }
         Ok(())
     }
@@ -212,15 +217,15 @@ impl Archive {
         room: u64,
         wanted: &impl Fn(&str) -> bool,
     ) -> Result<Option<Member>, FormatError> {
-        let what = format!("the file {:?}", header.name);
+        let what = say!("the file {:?}", header.name);
         match header.kind {
             Kind::File if wanted(&header.name) => {}
             Kind::Sparse => {
                 return Err(FormatError::new(
                     Fault::Damaged,
                     self.place(begin).key(header.name),
-                    "it is stored with its holes left out, which is not read",
-                    "Write the archive without --sparse",
+                    say!("it is stored with its holes left out, which is not read"),
+                    say!("Write the archive without --sparse"),
                 ));
             }
             _ => {
@@ -233,11 +238,11 @@ impl Archive {
             return Err(FormatError::new(
                 Fault::TooLarge,
                 self.place(begin).key(header.name),
-                format!(
+                say!(
                     "it has {} bytes, and a sample at most {MOST_BYTES}",
                     header.size
                 ),
-                "Make smaller samples",
+                say!("Make smaller samples"),
             ));
         }
         Ok(Some(Member {

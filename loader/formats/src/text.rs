@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use loadscope_words::say;
+
 use crate::array::Array;
 use crate::buffer::Buffer;
 use crate::cell::Cell;
@@ -68,7 +70,7 @@ impl Text {
 impl Vocabulary {
     fn open(path: &Path) -> Result<Self, FormatError> {
         let place = Place::file(path);
-        let text = loadscope_files::read_text(path, "a vocabulary", LARGEST_VOCABULARY)
+        let text = loadscope_files::read_text(path, say!("a vocabulary"), LARGEST_VOCABULARY)
             .map_err(|e| FormatError::reading(path, &e))?;
         let ids: HashMap<Box<str>, i64> = if path.extension().is_some_and(|ending| ending == "json")
         {
@@ -79,8 +81,10 @@ impl Vocabulary {
                         .clone()
                         .line(error.line() as u64)
                         .column(error.column() as u64),
-                    "it is no JSON object with a whole number for each word",
-                    "Correct it, or write a word a line into a file that does not end in .json",
+                    say!("it is no JSON object with a whole number for each word"),
+                    say!(
+                        "Correct it, or write a word a line into a file that does not end in .json"
+                    ),
                 )
             })?
         } else {
@@ -95,8 +99,8 @@ impl Vocabulary {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place,
-                "there are no words in it",
-                "Write a word a line into it",
+                say!("there are no words in it"),
+                say!("Write a word a line into it"),
             ));
         }
         let unknown = UNKNOWN.iter().find_map(|word| ids.get(*word).copied());
@@ -137,8 +141,8 @@ impl Rows for Text {
             return Err(FormatError::new(
                 Fault::TooLarge,
                 self.at(at, index),
-                format!("the line has more than {} MB", LONGEST >> 20),
-                "Write shorter lines",
+                say!("the line has more than {} MB", LONGEST >> 20),
+                say!("Write shorter lines"),
             ));
         }
         stages.enter("decode");
@@ -148,8 +152,8 @@ impl Rows for Text {
             FormatError::new(
                 Fault::Damaged,
                 self.at(at, index).column(column),
-                "it is not UTF-8",
-                "Save the file in UTF-8",
+                say!("it is not UTF-8"),
+                say!("Save the file in UTF-8"),
             )
         })?;
         let Some(vocabulary) = &self.vocabulary else {
@@ -163,12 +167,12 @@ impl Rows for Text {
                 Err(FormatError::new(
                     Fault::NoSuchKey,
                     self.at(at, index).column(before + 1),
-                    format!(
+                    say!(
                         "the word '{}' is not in {}",
                         shown.escape_debug(),
                         vocabulary.place
                     ),
-                    "Add it, or a word <unk> for all that are not there",
+                    say!("Add it, or a word <unk> for all that are not there"),
                 ))
             }
         }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub use options::Options;
 
 use annotation::{Annotation, Object, broken, parse};
+use loadscope_words::say;
 
 use crate::array::Array;
 use crate::cell::{Cell, PictureMode, fields};
@@ -120,7 +121,7 @@ impl Voc {
             return Ok(usual());
         };
         if usual_objects > 0 {
-            self.notes.push(format!(
+            self.notes.push(say!(
                 "{} has the class '{class}', which VOC does not have, so that labels are not numbered as in VOC; if it is misspelled, \
                  correct it there, else name all classes with classes=…;….",
                 self.annotation_file(&name).display()
@@ -141,7 +142,7 @@ impl Voc {
                 found.extend(annotation.objects.into_iter().map(|object| object.name));
             }
         }
-        self.notes.push(format!(
+        self.notes.push(say!(
             "The classes were looked for in {} annotations; classes=… names them at once, in the order of their labels.",
             self.names.len()
         ));
@@ -158,8 +159,8 @@ impl Voc {
             Fault::Missing => FormatError::new(
                 Fault::Missing,
                 Place::file(&path),
-                "there is no such annotation, although the list names it",
-                "Copy it there, or take the name out of the list",
+                say!("there is no such annotation, although the list names it"),
+                say!("Copy it there, or take the name out of the list"),
             ),
             _ => error,
         })?;
@@ -170,9 +171,9 @@ impl Voc {
     fn label(&self, object: &Object, name: &str, text: &[u8]) -> Result<i64, FormatError> {
         let label = self.labels.get(&object.name).copied();
         label.filter(|label| *label > 0).ok_or_else(|| {
-            let reason = format!("there is no class '{}'", object.name);
+            let reason = say!("there is no class '{}'", object.name);
             let mut error = broken(text, &self.annotation_file(name), object.at, &reason);
-            error.remedy = "Name all classes with classes=…;…".to_owned();
+            error.remedy = say!("Name all classes with classes=…;…").to_owned();
             error
         })
     }
@@ -211,8 +212,8 @@ impl Rows for Voc {
             return Err(FormatError::new(
                 Fault::OutOfRange,
                 Place::file(&self.root).row(index as u64),
-                "there is no such row",
-                "Ask for a smaller index",
+                say!("there is no such row"),
+                say!("Ask for a smaller index"),
             ));
         };
         stages.enter("read");
@@ -222,8 +223,8 @@ impl Rows for Voc {
         };
         let path = folder::picture(&self.root, name, annotation.filename.as_deref());
         let needed_by = || match self.has_annotations {
-            true => format!("the annotation {}", self.annotation_file(name).display()),
-            false => "the list".to_owned(),
+            true => say!("the annotation {}", self.annotation_file(name).display()),
+            false => say!("the list").to_owned(),
         };
         let picture = file::picture(&path, PictureMode::Colour, needed_by, stages)?;
         let mut target = self.target(name, &annotation.objects, &text)?;
@@ -232,7 +233,7 @@ impl Rows for Voc {
                 .root
                 .join("SegmentationClass")
                 .join(format!("{name}.png"));
-            let needed_by = || format!("the list of {}", self.root.display());
+            let needed_by = || say!("the list of {}", self.root.display());
             target.push((
                 "mask",
                 file::picture(&mask, PictureMode::Classes, needed_by, stages)?.into(),

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use loadscope_plan::rng::PythonRandom;
+use loadscope_words::say;
 
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
@@ -85,7 +86,7 @@ impl WebDataset {
         let mut notes = Vec::new();
         if shards.len() == 1 {
             notes.push(
-                "There is one shard, so that one worker has all samples. More workers need as many shards".to_owned(),
+                say!("There is one shard, so that one worker has all samples. More workers need as many shards").to_owned(),
             );
         }
         Ok(Self {
@@ -187,11 +188,11 @@ impl Part {
         FormatError::new(
             Fault::Asked,
             Place::named(&self.options.urls),
-            format!(
+            say!(
                 "worker {worker} of {workers} of rank {rank} has no samples: there are {} shards for {world_size} ranks",
                 self.count
             ),
-            format!("Choose at most {most} workers, or cut the samples into more shards"),
+            say!("Choose at most {most} workers, or cut the samples into more shards"),
         )
     }
 }

@@ -1,5 +1,6 @@
 //! Batches of containers: maps, named tuples, sequences.
 
+use loadscope_words::say;
 use tch::Tensor;
 
 use super::Manner;
@@ -177,5 +178,5 @@ fn elements(value: Value) -> Result<Vec<Value>, EngineError> {
 fn rows_of(tensor: &Tensor) -> Result<Vec<Tensor>, EngineError> {
     tensor
         .f_unbind(0)
-        .map_err(|e| torch_error("take a tensor apart", &e))
+        .map_err(|e| torch_error(say!("take a tensor apart"), &e))
 }

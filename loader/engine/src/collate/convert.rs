@@ -1,5 +1,6 @@
 //! `default_convert` and `torch.as_tensor`: one value at a time.
 
+use loadscope_words::say;
 use tch::Tensor;
 
 use super::{numbers, stack};
@@ -63,7 +64,7 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
 fn scalar_tensor(value: Value) -> Result<Tensor, EngineError> {
     numbers::inferred(&[value])?
         .f_reshape([0i64; 0].as_slice())
-        .map_err(|e| torch_error("make a tensor of a number", &e))
+        .map_err(|e| torch_error(say!("make a tensor of a number"), &e))
 }
 
 /// A tensor of a nested sequence, all of whose rows are of the same length.

@@ -1,5 +1,6 @@
 //! What becomes of the tensors of a batch: they are stacked, padded or put one behind the other.
 
+use loadscope_words::say;
 use tch::{Kind, Tensor};
 
 use super::site::CollateSite;
@@ -68,7 +69,7 @@ fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, EngineError> {
         if let Some(first) = all.first() {
             let (axes, first_dtype) = (first.dim(), dtype_of(first)?);
             if tensor.dim() != axes || dtype != first_dtype {
-                return Err(EngineError::runtime(format!(
+                return Err(EngineError::runtime(say!(
                     "the tensors of a batch need one dtype and one number of axes, but entry 0 is {} with {axes} axes and \
                      entry {position} is {} with {} axes",
                     first_dtype.name(),
@@ -83,7 +84,7 @@ fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, EngineError> {
 }
 
 fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
-    let failed = |e| torch_error("pad the tensors of a batch", &e);
+    let failed = |e| torch_error(say!("pad the tensors of a batch"), &e);
     let all = alike(batch)?;
     let axes = all.first().map_or(0, |first| first.dim());
     let mut size = vec![0; axes];
@@ -98,7 +99,7 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
     };
     let kind = first.f_kind().map_err(failed)?;
     if !holds(kind, value) {
-        return Err(EngineError::runtime(format!(
+        return Err(EngineError::runtime(say!(
             "{} cannot hold the padding value {value}; choose another one with collate=pad:VALUE",
             dtype_of(first)?.name()
         )));
@@ -143,7 +144,7 @@ fn joined(batch: &[Value]) -> Result<Value, EngineError> {
         at += tensor.size().first().copied().unwrap_or_default();
     }
     let values = Tensor::f_cat(&all, 0).map_err(|e| {
-        match torch_error("join the tensors of a batch", &e) {
+        match torch_error(say!("join the tensors of a batch"), &e) {
             EngineError::Torch { message, .. } => EngineError::runtime(message),
             other => other,
         }

@@ -1,5 +1,6 @@
 //! Batches of numbers, as `torch.tensor(batch)` makes them.
 
+use loadscope_words::say;
 use tch::{Kind, Tensor};
 
 use super::stack::{dtype_of, promote};
@@ -53,7 +54,7 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
 
 /// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
 fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
-    let failed = |e| torch_error(format!("make a batch of {}", dtype.name()), &e);
+    let failed = |e| torch_error(say!("make a batch of {}", dtype.name()), &e);
     let out = new_tensor(&[batch.len() as i64], dtype, |_| {}).map_err(failed)?;
     for (position, value) in batch.iter().enumerate() {
         let number = match value {
@@ -83,7 +84,7 @@ fn tensor<const W: usize>(
             slot.copy_from_slice(&element);
         }
     })
-    .map_err(|e| torch_error("make a tensor of numbers", &e))
+    .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
 /// The dtype that `torch.tensor` infers from one element.
@@ -146,7 +147,7 @@ fn real(value: &Value) -> Result<f64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_double_value(&[])
-            .map_err(|e| torch_error("read a number out of a tensor", &e))
+            .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
     };
     match value {
         Value::Bool(v) => Ok(f64::from(u8::from(*v))),
@@ -171,7 +172,7 @@ fn integer(value: &Value) -> Result<i64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])
-            .map_err(|e| torch_error("read a number out of a tensor", &e))
+            .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
     };
     match value {
         Value::Bool(v) => Ok(i64::from(*v)),
@@ -200,7 +201,7 @@ fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
     }
     tensor
         .f_reshape([0i64; 0].as_slice())
-        .map_err(|e| torch_error("read a number out of a tensor", &e))
+        .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
 }
 
 /// What NumPy's arrays of this dtype raise when a tensor is to be made of them.

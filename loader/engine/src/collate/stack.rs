@@ -1,5 +1,6 @@
 //! Stacking tensors: one allocation, one copy a sample.
 
+use loadscope_words::say;
 use tch::{TchError, Tensor};
 
 use super::CollateSite;
@@ -42,9 +43,9 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
         return Err(EngineError::runtime(SPARSE));
     }
     if items.iter().any(|t| !t.defined()) {
-        return Err(EngineError::runtime(
-            "a sample holds an undefined tensor (tch::Tensor::new()), which has no shape to stack",
-        ));
+        return Err(EngineError::runtime(say!(
+            "a sample holds an undefined tensor (tch::Tensor::new()), which has no shape to stack"
+        )));
     }
     let size = first.size();
     if site == CollateSite::Worker {
@@ -80,7 +81,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
 }
 
 fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, EngineError> {
-    let failed = |e| torch_error("stack the tensors of a batch", &e);
+    let failed = |e| torch_error(say!("stack the tensors of a batch"), &e);
     let mut shape = Vec::with_capacity(size.len() + 1);
     shape.push(items.len() as i64);
     shape.extend_from_slice(size);
@@ -122,7 +123,7 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
     for item in items {
         let castable = match dtype_of(item)? {
             DType::Kind(from) => Tensor::f_can_cast(from, kind)
-                .map_err(|e| torch_error("compare the dtypes of a batch", &e))?,
+                .map_err(|e| torch_error(say!("compare the dtypes of a batch"), &e))?,
             wide => return promote(dtype, wide).map(|_| ()),
         };
         if !castable {
@@ -151,7 +152,7 @@ pub(super) fn promote(a: DType, b: DType) -> Result<DType, EngineError> {
 
 /// What libtorch says in its own words, PyTorch passes on as a RuntimeError.
 fn refused(error: &TchError) -> EngineError {
-    match torch_error("stack the tensors of a batch", error) {
+    match torch_error(say!("stack the tensors of a batch"), error) {
         EngineError::Torch { message, .. } => EngineError::runtime(message),
         other => other,
     }
@@ -160,7 +161,9 @@ fn refused(error: &TchError) -> EngineError {
 /// The dtype of a tensor.
 pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, EngineError> {
     DType::of(tensor).ok_or_else(|| {
-        EngineError::runtime("a sample holds a tensor of a dtype that cannot be collated")
+        EngineError::runtime(say!(
+            "a sample holds a tensor of a dtype that cannot be collated"
+        ))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Collating plain Rust samples, without a [`Value`](crate::value::Value) in between.
 
 use loadscope_trace::{BatchContent, BatchId};
+use loadscope_words::say;
 use tch::{Kind, Tensor};
 
 use super::{CollateSite, stack};
@@ -195,7 +196,7 @@ fn numbers<'a, R, T: Number>(
             }
         }
     })
-    .map_err(|e| torch_error("make a tensor of numbers", &e))
+    .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
 }
 
 /// Tensors, and tuples of them: what [`Stackable`] samples become.

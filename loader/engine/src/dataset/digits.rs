@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
+use loadscope_words::say;
 use tch::Kind;
 
 use super::{Dataset, SampleClock, SampleError};
@@ -39,7 +40,7 @@ impl Digits {
                 digits,
                 classes: (0..10).map(|digit| digit.to_string()).collect(),
             }),
-            Err(problem) => Err(EngineError::Dataset(format!(
+            Err(problem) => Err(EngineError::Dataset(say!(
                 "The digits built into this program cannot be read ({problem}). Install it again."
             ))),
         }
@@ -67,11 +68,11 @@ fn unpack() -> Result<Vec<Digit>, String> {
                 Some((&label, pixels)) if label < 10 && pixels.iter().all(|&p| p <= WHITE) => {
                     (pixels, label)
                 }
-                _ => return Err(format!("row {row} is out of range")),
+                _ => return Err(say!("row {row} is out of range")),
             };
             let pixels = pixels
                 .try_into()
-                .map_err(|_| format!("row {row} has {} pixels", pixels.len()))?;
+                .map_err(|_| say!("row {row} has {} pixels", pixels.len()))?;
             Ok(Digit { pixels, label })
         })
         .collect()

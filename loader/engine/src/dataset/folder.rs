@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::is_of_kernel;
+use loadscope_words::say;
 
 use super::picture::{self, MAX_SIDE};
 use super::{Dataset, SampleClock, SampleError};
@@ -49,25 +50,25 @@ impl ImageFolder {
     /// If the folder is missing, cannot be read or holds no picture.
     pub fn open(root: &Path, size: u32) -> Result<Self, EngineError> {
         if size == 0 || size > MAX_SIDE {
-            return Err(EngineError::Dataset(format!(
+            return Err(EngineError::Dataset(say!(
                 "Pictures cannot be resized to {size}×{size}. Choose an image size from 1 to {MAX_SIDE}."
             )));
         }
         if !root.is_dir() {
             return Err(EngineError::Dataset(if root.exists() {
-                format!(
+                say!(
                     "{} is a file, not a folder. Name the folder that holds the pictures.",
                     root.display()
                 )
             } else {
-                format!(
+                say!(
                     "There is no folder {}. Check the spelling, or whether the disk is connected.",
                     root.display()
                 )
             }));
         }
         if is_of_kernel(root) {
-            return Err(EngineError::Dataset(format!(
+            return Err(EngineError::Dataset(say!(
                 "{} holds what the system tells about itself, not files. Name the folder that holds the pictures.",
                 root.display()
             )));
@@ -96,22 +97,22 @@ impl ImageFolder {
             let name = name.file_name().map_or("pictures".into(), OsString::from);
             folder.add_class(name.to_string_lossy().into_owned(), direct);
         } else if !direct.is_empty() {
-            folder.notes.push(format!(
+            folder.notes.push(say!(
                 "{} directly in {} were left out, because its subfolders are the classes.",
-                count(direct.len(), "picture"),
+                count(direct.len(), say!(n: "picture"), say!(n: "pictures")),
                 root.display()
             ));
         } else if empty > 0 && !folder.classes.is_empty() {
-            folder.notes.push(format!(
+            folder.notes.push(say!(
                 "{} without pictures in {} were left out; torchvision would refuse them.",
-                count(empty, "subfolder"),
+                count(empty, say!(n: "subfolder"), say!(n: "subfolders")),
                 root.display()
             ));
         }
         folder.notes.extend(scan.note());
         if folder.files.is_empty() {
             let found = scan.note().unwrap_or_default();
-            return Err(EngineError::Dataset(format!(
+            return Err(EngineError::Dataset(say!(
                 "There are no pictures in {} or its subfolders. Files ending in .jpg, .jpeg or .png are looked for, \
                  in one subfolder for each class. {found}",
                 root.display()
@@ -235,7 +236,7 @@ impl<'a> Scan<'a> {
     /// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
     fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
         let unreadable = |e: io::Error| {
-            EngineError::Dataset(format!(
+            EngineError::Dataset(say!(
                 "The folder {} cannot be read ({e}). Check that you may open it.",
                 folder.display()
             ))
@@ -264,14 +265,14 @@ impl<'a> Scan<'a> {
         self.pictures += usize::from(is_picture);
         self.bytes += length;
         if self.pictures == 0 && self.entries > MOST_OTHERS {
-            return Err(EngineError::Dataset(format!(
+            return Err(EngineError::Dataset(say!(
                 "Among the first {} files and folders in {root} there is no picture ending in .jpg, .jpeg or .png. \
                  Name the folder that holds the pictures.",
                 grouped(MOST_OTHERS as u64)
             )));
         }
         if self.entries > MOST_ENTRIES || self.bytes > MOST_BYTES {
-            return Err(EngineError::Dataset(format!(
+            return Err(EngineError::Dataset(say!(
                 "{root} holds more than {} files and folders, or their names take more than {} MB. Name a smaller folder.",
                 grouped(MOST_ENTRIES as u64),
                 grouped(MOST_BYTES as u64 / 1_000_000)
@@ -284,9 +285,9 @@ impl<'a> Scan<'a> {
         let total: usize = self.undecoded.values().sum();
         let kinds: Vec<&str> = self.undecoded.keys().copied().collect();
         (total > 0).then(|| {
-            format!(
+            say!(
                 "{} ending in {} were left out; convert them to JPEG or PNG to have them loaded.",
-                count(total, "file"),
+                count(total, say!(n: "file"), say!(n: "files")),
                 kinds.join(", ")
             )
         })
@@ -297,8 +298,8 @@ fn is_decoded(lower: &str) -> bool {
     DECODED.iter().any(|ending| lower.ends_with(ending))
 }
 
-fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

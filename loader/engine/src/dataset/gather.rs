@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::{Dataset, SampleClock, SampleError};
 use crate::batch::Batch;
 use crate::error::EngineError;
@@ -54,9 +56,9 @@ impl<D: Gather + ?Sized> Fetcher for GatherFetcher<D> {
         scope: &mut FetchScope<'_>,
     ) -> Result<Option<D::Batch>, FetchError> {
         let Request::Batch(indices) = request else {
-            return Err(EngineError::type_error(
-                "this dataset makes whole batches; choose a batch_size",
-            )
+            return Err(EngineError::type_error(say!(
+                "this dataset makes whole batches; choose a batch_size"
+            ))
             .into());
         };
         let batch = self.dataset.gather(indices, &mut scope.stages);

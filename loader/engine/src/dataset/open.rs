@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::{
     AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, StreamPlace, Synthetic,
     SyntheticStream, TokenWindows, formats, known,
@@ -38,7 +40,7 @@ impl OpenDataset for DatasetSpec {
     fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError> {
         match self.open_any(image_size)? {
             AnyDataset::Map(dataset) => Ok(dataset),
-            AnyDataset::Iterable(_) => Err(EngineError::Spec(format!(
+            AnyDataset::Iterable(_) => Err(EngineError::Spec(say!(
                 "{self} is an iterable-style dataset: its samples have no indices. Choose another one here"
             ))),
         }

@@ -13,6 +13,7 @@ use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer
 use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
 use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, Limits};
 use loadscope_files::{ReadError, open_regular};
+use loadscope_words::say;
 use tch::{Kind, Tensor};
 
 use super::{SampleClock, SampleError};
@@ -54,7 +55,7 @@ pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Te
 fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let shown = path.display();
     let unreadable = |e: io::Error| {
-        format!(
+        say!(
             "the picture {shown} cannot be read ({e}); check that it still exists and may be opened"
         )
     };
@@ -62,10 +63,10 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let file = open_regular(path).map_err(|e| {
         fail(match e {
             ReadError::NotAFile { what, .. } => {
-                format!("the picture {shown} is {what}, not a regular file; delete or replace it")
+                say!("the picture {shown} is {what}, not a regular file; delete or replace it")
             }
             ReadError::Io { cause, .. } => unreadable(cause),
-            other => format!("the picture {shown} cannot be read ({other})"),
+            other => say!("the picture {shown} cannot be read ({other})"),
         })
     })?;
     let size = file.metadata().map_or(0, |about| about.len());
@@ -77,7 +78,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
         read.map_err(|e| fail(unreadable(e)))?;
     }
     if size > MAX_BYTES || bytes.len() as u64 > MAX_BYTES {
-        return Err(fail(format!(
+        return Err(fail(say!(
             "the picture {shown} has more than {MAX_BYTES} bytes, the limit for a picture; make it smaller"
         )));
     }
@@ -137,7 +138,7 @@ fn original(bytes: &[u8], clock: &mut SampleClock) -> Result<(Tensor, (u32, u32)
         match view {
             Some(Ok(view)) => Ok((view, size)),
             Some(Err(error)) => Err(Fault::Torch(error.to_string())),
-            None => Err(Fault::Damaged("it has no pixels".to_owned())),
+            None => Err(Fault::Damaged(say!("it has no pixels").to_owned())),
         }
     })
 }
@@ -188,7 +189,7 @@ impl Place for Fresh {
 /// The decoders are well tested but large: a defect of theirs must cost a sample, not the program.
 fn guarded(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
     catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, place)))
-        .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
+        .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder gave up").to_owned())))
 }
 
 /// Decodes into `place` (row-major, 3 bytes a pixel) and returns width and height.
@@ -224,7 +225,7 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
 fn read(mut decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, u32), Fault> {
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
-        return Err(Fault::Damaged("it has no pixels".to_owned()));
+        return Err(Fault::Damaged(say!("it has no pixels").to_owned()));
     }
     if u64::from(width) * u64::from(height) > MAX_PIXELS || decoder.total_bytes() > MAX_BYTES {
         return Err(Fault::TooLarge(width, height));
@@ -252,7 +253,7 @@ fn read(mut decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, 
                 rgb.copy_from_slice(converted);
                 Ok(())
             }
-            None => Err(Fault::Damaged("it has too few pixels".to_owned())),
+            None => Err(Fault::Damaged(say!("it has too few pixels").to_owned())),
         })?;
     }
     Ok((width, height))
@@ -304,13 +305,13 @@ fn resize<'a>(
     let damaged = |what: String| Fault::Damaged(what);
     resized.resize(side as usize * side as usize * 3, 0);
     let source = ImageRef::new(width, height, rgb, PixelType::U8x3)
-        .map_err(|e| damaged(format!("its pixels do not match its size: {e}")))?;
+        .map_err(|e| damaged(say!("its pixels do not match its size: {e}")))?;
     let mut target = Image::from_slice_u8(side, side, resized, PixelType::U8x3)
-        .map_err(|e| damaged(format!("it cannot be resized: {e}")))?;
+        .map_err(|e| damaged(say!("it cannot be resized: {e}")))?;
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
     resizer
         .resize(&source, &mut target, &options)
-        .map_err(|e| damaged(format!("it cannot be resized: {e}")))?;
+        .map_err(|e| damaged(say!("it cannot be resized: {e}")))?;
     Ok(resized)
 }
 

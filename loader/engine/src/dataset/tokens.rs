@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loadscope_files::{ReadError, open_regular};
+use loadscope_words::say;
 use memmap2::Mmap;
 use tch::{Kind, Tensor};
 
@@ -40,40 +41,40 @@ impl TokenWindows {
         dtype: TokenDtype,
     ) -> Result<Self, EngineError> {
         let fail = |what: String| {
-            EngineError::Dataset(format!("The file of tokens {} {what}", path.display()))
+            EngineError::Dataset(say!("The file of tokens {} {what}", path.display()))
         };
         let stride = stride.unwrap_or(block);
         if block == 0 || stride == 0 {
             return Err(fail(
-                "cannot be cut into windows of no tokens, or none apart. Give block and stride of at least 1".to_owned(),
+                say!("cannot be cut into windows of no tokens, or none apart. Give block and stride of at least 1").to_owned(),
             ));
         }
         let file = open_regular(path).map_err(|e| match e {
-            ReadError::NotAFile { what, .. } => fail(format!("is {what}, not a regular file")),
-            ReadError::Io { cause, .. } => fail(format!("cannot be opened: {cause}")),
-            other => fail(format!("cannot be opened: {other}")),
+            ReadError::NotAFile { what, .. } => fail(say!("is {what}, not a regular file")),
+            ReadError::Io { cause, .. } => fail(say!("cannot be opened: {cause}")),
+            other => fail(say!("cannot be opened: {other}")),
         })?;
         let about = file
             .metadata()
-            .map_err(|e| fail(format!("cannot be read: {e}")))?;
+            .map_err(|e| fail(say!("cannot be read: {e}")))?;
         if !about.len().is_multiple_of(TOKEN as u64) {
-            return Err(fail(format!(
+            return Err(fail(say!(
                 "has {} bytes, but tokens of 16 bits take two each. It may be cut off, or hold something else",
                 about.len()
             )));
         }
         let tokens = usize::try_from(about.len()).unwrap_or(usize::MAX) / TOKEN;
         let Some(room) = tokens.checked_sub(block) else {
-            return Err(fail(format!(
+            return Err(fail(say!(
                 "has {tokens} tokens, fewer than a window of {block}. Choose a smaller block"
             )));
         };
         // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its
         // length is asked of the user.
         let map = unsafe { Mmap::map(&file) };
-        let map = map.map_err(|e| fail(format!("cannot be mapped to memory: {e}")))?;
+        let map = map.map_err(|e| fail(say!("cannot be mapped to memory: {e}")))?;
         if map.starts_with(b"\x93NUMPY") {
-            return Err(fail(format!(
+            return Err(fail(say!(
                 "is an array of NumPy, whose header is no tokens. Write npy:{},window={block} instead",
                 path.display()
             )));

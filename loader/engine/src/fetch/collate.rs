@@ -1,5 +1,6 @@
 //! `collate_fn`: how samples become a batch.
 
+use loadscope_words::say;
 use tch::Tensor;
 
 use crate::batch::Batch;
@@ -36,10 +37,10 @@ pub trait Collate<S>: Send + Sync + 'static {
     /// TypeError if this function only knows lists of samples; [`Convert`] makes one that takes samples.
     fn convert(&self, sample: S, site: CollateSite) -> Result<Self::Batch, EngineError> {
         let _ = (sample, site);
-        Err(EngineError::type_error(
+        Err(EngineError::type_error(say!(
             "this collate_fn takes a list of samples, but with batch_size=None it is given single samples. \
-             Choose a batch_size, or a collate_fn of single samples",
-        ))
+             Choose a batch_size, or a collate_fn of single samples"
+        )))
     }
 }
 
@@ -91,10 +92,10 @@ where
     type Batch = B;
 
     fn collate(&self, _samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
-        Err(EngineError::type_error(
+        Err(EngineError::type_error(say!(
             "this collate_fn takes single samples, but it is given a list of them. Set batch_size=None, \
-             or choose a collate_fn of lists",
-        ))
+             or choose a collate_fn of lists"
+        )))
     }
 
     fn convert(&self, sample: S, _site: CollateSite) -> Result<B, EngineError> {

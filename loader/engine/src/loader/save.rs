@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::DataLoader;
 use super::state::{LoaderState, Progress, Resume, VERSION};
 use crate::error::EngineError;
@@ -43,14 +45,14 @@ impl<F: Fetch> DataLoader<F> {
     /// streams, another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
         if state.version != VERSION {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "the state is of version {}, but this program knows version {VERSION}",
                 state.version
             )));
         }
         let (saved, here) = (state.generators.len(), self.generators().len());
         if saved != here {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "the state was saved by a loader with {saved} generators, this one has {here}. \
                  Give it the same samplers"
             )));
@@ -60,7 +62,7 @@ impl<F: Fetch> DataLoader<F> {
             Generator::new(0).set_state(saved)?;
         }
         if state.epoch == u32::MAX {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "the state is of epoch {}, and no epoch after it could be counted; it is damaged",
                 state.epoch
             )));
@@ -73,7 +75,7 @@ impl<F: Fetch> DataLoader<F> {
             None => true,
         };
         if !fits {
-            return Err(EngineError::value_error(format!(
+            return Err(EngineError::value_error(say!(
                 "the state was saved by a loader with num_workers={} of another kind of dataset or with another \
                  number of workers; a stream goes on only with as many workers as it had",
                 state.num_workers

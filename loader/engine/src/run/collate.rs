@@ -1,6 +1,7 @@
 //! The collate function of a run.
 
 use loadscope_trace::{Collate as Chosen, RunOptions};
+use loadscope_words::say;
 
 use super::lenient::is_left_out;
 use crate::collate::{
@@ -33,9 +34,9 @@ impl Collate<Value> for ValueCollate {
         if self.is_lenient {
             samples.retain(|sample| !is_left_out(sample));
             if samples.is_empty() {
-                return Err(EngineError::runtime(
-                    "all samples of the batch failed; nothing is left to be put together",
-                ));
+                return Err(EngineError::runtime(say!(
+                    "all samples of the batch failed; nothing is left to be put together"
+                )));
             }
         }
         match self.chosen {
@@ -65,7 +66,9 @@ impl Collate<Value> for ValueCollate {
 
     fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
         if self.is_lenient && is_left_out(&sample) {
-            return Err(EngineError::runtime("the sample failed; it is left out"));
+            return Err(EngineError::runtime(say!(
+                "the sample failed; it is left out"
+            )));
         }
         default_convert(sample)
     }
@@ -83,7 +86,7 @@ impl ValueCollate {
             EngineError::Python { kind, message } if kind == ExceptionKind::KEY_ERROR => {
                 EngineError::Python {
                     kind,
-                    message: format!(
+                    message: say!(
                         "{message}. The first sample of the batch has this key, and a later one does not: give every sample the \
                          same keys"
                     ),
@@ -92,7 +95,7 @@ impl ValueCollate {
             EngineError::Python { kind, message } if message.ends_with("<class 'NoneType'>") => {
                 EngineError::Python {
                     kind,
-                    message: format!(
+                    message: say!(
                         "{message}. A missing value (null) does not stack: fill it in, or use --collate list"
                     ),
                 }
@@ -102,18 +105,20 @@ impl ValueCollate {
             {
                 let remedy = match self.chosen {
                     _ if message.contains("each element in list") => {
-                        "Lists of different lengths need --collate list"
+                        say!("Lists of different lengths need --collate list")
                     }
                     Chosen::Fitting | Chosen::Stack => {
-                        "Samples of different sizes need --collate list, pad or concat"
+                        say!("Samples of different sizes need --collate list, pad or concat")
                     }
                     Chosen::Pad(_) | Chosen::Concat | Chosen::List => {
-                        "Only arrays are padded and joined, not lists of numbers: use --collate list"
+                        say!(
+                            "Only arrays are padded and joined, not lists of numbers: use --collate list"
+                        )
                     }
                 };
                 EngineError::Python {
                     kind,
-                    message: format!("{message}. {remedy}"),
+                    message: say!("{message}. {remedy}"),
                 }
             }
             other => other,

@@ -11,6 +11,7 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Message, MessageHeader, MetadataVersion, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use bytes::Bytes;
+use loadscope_words::say;
 
 use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
@@ -74,7 +75,7 @@ impl AsRef<[u8]> for Mapped {
 
 fn damaged(place: &Place, at: usize, reason: impl Into<String>) -> FormatError {
     let place = place.clone().byte(at as u64);
-    let remedy = "It is cut off, damaged or something else: copy or save it again";
+    let remedy = say!("It is cut off, damaged or something else: copy or save it again");
     FormatError::new(Fault::Damaged, place, reason, remedy)
 }
 
@@ -89,7 +90,7 @@ impl IpcFile {
         let bytes = ArrowBuffer::from(Bytes::from_owner(Mapped(mapped)));
         let mut walk = Walk::new(&bytes, &place)?;
         let Some(first) = walk.next()? else {
-            return Err(damaged(&place, walk.at, "there is no schema in it"));
+            return Err(damaged(&place, walk.at, say!("there is no schema in it")));
         };
         let (schema, version) = guarded(&place, || schema(&bytes, &first))?;
         let file = Arc::new(Self {
@@ -120,7 +121,11 @@ impl IpcFile {
                     read_dictionary(&body, dictionary, &file.schema, known, &file.version)
                 })?;
             } else if message.header_type() != MessageHeader::NONE {
-                return Err(damaged(&place, at.header.start, "a message has no rows"));
+                return Err(damaged(
+                    &place,
+                    at.header.start,
+                    say!("a message has no rows"),
+                ));
             }
         }
         Ok((file, walk.ended))
@@ -148,7 +153,7 @@ impl IpcFile {
             .filter(|rows| *rows <= most);
         let rows = rows.and_then(|rows| usize::try_from(rows).ok());
         rows.ok_or_else(|| {
-            let reason = format!(
+            let reason = say!(
                 "a batch of {} bytes says that it has {} rows",
                 at.body.len(),
                 batch.length()
@@ -169,11 +174,11 @@ impl IpcFile {
                 Some(begin..begin.checked_add(usize::try_from(part.length()).ok()?)?)
             });
             let Some(bytes) = range.and_then(|range| body.get(range)) else {
-                return Err(wrong("a part of a batch lies outside of it"));
+                return Err(wrong(say!("a part of a batch lies outside of it")));
             };
             if packed && !bytes.is_empty() {
                 let Some((length, rest)) = bytes.split_first_chunk() else {
-                    return Err(wrong("a packed part of a batch has no length"));
+                    return Err(wrong(say!("a packed part of a batch has no length")));
                 };
                 let length = i64::from_le_bytes(*length);
                 let most = (rest.len() as u64)
@@ -181,17 +186,17 @@ impl IpcFile {
                     .max(BELIEVED);
                 // -1: it is not packed after all.
                 if length < -1 || u64::try_from(length).is_ok_and(|length| length > most) {
-                    return Err(wrong(
-                        "a packed part of a batch says that it has more bytes than it can",
-                    ));
+                    return Err(wrong(say!(
+                        "a packed part of a batch says that it has more bytes than it can"
+                    )));
                 }
             }
         }
         for node in batch.nodes().into_iter().flatten() {
             if node.length() < 0 || node.null_count() < 0 || node.null_count() > node.length() {
-                return Err(wrong(
-                    "a column has a negative length, or more nulls than rows",
-                ));
+                return Err(wrong(say!(
+                    "a column has a negative length, or more nulls than rows"
+                )));
             }
         }
         Ok(packed)
@@ -201,7 +206,7 @@ impl IpcFile {
 fn message<'a>(bytes: &'a [u8], at: &MessageAt, place: &Place) -> Result<Message<'a>, FormatError> {
     let header = bytes.get(at.header.clone()).unwrap_or_default();
     arrow_ipc::root_as_message(header)
-        .map_err(|_| damaged(place, at.header.start, "a message is damaged"))
+        .map_err(|_| damaged(place, at.header.start, say!("a message is damaged")))
 }
 
 fn schema(
@@ -211,15 +216,15 @@ fn schema(
     use arrow_schema::ArrowError;
     let header = bytes.get(at.header.clone()).unwrap_or_default();
     let message = arrow_ipc::root_as_message(header)
-        .map_err(|_| ArrowError::ParseError("its first message is damaged".to_owned()))?;
+        .map_err(|_| ArrowError::ParseError(say!("its first message is damaged").to_owned()))?;
     let Some(schema) = message.header_as_schema() else {
         return Err(ArrowError::ParseError(
-            "its first message is no schema".to_owned(),
+            say!("its first message is no schema").to_owned(),
         ));
     };
     if !schema.endianness().equals_to_target_endianness() {
         return Err(ArrowError::ParseError(
-            "it was written on a computer with another byte order".to_owned(),
+            say!("it was written on a computer with another byte order").to_owned(),
         ));
     }
     let schema = arrow_ipc::convert::try_fb_to_schema(schema)?;
@@ -259,7 +264,7 @@ impl<'a> Walk<'a> {
             tail.checked_sub(length).filter(|footer| *footer >= BEGIN)
         });
         let Some(footer) = footer else {
-            return Err(damaged(place, bytes.len(), "it has no footer"));
+            return Err(damaged(place, bytes.len(), say!("it has no footer")));
         };
         walk.at = BEGIN;
         walk.end = footer;
@@ -277,7 +282,7 @@ impl<'a> Walk<'a> {
         if self.at >= self.end {
             return Ok(None);
         }
-        let cut = |at| damaged(self.place, at, "it ends inside a message");
+        let cut = |at| damaged(self.place, at, say!("it ends inside a message"));
         let (mut at, mut length) = (self.at, self.number(self.at));
         // Before version 1.0 messages began with their length.
         if length == Some(CONTINUATION) {
@@ -316,7 +321,7 @@ impl Batch {
         let wrong = |reason| damaged(&file.place, self.message.header.start, reason);
         let message = message(&file.bytes, &self.message, &file.place)?;
         let header = message.header_as_record_batch();
-        let header = header.ok_or_else(|| wrong("a message has no rows"))?;
+        let header = header.ok_or_else(|| wrong(say!("a message has no rows")))?;
         let body = file.body(&self.message);
         let batch = guarded(&file.place, || {
             let schema = Arc::clone(&file.schema);
@@ -324,7 +329,7 @@ impl Batch {
             read_record_batch(&body, header, schema, known, columns, &file.version)
         })?;
         if batch.num_rows() != self.rows {
-            return Err(wrong("a batch has other rows than it says"));
+            return Err(wrong(say!("a batch has other rows than it says")));
         }
         Ok(batch)
     }

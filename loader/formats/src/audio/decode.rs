@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use loadscope_words::say;
 use symphonia::core::audio::Channels;
 use symphonia::core::codecs::audio::AudioDecoderOptions;
 use symphonia::core::codecs::audio::well_known::CODEC_ID_VORBIS;
@@ -32,7 +33,7 @@ pub(super) struct Sound {
 }
 
 pub(super) fn damaged(place: &Place, reason: impl Into<String>) -> FormatError {
-    let remedy = "It is cut off, damaged or something else: copy it again, or leave it out";
+    let remedy = say!("It is cut off, damaged or something else: copy it again, or leave it out");
     FormatError::new(Fault::Damaged, place.clone(), reason, remedy)
 }
 
@@ -43,10 +44,10 @@ fn refused(place: &Place, error: &Error) -> FormatError {
         Error::Unsupported(_) => FormatError::new(
             Fault::WrongType,
             place.clone(),
-            format!("it is no WAV, FLAC or Ogg Vorbis file that is read ({what})"),
-            "Save it as WAV or FLAC",
+            say!("it is no WAV, FLAC or Ogg Vorbis file that is read ({what})"),
+            say!("Save it as WAV or FLAC"),
         ),
-        _ => damaged(place, format!("it cannot be decoded ({what})")),
+        _ => damaged(place, say!("it cannot be decoded ({what})")),
     }
 }
 
@@ -57,7 +58,7 @@ fn refused(place: &Place, error: &Error) -> FormatError {
 pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     // What the decoder did not expect it may say by a panic. Nothing that it worked on is used again.
     let decoded = catch_unwind(AssertUnwindSafe(|| unguarded(bytes, path, place)));
-    decoded.unwrap_or_else(|_| Err(damaged(place, "its parts contradict each other")))
+    decoded.unwrap_or_else(|_| Err(damaged(place, say!("its parts contradict each other"))))
 }
 
 /// What splits a file into packets.
@@ -87,7 +88,7 @@ pub(super) fn frames(path: &Path) -> Option<u64> {
 
 fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     if bytes.is_empty() {
-        return Err(damaged(place, "it is empty"));
+        return Err(damaged(place, say!("it is empty")));
     }
     let failed = |error: Error| refused(place, &error);
     let mut format = reader(Cursor::new(bytes), path).map_err(failed)?;
@@ -97,17 +98,17 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
             let codec = track.codec_params.as_ref()?.audio()?.clone();
             Some((track.id, codec, track.num_frames))
         })
-        .ok_or_else(|| damaged(place, "there is no sound in it"))?;
+        .ok_or_else(|| damaged(place, say!("there is no sound in it")))?;
     let rate = codec.sample_rate.filter(|rate| *rate > 0);
     let rate =
-        rate.ok_or_else(|| damaged(place, "it does not say how many frames a second has"))?;
+        rate.ok_or_else(|| damaged(place, say!("it does not say how many frames a second has")))?;
     let channels = codec.channels.as_ref().map_or(0, Channels::count);
     if codec.codec == CODEC_ID_VORBIS && channels > MOST_OF_VORBIS {
         return Err(FormatError::new(
             Fault::WrongType,
             place.clone(),
-            format!("Ogg Vorbis of {channels} channels is not read, only of one and two"),
-            "Save it as FLAC or WAV",
+            say!("Ogg Vorbis of {channels} channels is not read, only of one and two"),
+            say!("Save it as FLAC or WAV"),
         ));
     }
     let mut decoder = symphonia::default::get_codecs()
@@ -130,7 +131,7 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     match frames {
         Some(said) if got < said => Err(damaged(
             place,
-            format!("it ends after {got} of the {said} frames that its header says"),
+            say!("it ends after {got} of the {said} frames that its header says"),
         )),
         _ => Ok(sound),
     }
@@ -145,7 +146,7 @@ impl Sound {
         if part.len() != self.planes.len() {
             return Err(damaged(
                 place,
-                format!(
+                say!(
                     "it has {} channels, and further on {}",
                     self.planes.len(),
                     part.len()
@@ -160,8 +161,8 @@ impl Sound {
             return Err(FormatError::new(
                 Fault::TooLarge,
                 place.clone(),
-                format!("it has more than {MOST_SAMPLES} samples"),
-                "Cut it into shorter files",
+                say!("it has more than {MOST_SAMPLES} samples"),
+                say!("Cut it into shorter files"),
             ));
         }
         Ok(())

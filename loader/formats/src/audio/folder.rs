@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use loadscope_words::say;
+
 use crate::error::{Fault, FormatError, Place};
 
 /// Endings of files that are read.
@@ -29,8 +31,8 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
             return Err(FormatError::new(
                 Fault::Missing,
                 Place::file(path),
-                "there is no such file or folder",
-                "Check the spelling, or whether the disk is connected",
+                say!("there is no such file or folder"),
+                say!("Check the spelling, or whether the disk is connected"),
             ));
         }
         found.files.push((path.to_owned(), None));
@@ -47,7 +49,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
                 .to_string_lossy()
                 .into_owned();
             if found.files.len() == before {
-                found.notes.push(format!(
+                found.notes.push(say!(
                     "{}: the class '{name}' has no sounds.",
                     path.display()
                 ));
@@ -59,7 +61,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
             .files
             .extend(sounds.into_iter().map(|sound| (sound, None)));
         if !folders.is_empty() {
-            found.notes.push(format!(
+            found.notes.push(say!(
                 "{}: there are sounds in the folder itself; those in its {} folders are left out.",
                 path.display(),
                 folders.len()
@@ -67,7 +69,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
         }
     }
     if others > 0 {
-        found.notes.push(format!(
+        found.notes.push(say!(
             "{}: {others} other files are left out; {} are read.",
             path.display(),
             ENDINGS.join(", ")
@@ -77,8 +79,8 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(path),
-            format!("there are no sounds in it ({})", ENDINGS.join(", ")),
-            "Name a folder with sounds, or with a folder of sounds for each class",
+            say!("there are no sounds in it ({})", ENDINGS.join(", ")),
+            say!("Name a folder with sounds, or with a folder of sounds for each class"),
         ));
     }
     Ok(found)
@@ -96,8 +98,8 @@ fn below(
         return Err(FormatError::new(
             Fault::Unreadable,
             Place::file(folder),
-            format!("folders lie in each other more than {DEEPEST} deep"),
-            "Look for a link that leads around in a circle",
+            say!("folders lie in each other more than {DEEPEST} deep"),
+            say!("Look for a link that leads around in a circle"),
         ));
     }
     let (folders, sounds, more) = entries(folder)?;
@@ -115,8 +117,8 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatE
         FormatError::new(
             Fault::Unreadable,
             Place::file(folder),
-            format!("the folder cannot be read ({error})"),
-            "Check that you may open it",
+            say!("the folder cannot be read ({error})"),
+            say!("Check that you may open it"),
         )
     };
     let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
+use loadscope_words::say;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -65,7 +66,7 @@ pub(super) struct Index {
 pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
     let text = std::str::from_utf8(file).map_err(|e| {
         let (line, column) = line_and_column(file, e.valid_up_to());
-        broken(path, line, column, "it is not text in UTF-8")
+        broken(path, line, column, say!("it is not text in UTF-8"))
     })?;
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Whole { text }
@@ -83,8 +84,10 @@ pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(path).key("images"),
-            "it lists no pictures",
-            "Name the file of COCO's annotations: a JSON object with images, annotations and categories",
+            say!("it lists no pictures"),
+            say!(
+                "Name the file of COCO's annotations: a JSON object with images, annotations and categories"
+            ),
         ));
     }
     Ok(index)
@@ -95,7 +98,7 @@ fn broken(path: &Path, line: u64, column: u64, reason: &str) -> FormatError {
         Fault::Damaged,
         Place::file(path).line(line).column(column),
         reason,
-        "Correct the JSON there, or copy the file again",
+        say!("Correct the JSON there, or copy the file again"),
     )
 }
 
@@ -130,7 +133,7 @@ impl<'de> Deserialize<'de> for Flag {
             type Value = Flag;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("0 or 1")
+                f.write_str(say!("0 or 1"))
             }
 
             fn visit_bool<E>(self, value: bool) -> Result<Flag, E> {
@@ -166,7 +169,7 @@ impl<'de> Visitor<'de> for Whole<'de> {
     type Value = Index;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with images, annotations and categories")
+        f.write_str(say!("an object with images, annotations and categories"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Index, A::Error> {
@@ -205,7 +208,7 @@ impl<'de> Visitor<'de> for Notes<'de> {
     type Value = Vec<Note>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of annotations")
+        f.write_str(say!("a list of annotations"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Note>, A::Error> {
@@ -234,9 +237,11 @@ impl Notes<'_> {
         let bbox = written
             .bbox
             .map(|raw| serde_json::from_str::<[f64; 4]>(raw.get()));
-        let bbox = bbox
-            .transpose()
-            .map_err(|_| E::custom("a bbox is no list of four numbers, x, y, width and height"))?;
+        let bbox = bbox.transpose().map_err(|_| {
+            E::custom(say!(
+                "a bbox is no list of four numbers, x, y, width and height"
+            ))
+        })?;
         Ok(Note {
             image: written.image_id,
             category: written.category_id,
@@ -288,14 +293,14 @@ pub(super) fn doubts(index: &Index, path: &Path) -> Vec<String> {
     let path = path.display();
     let mut doubts = Vec::new();
     if let Some(first) = unknown.first().filter(|_| !known.is_empty()) {
-        doubts.push(format!(
+        doubts.push(say!(
             "{} of {} annotations in {path} have a category_id that its categories do not list ({first}, for example).",
             unknown.len(),
             index.notes.len()
         ));
     }
     if inverted > 0 {
-        doubts.push(format!(
+        doubts.push(say!(
             "{inverted} of {} annotations in {path} have a bbox of negative width or height; it is x, y, width, height.",
             index.notes.len()
         ));

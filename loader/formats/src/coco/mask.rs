@@ -1,5 +1,7 @@
 //! Masks as COCO's tools draw them: polygons and runs.
 
+use loadscope_words::say;
+
 /// Points of the outlines of all objects of a picture, five a pixel: more are no objects of a picture.
 const MAX_POINTS: f64 = 5e7;
 /// Pixels of a mask: as many as a picture may have.
@@ -34,10 +36,10 @@ impl Default for PointsLeft {
 pub(super) fn check_size(width: usize, height: usize, count: usize) -> Result<(), Reason> {
     let pixels = (width as u64).saturating_mul(height as u64);
     if pixels > MAX_PIXELS {
-        return Err(format!("a mask of {width}×{height} pixels is too large"));
+        return Err(say!("a mask of {width}×{height} pixels is too large"));
     }
     if pixels.saturating_mul(count as u64) > MAX_ALL_PIXELS {
-        return Err(format!(
+        return Err(say!(
             "{count} masks of {width}×{height} pixels are too large"
         ));
     }
@@ -69,7 +71,7 @@ impl Mask {
                 self.fill(*begin, end);
                 Ok(())
             }
-            _ => Err("a run without a begin".to_owned()),
+            _ => Err(say!("a run without a begin").to_owned()),
         })
     }
 
@@ -80,9 +82,10 @@ impl Mask {
         for run in runs {
             let end = at.saturating_add(run);
             if end > all {
-                return Err(format!(
+                return Err(say!(
                     "its runs are longer than the {all} pixels of {}×{}",
-                    self.width, self.height
+                    self.width,
+                    self.height
                 ));
             }
             if is_set {
@@ -91,9 +94,10 @@ impl Mask {
             (at, is_set) = (end, !is_set);
         }
         if at != all {
-            return Err(format!(
+            return Err(say!(
                 "its runs are {at} pixels long, but {}×{} pixels are {all}",
-                self.width, self.height
+                self.width,
+                self.height
             ));
         }
         Ok(())
@@ -143,9 +147,10 @@ fn crossings(
     let points: f64 = edges.iter().map(|edge| edge.steps() as f64 + 1.0).sum();
     left.0 -= points;
     if left.0 < 0.0 {
-        return Err(
-            "its outlines are too long, or a corner lies too far outside of the picture".to_owned(),
-        );
+        return Err(say!(
+            "its outlines are too long, or a corner lies too far outside of the picture"
+        )
+        .to_owned());
     }
     let mut found = Vec::new();
     let mut before: Option<(i64, i64)> = None;
@@ -236,10 +241,10 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
         let (mut number, mut shift, mut byte) = (0i64, 0u32, *first);
         loop {
             let Some(digit) = byte.checked_sub(48).filter(|digit| *digit < 64) else {
-                return Err(format!("{:?} is no digit of its counts", char::from(byte)));
+                return Err(say!("{:?} is no digit of its counts", char::from(byte)));
             };
             if shift > 55 {
-                return Err("a number of its counts is too long".to_owned());
+                return Err(say!("a number of its counts is too long").to_owned());
             }
             number |= i64::from(digit & 0x1f) << shift;
             shift += 5;
@@ -251,7 +256,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
             }
             byte = *bytes
                 .next()
-                .ok_or("its counts end in the middle of a number")?;
+                .ok_or(say!("its counts end in the middle of a number"))?;
         }
         // The first two stand for themselves, and so does the third.
         if let Some(before) = runs
@@ -263,7 +268,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
             number = number.saturating_add(*before);
         }
         if number < 0 {
-            return Err("a run of its counts is shorter than nothing".to_owned());
+            return Err(say!("a run of its counts is shorter than nothing").to_owned());
         }
         runs.push(number);
     }

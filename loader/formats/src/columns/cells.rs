@@ -9,6 +9,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, types};
 use arrow_schema::{DataType, TimeUnit};
+use loadscope_words::say;
 
 use super::bytes::binary;
 use super::meaning::Meaning;
@@ -127,8 +128,8 @@ pub(super) fn cell(
         FormatError::new(
             Fault::Damaged,
             place(),
-            format!("its value cannot be written as {}", array.data_type()),
-            "Leave the row out, or save the column as another type",
+            say!("its value cannot be written as {}", array.data_type()),
+            say!("Leave the row out, or save the column as another type"),
         )
     })
 }
@@ -222,7 +223,7 @@ fn several_axes(
     place: &dyn Fn() -> Place,
 ) -> Result<Cell, FormatError> {
     let refused = |what: String| {
-        let remedy = "Correct the row, or the sizes in the features";
+        let remedy = say!("Correct the row, or the sizes in the features");
         FormatError::new(Fault::Damaged, place(), what, remedy)
     };
     let mut shape = vec![items.len()];
@@ -231,7 +232,9 @@ fn several_axes(
     while let Some(inner) = flattened(&items) {
         let lists = items.len().max(1);
         if !inner.1 || !inner.0.len().is_multiple_of(lists) {
-            return Err(refused("its lists are not all of one length".to_owned()));
+            return Err(refused(
+                say!("its lists are not all of one length").to_owned(),
+            ));
         }
         shape.push(inner.0.len() / lists);
         items = inner.0;
@@ -241,14 +244,14 @@ fn several_axes(
             .all(|(size, wanted)| wanted.is_none_or(|wanted| wanted == *size));
     if !fits {
         let shown = crate::slices::shown(&shape);
-        return Err(refused(format!(
+        return Err(refused(say!(
             "its lists have the sizes {shown}, not those of the features"
         )));
     }
     let numbers = numbers(&items, Some(shape));
     numbers
         .map(Cell::Array)
-        .ok_or_else(|| refused("its lists hold nulls, or no numbers".to_owned()))
+        .ok_or_else(|| refused(say!("its lists hold nulls, or no numbers").to_owned()))
 }
 
 /// The elements of lists without nulls, and whether the lists are of one length.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use loadscope_words::say;
 
 use super::kind::Kinds;
 use crate::error::{Fault, FormatError, Place};
@@ -188,17 +189,17 @@ impl Splitter {
             Found::TooLong => FormatError::new(
                 Fault::TooLarge,
                 place,
-                format!(
+                say!(
                     "the row that begins there has more than {} MB",
                     LONGEST >> 20
                 ),
-                "Look for a quote that is not closed",
+                say!("Look for a quote that is not closed"),
             ),
             _ => FormatError::new(
                 Fault::Damaged,
                 place,
-                "the file ends within quotes that are opened in the row that begins there",
-                "Close the quote, or double it where it is part of a text",
+                say!("the file ends within quotes that are opened in the row that begins there"),
+                say!("Close the quote, or double it where it is part of a text"),
             ),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use loadscope_words::say;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::cell::Cell;
@@ -30,7 +31,7 @@ impl<'de> Visitor<'de> for Values {
     type Value = Cell;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        f.write_str(say!("a JSON value"))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Cell, E> {
@@ -106,7 +107,7 @@ impl<'de> Deserialize<'de> for Key {
             type Value = Arc<str>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
+                f.write_str(say!("a key"))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Arc<str>, E> {

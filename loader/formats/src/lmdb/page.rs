@@ -1,5 +1,7 @@
 //! Pages of an environment: every number in them is looked at before it is followed.
 
+use loadscope_words::say;
+
 use super::description::Description;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
@@ -93,19 +95,17 @@ impl Pages {
         };
         let begin = |at| number::<4>(&pages.map, at);
         if begin(HEAD) != Some(u64::from(MAGIC)) {
-            return Err(pages.damaged(0, "it is not a file of LMDB, or its begin is damaged"));
+            return Err(pages.damaged(0, say!("it is not a file of LMDB, or its begin is damaged")));
         }
         if let Some(version) = begin(HEAD + 4).filter(|version| *version != u64::from(VERSION)) {
             return Err(pages.damaged(
                 0,
-                format!(
-                    "it is a file of LMDB of version {version}, of which only {VERSION} is read"
-                ),
+                say!("it is a file of LMDB of version {version}, of which only {VERSION} is read"),
             ));
         }
         let size = begin(HEAD + 24).unwrap_or_default() as usize;
         if !size.is_power_of_two() || !(256..=65_536).contains(&size) {
-            return Err(pages.damaged(0, format!("its pages cannot have {size} bytes")));
+            return Err(pages.damaged(0, say!("its pages cannot have {size} bytes")));
         }
         pages.size = size;
         Ok(pages)
@@ -128,7 +128,7 @@ impl Pages {
             Fault::Damaged,
             self.place(page),
             reason,
-            "Copy it again, with mdb_copy while no one writes to it",
+            say!("Copy it again, with mdb_copy while no one writes to it"),
         )
     }
 
@@ -144,9 +144,12 @@ impl Pages {
             .into_iter()
             .flatten()
             .max_by_key(|(transaction, _)| *transaction);
-        newest
-            .map(|(_, of)| of)
-            .ok_or_else(|| self.damaged(0, "neither of its first two pages describes a database"))
+        newest.map(|(_, of)| of).ok_or_else(|| {
+            self.damaged(
+                0,
+                say!("neither of its first two pages describes a database"),
+            )
+        })
     }
 
     /// A page of a kind.
@@ -158,16 +161,16 @@ impl Pages {
         let Some(bytes) = range.and_then(|range| self.map.slice(range)) else {
             return Err(self.damaged(
                 page,
-                format!("page {page} is not there: the file has {}", self.count()),
+                say!("page {page} is not there: the file has {}", self.count()),
             ));
         };
         match number::<2>(&bytes, 10).and_then(|flags| Kind::of(flags as u16)) {
             Some(found) if found == kind => Ok(bytes),
             Some(found) => Err(self.damaged(
                 page,
-                format!("a {found:?} page is where a {kind:?} page should be"),
+                say!("a {found:?} page is where a {kind:?} page should be"),
             )),
-            None => Err(self.damaged(page, "there is no sound page")),
+            None => Err(self.damaged(page, say!("there is no sound page"))),
         }
     }
 
@@ -184,7 +187,7 @@ impl Pages {
             let high = number::<2>(&branch.bytes, at + 4);
             match (low, high) {
                 (Some(low), Some(high)) => Ok(low | high << 32),
-                _ => Err(self.damaged(page, "an entry of a page lies beyond its end")),
+                _ => Err(self.damaged(page, say!("an entry of a page lies beyond its end"))),
             }
         });
         children.collect()
@@ -205,9 +208,10 @@ impl Pages {
         match &node.value {
             Value::Inline(bytes) => Ok(bytes.clone()),
             Value::Overflow { page, len } => self.overflow(*page, *len),
-            Value::Database(_) | Value::Duplicates => {
-                Err(self.damaged(node.page, "a key has several values, or a database for one"))
-            }
+            Value::Database(_) | Value::Duplicates => Err(self.damaged(
+                node.page,
+                say!("a key has several values, or a database for one"),
+            )),
         }
     }
 
@@ -224,9 +228,7 @@ impl Pages {
             Some(bytes) if len <= room => Ok(bytes),
             _ => Err(self.damaged(
                 page,
-                format!(
-                    "a value of {len} bytes lies beyond its {pages} pages or the end of the file"
-                ),
+                say!("a value of {len} bytes lies beyond its {pages} pages or the end of the file"),
             )),
         }
     }
@@ -235,7 +237,7 @@ impl Pages {
 impl Page<'_> {
     fn beyond(&self) -> FormatError {
         self.pages
-            .damaged(self.number, "an entry of a page lies beyond its end")
+            .damaged(self.number, say!("an entry of a page lies beyond its end"))
     }
 
     /// Entries of the page.
@@ -243,9 +245,10 @@ impl Page<'_> {
         let lower = number::<2>(&self.bytes, 12).unwrap_or_default() as usize;
         match lower.checked_sub(HEAD) {
             Some(room) if lower <= self.bytes.len() => Ok(room / 2),
-            _ => Err(self
-                .pages
-                .damaged(self.number, "the list of entries of a page is damaged")),
+            _ => Err(self.pages.damaged(
+                self.number,
+                say!("the list of entries of a page is damaged"),
+            )),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use loadscope_words::say;
+
 use super::description::Description;
 use super::page::Pages;
 use crate::error::FormatError;
@@ -25,7 +27,7 @@ impl Leaves {
         };
         let broken = |reason: &str| pages.damaged(root, reason);
         if description.depth == 0 || description.depth > DEEPEST {
-            return Err(broken("the tree of its keys has no sound depth"));
+            return Err(broken(say!("the tree of its keys has no sound depth")));
         }
         let mut level = vec![root];
         let mut seen = HashSet::from([root]);
@@ -34,7 +36,9 @@ impl Leaves {
             for page in level {
                 for child in pages.children(page)? {
                     if !seen.insert(child) {
-                        return Err(broken("the tree of its keys has a page in two places"));
+                        return Err(broken(say!(
+                            "the tree of its keys has a page in two places"
+                        )));
                     }
                     below.push(child);
                 }
@@ -48,7 +52,7 @@ impl Leaves {
             leaves.pages.push((page, end));
         }
         if end as u64 != description.entries {
-            return Err(broken(&format!(
+            return Err(broken(&say!(
                 "it says that it has {} entries, but {end} are there",
                 description.entries
             )));

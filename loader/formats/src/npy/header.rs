@@ -1,5 +1,7 @@
 //! The header of an array of NumPy: a Python literal in front of its bytes.
 
+use loadscope_words::say;
+
 use crate::array::Dtype;
 use crate::error::{Fault, FormatError, Place};
 use crate::slices::{Endian, Layout, Order};
@@ -19,12 +21,12 @@ const DEEPEST: usize = 8;
 /// If there is no header, it is damaged, or its dtype is none of numbers.
 pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), FormatError> {
     let damaged = |reason: String| {
-        let remedy = "Save it again with numpy.save, or copy it again";
+        let remedy = say!("Save it again with numpy.save, or copy it again");
         FormatError::new(Fault::Damaged, place.clone(), reason, remedy)
     };
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return Err(damaged(
-            "it does not begin as arrays of NumPy do".to_owned(),
+            say!("it does not begin as arrays of NumPy do").to_owned(),
         ));
     };
     let (length, begin) = match *rest {
@@ -34,31 +36,31 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
             MAGIC.len() + 6,
         ),
         [major, minor, ..] if major > 3 || major == 0 || minor > 0 => {
-            return Err(damaged(format!(
+            return Err(damaged(say!(
                 "its format has version {major}.{minor}; 1.0, 2.0 and 3.0 are known"
             )));
         }
-        _ => return Err(damaged("it ends inside its header".to_owned())),
+        _ => return Err(damaged(say!("it ends inside its header").to_owned())),
     };
     if length > MOST {
-        return Err(damaged(format!(
+        return Err(damaged(say!(
             "its header says that it has {length} bytes; more than {MOST} are not read"
         )));
     }
     let Some(header) = bytes.get(begin..begin + length) else {
-        return Err(damaged("it ends inside its header".to_owned()));
+        return Err(damaged(say!("it ends inside its header").to_owned()));
     };
     let literal = std::str::from_utf8(header)
         .ok()
         .and_then(|text| Reader { text }.whole());
     let Some(Literal::Dict(entries)) = literal else {
-        return Err(damaged("its header is no dict of Python".to_owned()));
+        return Err(damaged(say!("its header is no dict of Python").to_owned()));
     };
     let entry = |name: &str| {
         let found = entries.iter().find(|(key, _)| key == name);
         found
             .map(|(_, value)| value)
-            .ok_or_else(|| damaged(format!("its header has no '{name}'")))
+            .ok_or_else(|| damaged(say!("its header has no '{name}'")))
     };
     let (dtype, endian) = dtype(entry("descr")?, place)?;
     let order = match entry("fortran_order")? {
@@ -66,7 +68,7 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
         Literal::Bool(false) => Order::C,
         _ => {
             return Err(damaged(
-                "'fortran_order' in its header is no bool".to_owned(),
+                say!("'fortran_order' in its header is no bool").to_owned(),
             ));
         }
     };
@@ -81,7 +83,7 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
     };
     let Some(shape) = sizes else {
         return Err(damaged(
-            "'shape' in its header is no tuple of sizes".to_owned(),
+            say!("'shape' in its header is no tuple of sizes").to_owned(),
         ));
     };
     let layout = Layout {
@@ -99,7 +101,7 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
         Err(FormatError::new(
             Fault::WrongType,
             place.clone(),
-            format!("its elements are {what}, which no tensor can hold"),
+            say!("its elements are {what}, which no tensor can hold"),
             remedy,
         ))
     };
@@ -107,16 +109,16 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
         Literal::Text(text) => text.as_str(),
         Literal::Sequence(_) => {
             return refused(
-                "records (a structured dtype)",
-                "Save each field as an array of its own, for example with numpy.savez",
+                say!("records (a structured dtype)"),
+                say!("Save each field as an array of its own, for example with numpy.savez"),
             );
         }
         _ => {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place.clone(),
-                "'descr' in its header names no dtype",
-                "Save it again with numpy.save",
+                say!("'descr' in its header names no dtype"),
+                say!("Save it again with numpy.save"),
             ));
         }
     };
@@ -142,18 +144,28 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
         "c8" => Dtype::Complex64,
         "c16" => Dtype::Complex128,
         other => {
-            let numbers = "Save an array of numbers";
+            let numbers = say!("Save an array of numbers");
             return match other.as_bytes().first() {
-                Some(b'U') => refused("texts", "Save numbers for them, or use csv or jsonl"),
-                Some(b'S' | b'a') => refused("byte strings", "Save them as numbers (uint8)"),
-                Some(b'O') => refused("Python objects (pickled)", numbers),
-                Some(b'M' | b'm') => refused("dates or times", "Save them as int64"),
-                Some(b'V') => refused(
-                    "records or raw bytes (void)",
-                    "Save each field as an array of its own, or bfloat16 in a safetensors file",
+                Some(b'U') => refused(
+                    say!("texts"),
+                    say!("Save numbers for them, or use csv or jsonl"),
                 ),
-                Some(b'f' | b'c') => refused("floats of more than 64 bits", "Save them as float64"),
-                _ => refused(&format!("of an unknown dtype ('{text}')"), numbers),
+                Some(b'S' | b'a') => {
+                    refused(say!("byte strings"), say!("Save them as numbers (uint8)"))
+                }
+                Some(b'O') => refused(say!("Python objects (pickled)"), numbers),
+                Some(b'M' | b'm') => refused(say!("dates or times"), say!("Save them as int64")),
+                Some(b'V') => refused(
+                    say!("records or raw bytes (void)"),
+                    say!(
+                        "Save each field as an array of its own, or bfloat16 in a safetensors file"
+                    ),
+                ),
+                Some(b'f' | b'c') => refused(
+                    say!("floats of more than 64 bits"),
+                    say!("Save them as float64"),
+                ),
+                _ => refused(&say!("of an unknown dtype ('{text}')"), numbers),
             };
         }
     };

@@ -1,5 +1,6 @@
 //! Whether the pages of a row group can be as long as they say: the decoder believes them, and makes room for them.
 
+use loadscope_words::say;
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 
@@ -38,27 +39,27 @@ pub(super) fn check(
         });
         let wrong = |reason: String| {
             let place = place.clone().key(column.column_path().string());
-            let remedy = "It is cut off or damaged: copy or save it again";
+            let remedy = say!("It is cut off or damaged: copy or save it again");
             FormatError::new(Fault::Damaged, place, reason, remedy)
         };
         let Some(mut rest) = chunk else {
-            return Err(wrong(format!(
+            return Err(wrong(say!(
                 "the bytes of row group {group} lie beyond the file"
             )));
         };
         while !rest.is_empty() {
             let mut header = Compact { bytes: rest };
             let Some((unpacked, packed)) = header.page() else {
-                return Err(wrong(format!("a page of row group {group} has no header")));
+                return Err(wrong(say!("a page of row group {group} has no header")));
             };
             if unpacked > most(column.compression(), packed) {
-                return Err(wrong(format!(
+                return Err(wrong(say!(
                     "a page of row group {group} says that {packed} bytes are {unpacked} when they are unpacked, which cannot be"
                 )));
             }
             let after = usize::try_from(packed).ok();
             let Some(after) = after.and_then(|packed| header.bytes.get(packed..)) else {
-                return Err(wrong(format!("a page of row group {group} is cut off")));
+                return Err(wrong(say!("a page of row group {group} is cut off")));
             };
             rest = after;
         }

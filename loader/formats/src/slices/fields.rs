@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use loadscope_words::say;
+
 use super::{Slices, out_of_range};
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
@@ -93,8 +95,8 @@ impl Fields {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place.clone(),
-                "there are no arrays in it",
-                "Save at least one",
+                say!("there are no arrays in it"),
+                say!("Save at least one"),
             ));
         };
         let len = first.len;
@@ -102,11 +104,13 @@ impl Fields {
             return Err(FormatError::new(
                 Fault::Asked,
                 place.clone(),
-                format!(
+                say!(
                     "'{}' has {len} entries and '{}' {}: arrays of one length are samples, these are not",
-                    first.name, other.name, other.len
+                    first.name,
+                    other.name,
+                    other.len
                 ),
-                "Name those that belong together",
+                say!("Name those that belong together"),
             ));
         }
         Ok(Self { fields, len })

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use loadscope_words::say;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -58,9 +59,9 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
     if in_query {
         return Err(FormatError::new(
             Fault::Asked,
-            Place::named("the URL of the server"),
-            "it has a password behind the question mark",
-            "Write postgresql://user:password@host:port/database, or set PGPASSWORD",
+            Place::named(say!("the URL of the server")),
+            say!("it has a password behind the question mark"),
+            say!("Write postgresql://user:password@host:port/database, or set PGPASSWORD"),
         ));
     }
     let Some((user, password)) = at.and_then(|at| authority.get(..at)?.split_once(':')) else {
@@ -79,9 +80,11 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
 fn unreadable() -> FormatError {
     FormatError::new(
         Fault::Asked,
-        Place::named("the URL of the server"),
-        "it cannot be read",
-        "Write postgresql://user@host:port/database, with %2F for a slash, %40 for an @ and %3A for a colon in user or password",
+        Place::named(say!("the URL of the server")),
+        say!("it cannot be read"),
+        say!(
+            "Write postgresql://user@host:port/database, with %2F for a slash, %40 for an @ and %3A for a colon in user or password"
+        ),
     )
 }
 
@@ -123,16 +126,16 @@ impl Address {
             return Err(FormatError::new(
                 Fault::Asked,
                 Place::named(shown),
-                "it names no host",
-                "Write postgresql://user@host:port/database",
+                say!("it names no host"),
+                say!("Write postgresql://user@host:port/database"),
             ));
         }
         if config.get_ssl_mode() == SslMode::Require {
             return Err(FormatError::new(
                 Fault::Asked,
                 Place::named(shown),
-                "encrypted connections are not built in",
-                "Leave sslmode out, or forward the port through ssh -L",
+                say!("encrypted connections are not built in"),
+                say!("Leave sslmode out, or forward the port through ssh -L"),
             ));
         }
         Ok(Self {

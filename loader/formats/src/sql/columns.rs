@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::query::Query;
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, PictureMode};
@@ -50,8 +52,8 @@ impl Columns {
                 return Err(FormatError::new(
                     Fault::Asked,
                     place().key(name),
-                    "the query has two columns of this name",
-                    "Give one of them another name: SELECT … AS name",
+                    say!("the query has two columns of this name"),
+                    say!("Give one of them another name: SELECT … AS name"),
                 ));
             }
         }
@@ -66,8 +68,8 @@ impl Columns {
                 return Err(FormatError::new(
                     Fault::NoSuchKey,
                     place().key(column),
-                    format!("the query has no such column; it has {}", listed(names)),
-                    format!("Choose one of these for {option}="),
+                    say!("the query has no such column; it has {}", listed(names)),
+                    say!("Choose one of these for {option}="),
                 ));
             }
         }
@@ -123,7 +125,7 @@ impl Columns {
             Fault::WrongType,
             Place::named(&*self.source).row(row).key(name),
             reason,
-            "Correct the row, or choose another column",
+            say!("Correct the row, or choose another column"),
         )
     }
 
@@ -146,18 +148,18 @@ impl Columns {
         Ok(match (role, raw) {
             (Role::Image, Raw::Bytes(bytes)) => Cell::Picture(Picture {
                 bytes: Buffer::from(bytes.to_vec()),
-                origin: format!("column {name} of row {row} of {}", self.source).into(),
+                origin: say!("column {name} of row {row} of {}", self.source).into(),
                 mode: PictureMode::Colour,
             }),
             (Role::Image, Raw::Made(Cell::Null)) => {
-                return Err("there is no picture but a null".to_owned());
+                return Err(say!("there is no picture but a null").to_owned());
             }
             (Role::Image, _) => {
-                return Err("a picture is expected to be a blob of bytes".to_owned());
+                return Err(say!("a picture is expected to be a blob of bytes").to_owned());
             }
             (Role::Text, Raw::Bytes(bytes)) => match std::str::from_utf8(bytes) {
                 Ok(text) => text.into(),
-                Err(_) => return Err("these bytes are not text in UTF-8".to_owned()),
+                Err(_) => return Err(say!("these bytes are not text in UTF-8").to_owned()),
             },
             (Role::Text, Raw::Int(number)) => number.to_string().into(),
             (Role::Text, Raw::Float(number)) => format!("{number:?}").into(),
@@ -165,7 +167,7 @@ impl Columns {
                 match self.classes.get(text) {
                     Some(class) => Cell::Int(*class),
                     None => {
-                        return Err(format!(
+                        return Err(say!(
                             "the class {text:?} was not there when the database was opened"
                         ));
                     }
@@ -190,7 +192,7 @@ fn listed(names: &[String]) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > SHOWN {
-        shown += &format!(" and {} more", names.len() - SHOWN);
+        shown += &say!(" and {} more", names.len() - SHOWN);
     }
     shown
 }

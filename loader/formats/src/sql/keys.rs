@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::columns::Raw;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
@@ -109,11 +111,11 @@ impl Reading {
         if self.keys.len() >= MOST || self.bytes >= MOST_BYTES {
             return Err(self.fail(
                 Fault::TooLarge,
-                format!(
+                say!(
                     "the query has more than {} rows that would have to be known by key",
                     self.keys.len()
                 ),
-                "Leave index= out to stream them, or choose fewer rows in the query",
+                say!("Leave index= out to stream them, or choose fewer rows in the query"),
             ));
         }
         if let (Keys::Ints(ints), Raw::Text(_)) = (&self.keys, raw)
@@ -130,15 +132,17 @@ impl Reading {
             (_, Raw::Made(Cell::Null)) => {
                 return Err(self.fail(
                     Fault::WrongType,
-                    "a key is a null",
-                    "Add WHERE … IS NOT NULL to the query, or choose another column for index=",
+                    say!("a key is a null"),
+                    say!(
+                        "Add WHERE … IS NOT NULL to the query, or choose another column for index="
+                    ),
                 ));
             }
             _ => {
                 return Err(self.fail(
                     Fault::WrongType,
-                    "keys have to be whole numbers, or texts, and all of one kind",
-                    "Choose another column for index=",
+                    say!("keys have to be whole numbers, or texts, and all of one kind"),
+                    say!("Choose another column for index="),
                 ));
             }
         }
@@ -178,16 +182,16 @@ impl Reading {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place,
-                "the query has no rows",
-                "Check the table and the conditions of the query",
+                say!("the query has no rows"),
+                say!("Check the table and the conditions of the query"),
             ));
         }
         if let Some(twice) = self.twice() {
             return Err(FormatError::new(
                 Fault::Asked,
                 self.place,
-                format!("two rows have the key {twice}"),
-                "Choose a column for index= whose values differ from each other",
+                say!("two rows have the key {twice}"),
+                say!("Choose a column for index= whose values differ from each other"),
             ));
         }
         let (labels, classes) = match &self.label {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
+use loadscope_words::say;
+
 use super::group::Sample;
 use super::{MOST_BYTES, input};
 use crate::buffer::Buffer;
@@ -45,7 +47,7 @@ pub(crate) fn decode(
         Decoding::ByName if name.starts_with("__") => Ok(own(bytes)),
         Decoding::ByName => field(name, bytes, &key, &url).map_err(|(fault, reason)| {
             let place = Place::named(&*url).key(format!("{key}.{name}"));
-            let remedy = "Write the file again, or leave it out of fields=";
+            let remedy = say!("Write the file again, or leave it out of fields=");
             FormatError::new(fault, place, reason, remedy)
         }),
         Decoding::Bytes => Ok(Cell::Bytes(bytes.into())),
@@ -88,10 +90,10 @@ fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) 
         Fault::NoSuchKey,
         Place::named(url).key(format!("{key}.{name}")),
         match others.as_slice() {
-            [] => "the sample has no such file, and no other".to_owned(),
-            others => format!("the sample has no such file; it has {}", others.join(", ")),
+            [] => say!("the sample has no such file, and no other").to_owned(),
+            others => say!("the sample has no such file; it has {}", others.join(", ")),
         },
-        "Choose others for fields=, or leave the sample out with on_error=skip",
+        say!("Choose others for fields=, or leave the sample out with on_error=skip"),
     )
 }
 
@@ -114,23 +116,23 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
     Ok(match extension {
         "txt" | "text" | "transcript" => match String::from_utf8(bytes) {
             Ok(text) => text.into(),
-            Err(_) => return Err(damaged("it is not text in UTF-8".to_owned())),
+            Err(_) => return Err(damaged(say!("it is not text in UTF-8").to_owned())),
         },
         "cls" | "cls2" | "index" | "inx" | "id" => Cell::Int(number(&bytes).ok_or_else(|| {
             let begin: String = String::from_utf8_lossy(&bytes).chars().take(40).collect();
-            damaged(format!("{begin:?} is not a whole number of 64 bits"))
+            damaged(say!("{begin:?} is not a whole number of 64 bits"))
         })?),
         "json" | "jsn" => {
             let text = std::str::from_utf8(&bytes)
-                .map_err(|_| damaged("it is not JSON: no UTF-8".to_owned()))?;
-            parse(text.as_bytes()).map_err(|e| damaged(format!("it is not JSON: {e}")))?
+                .map_err(|_| damaged(say!("it is not JSON: no UTF-8").to_owned()))?;
+            parse(text.as_bytes()).map_err(|e| damaged(say!("it is not JSON: {e}")))?
         }
         "npy" => {
             let array = npy::array(&bytes.into(), &Place::default());
             let whole = array
                 .map(|array| array.whole())
                 .map_err(|e| (e.fault, e.reason));
-            whole?.ok_or_else(|| damaged("its elements cannot be read".to_owned()))?
+            whole?.ok_or_else(|| damaged(say!("its elements cannot be read").to_owned()))?
         }
         _ if PICTURES.contains(&extension) => Cell::Picture(Picture {
             bytes: bytes.into(),
@@ -161,7 +163,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, (Fault, String)> {
     if unpacked.len() as u64 > MOST_BYTES {
         return Err((
             Fault::TooLarge,
-            format!("it unpacks to more than {MOST_BYTES} bytes"),
+            say!("it unpacks to more than {MOST_BYTES} bytes"),
         ));
     }
     Ok(unpacked)

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use loadscope_words::say;
+
 use super::key::{base_plus_ext, is_meta};
 use super::{Archive, MOST_BYTES, Member};
 use crate::error::{Fault, FormatError, Place};
@@ -48,7 +50,7 @@ impl Samples {
         }
         stages.enter("read");
         let next = self.gather().map_err(|mut error| {
-            error.reason += "; the samples behind it in this archive are not read";
+            error.reason += say!("; the samples behind it in this archive are not read");
             error
         });
         self.is_over |= next.is_err();
@@ -107,8 +109,8 @@ fn add(sample: &mut Sample, field: String, member: Member, room: u64) -> Result<
         return Err(FormatError::new(
             Fault::Damaged,
             place(),
-            format!("the sample {:?} has a second file {field:?}", sample.key),
-            "Give one of the files another name",
+            say!("the sample {:?} has a second file {field:?}", sample.key),
+            say!("Give one of the files another name"),
         ));
     }
     let size = member.bytes.len() as u64;
@@ -116,11 +118,11 @@ fn add(sample: &mut Sample, field: String, member: Member, room: u64) -> Result<
         return Err(FormatError::new(
             Fault::TooLarge,
             place(),
-            format!(
+            say!(
                 "the sample {:?} has more than {MOST_BYTES} bytes or {MOST_FIELDS} files",
                 sample.key
             ),
-            "Make smaller samples",
+            say!("Make smaller samples"),
         ));
     }
     sample.bytes += size;

@@ -1,5 +1,6 @@
 //! What stands in front of a file in an archive.
 
+use loadscope_words::say;
 use tar::{EntryType, PaxExtensions};
 
 /// Where the type of a file stands.
@@ -35,10 +36,10 @@ impl Header {
         let header = tar::Header::from_byte_slice(block);
         let stored = header
             .cksum()
-            .map_err(|_| "a header is damaged: its checksum is not a number".to_owned())?;
+            .map_err(|_| say!("a header is damaged: its checksum is not a number").to_owned())?;
         let (unsigned, signed) = checksums(block);
         if stored != unsigned && i64::from(stored) != signed {
-            return Err(format!(
+            return Err(say!(
                 "a header is damaged: its checksum is {stored}, not {unsigned}"
             ));
         }
@@ -64,7 +65,7 @@ impl Header {
             true => 0,
             false => header
                 .entry_size()
-                .map_err(|_| "a header is damaged: its size is not a number".to_owned())?,
+                .map_err(|_| say!("a header is damaged: its size is not a number").to_owned())?,
         };
         let name = String::from_utf8_lossy(&header.path_bytes()).into_owned();
         Ok(Self {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use loadscope_files::open_regular;
+use loadscope_words::say;
 
 use crate::error::{Fault, FormatError};
 
@@ -114,13 +115,13 @@ pub(super) fn broken(error: &io::Error) -> (Fault, String) {
     match error.kind() {
         ErrorKind::UnexpectedEof => (
             Fault::Damaged,
-            "its compressed bytes end in the middle".to_owned(),
+            say!("its compressed bytes end in the middle").to_owned(),
         ),
         ErrorKind::InvalidInput | ErrorKind::InvalidData => (
             Fault::Damaged,
-            format!("its compressed bytes are damaged ({error})"),
+            say!("its compressed bytes are damaged ({error})"),
         ),
-        _ => (Fault::Unreadable, format!("it cannot be read ({error})")),
+        _ => (Fault::Unreadable, say!("it cannot be read ({error})")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use loadscope_words::say;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
@@ -102,19 +103,19 @@ impl Parser<'_> {
             }
         }
         if !self.stack.is_empty() || !self.had_root {
-            return Err(self.broken(self.text.len(), "it ends in the middle"));
+            return Err(self.broken(self.text.len(), say!("it ends in the middle")));
         }
         Ok(self.annotation)
     }
 
     fn open(&mut self, name: &[u8], at: usize) -> Result<(), FormatError> {
         if self.stack.len() >= MAX_DEPTH {
-            return Err(self.broken(at, "its elements are nested too deeply"));
+            return Err(self.broken(at, say!("its elements are nested too deeply")));
         }
         if self.stack.is_empty() {
             if name != b"annotation" {
                 let name = String::from_utf8_lossy(name).into_owned();
-                return Err(self.broken(at, &format!("<{name}> is no <annotation>")));
+                return Err(self.broken(at, &say!("<{name}> is no <annotation>")));
             }
             self.had_root = true;
         }
@@ -149,7 +150,7 @@ impl Parser<'_> {
                     let Some(value) = value else {
                         let name = CORNERS.get(corner).copied().unwrap_or_default();
                         return Err(
-                            self.broken(at, &format!("{name} is '{words}', which is not a number"))
+                            self.broken(at, &say!("{name} is '{words}', which is not a number"))
                         );
                     };
                     if let Some(slot) = partial.corners.get_mut(corner) {
@@ -172,7 +173,7 @@ impl Parser<'_> {
 
     fn complete(&self, partial: Partial, at: usize) -> Result<Object, FormatError> {
         let Some((name, named_at)) = partial.name.filter(|(name, _)| !name.is_empty()) else {
-            return Err(self.broken(at, "an <object> has no <name>"));
+            return Err(self.broken(at, say!("an <object> has no <name>")));
         };
         let [Some(x0), Some(y0), Some(x1), Some(y1)] = partial.corners else {
             let missing = CORNERS
@@ -180,7 +181,7 @@ impl Parser<'_> {
                 .zip(partial.corners)
                 .find(|(_, value)| value.is_none());
             let missing = missing.map_or("bndbox", |(name, _)| name);
-            return Err(self.broken(at, &format!("the <object> '{name}' has no <{missing}>")));
+            return Err(self.broken(at, &say!("the <object> '{name}' has no <{missing}>")));
         };
         Ok(Object {
             name,
@@ -207,7 +208,7 @@ impl Parser<'_> {
             }
             None => {
                 let name = String::from_utf8_lossy(reference).into_owned();
-                Err(self.broken(at, &format!("&{name}; stands for nothing")))
+                Err(self.broken(at, &say!("&{name}; stands for nothing")))
             }
         }
     }
@@ -224,7 +225,7 @@ pub(super) fn broken(text: &[u8], path: &Path, at: usize, reason: &str) -> Forma
         Fault::Damaged,
         Place::file(path).line(line).column(column),
         reason,
-        "Correct the XML there, or take the picture out of the list",
+        say!("Correct the XML there, or take the picture out of the list"),
     )
 }
 

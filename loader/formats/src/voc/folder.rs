@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use loadscope_words::say;
+
 use super::options::Options;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::{line_and_column, read};
@@ -18,8 +20,8 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(dir),
-            "there is no such folder",
-            "Check the spelling, or whether the disk is connected",
+            say!("there is no such folder"),
+            say!("Check the spelling, or whether the disk is connected"),
         ));
     }
     let is_root = |path: &Path| {
@@ -35,12 +37,7 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             .into_iter()
             .find(|path| is_root(path))
             .or(itself)
-            .ok_or_else(|| {
-                lost(
-                    dir,
-                    &format!("it holds no folder VOC{year} with Annotations"),
-                )
-            });
+            .ok_or_else(|| lost(dir, &say!("it holds no folder VOC{year} with Annotations")));
     }
     if is_root(dir) {
         return Ok(dir.to_owned());
@@ -54,7 +51,7 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
     found.sort();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(lost(dir, "it holds no folder Annotations")),
+        [] => Err(lost(dir, say!("it holds no folder Annotations"))),
         several => {
             let names = several.iter().filter_map(|path| path.file_name());
             let names: Vec<_> = names
@@ -63,8 +60,8 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             Err(FormatError::new(
                 Fault::Asked,
                 Place::file(dir),
-                format!("it holds {}", names.join(", ")),
-                "Say which with year=…, or name the folder itself",
+                say!("it holds {}", names.join(", ")),
+                say!("Say which with year=…, or name the folder itself"),
             ))
         }
     }
@@ -75,7 +72,7 @@ fn lost(dir: &Path, reason: &str) -> FormatError {
         Fault::Missing,
         Place::file(dir),
         reason,
-        "Name the folder that holds Annotations and JPEGImages, or VOCdevkit",
+        say!("Name the folder that holds Annotations and JPEGImages, or VOCdevkit"),
     )
 }
 
@@ -93,7 +90,7 @@ pub(super) fn names(
     if options.set == "all" || !root.join("ImageSets").is_dir() {
         let mut notes = Vec::new();
         if options.set != "all" {
-            notes.push(format!(
+            notes.push(say!(
                 "{} has no ImageSets, so that all of its annotations are one set.",
                 root.display()
             ));
@@ -110,10 +107,10 @@ pub(super) fn names(
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(&list),
-            "there is no such list",
+            say!("there is no such list"),
             match sets.as_str() {
-                "" => "Choose set=all for all annotations".to_owned(),
-                sets => format!("Choose another set: {sets}, or all"),
+                "" => say!("Choose set=all for all annotations").to_owned(),
+                sets => say!("Choose another set: {sets}, or all"),
             },
         ));
     }
@@ -123,8 +120,8 @@ pub(super) fn names(
         FormatError::new(
             Fault::Damaged,
             Place::file(&list).line(line).column(column),
-            "it is not text in UTF-8",
-            "Write the names of the pictures there, one a line",
+            say!("it is not text in UTF-8"),
+            say!("Write the names of the pictures there, one a line"),
         )
     })?;
     let names = listed(text);
@@ -132,8 +129,8 @@ pub(super) fn names(
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(&list),
-            "it names no picture",
-            "Write the names of the pictures there, one a line, or choose another set",
+            say!("it names no picture"),
+            say!("Write the names of the pictures there, one a line, or choose another set"),
         ));
     }
     Ok((names, Vec::new()))
@@ -167,8 +164,8 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
         FormatError::new(
             Fault::Unreadable,
             Place::file(folder),
-            format!("the folder cannot be read ({e})"),
-            "Check that it is there and that you may open it",
+            say!("the folder cannot be read ({e})"),
+            say!("Check that it is there and that you may open it"),
         )
     };
     let mut names = Vec::new();
@@ -185,8 +182,8 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(folder),
-            format!("it holds no file that ends in .{ending}"),
-            "Name another folder, or choose another set",
+            say!("it holds no file that ends in .{ending}"),
+            say!("Name another folder, or choose another set"),
         ));
     }
     names.sort();

@@ -1,5 +1,7 @@
 //! Names in braces, as the package `braceexpand` writes them out.
 
+use loadscope_words::say;
+
 /// Most names of a pattern: more would take longer to look up than anyone waits.
 pub(super) const MOST: usize = 1 << 20;
 /// Most bytes of all names of a pattern.
@@ -11,13 +13,13 @@ const DEEPEST: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BraceError {
     /// A brace that is not closed, or was not opened.
-    #[error("a brace has no counterpart")]
+    #[error("{}", say!("a brace has no counterpart"))]
     Unbalanced,
     /// Too many names, or too long ones.
-    #[error("it names more than {MOST} shards")]
+    #[error("{}", say!("it names more than {MOST} shards"))]
     TooMany,
     /// Braces in braces in braces.
-    #[error("its braces are nested more than {DEEPEST} deep")]
+    #[error("{}", say!("its braces are nested more than {DEEPEST} deep"))]
     TooDeep,
 }
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::vec::IntoIter;
 
+use loadscope_words::say;
+
 use super::braces::{self, expand};
 use crate::error::{Fault, FormatError, Place};
 use crate::paths;
@@ -23,9 +25,12 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
             continue;
         }
         let named = expand(pattern, braces::MOST - shards.len());
-        shards.extend(
-            named.map_err(|e| asked(e.to_string(), "Write shard-{000..127}.tar for 128 shards"))?,
-        );
+        shards.extend(named.map_err(|e| {
+            asked(
+                e.to_string(),
+                say!("Write shard-{{000..127}}.tar for 128 shards"),
+            )
+        })?);
     }
     for shard in &mut shards {
         if let Some(path) = shard.strip_prefix("file:") {
@@ -33,8 +38,8 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
         }
         if let Some((scheme, _)) = shard.split_once("://") {
             return Err(asked(
-                format!("the scheme {scheme}: is not read, only files are"),
-                "Download the shards first",
+                say!("the scheme {scheme}: is not read, only files are"),
+                say!("Download the shards first"),
             ));
         }
     }
@@ -44,14 +49,14 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     if let Some(first) = shards.iter().find(is_missing) {
         let others = match missing - 1 {
             0 => String::new(),
-            1 => ", nor another shard".to_owned(),
-            more => format!(", nor {more} other shards"),
+            1 => say!(", nor another shard").to_owned(),
+            more => say!(", nor {more} other shards"),
         };
         return Err(FormatError::new(
             Fault::Missing,
             Place::named(first),
-            format!("there is no such file{others}"),
-            "Check the pattern of the shards, or whether the disk is connected",
+            say!("there is no such file{others}"),
+            say!("Check the pattern of the shards, or whether the disk is connected"),
         ));
     }
     Ok(shards)

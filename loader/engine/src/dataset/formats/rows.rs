@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use loadscope_formats::{Cell, InMemory, Rows};
+use loadscope_words::say;
 
 use super::sample::{Shaping, sample_error};
 use crate::dataset::{Dataset, SampleClock, SampleError};
@@ -113,7 +114,7 @@ fn numbered(column: &str, values: &[Cell]) -> Result<Vec<u32>, SampleError> {
     };
     let numbered = values.iter().map(&mut number).collect::<Option<_>>();
     numbered.ok_or_else(|| {
-        let message = format!(
+        let message = say!(
             "samples cannot be grouped by {column}: its values are neither numbers nor texts. Choose another column"
         );
         SampleError::new("TypeError", message)

@@ -1,6 +1,7 @@
 //! What was read, as the value that the counterpart in Python has.
 
 use loadscope_formats::{Array, Cell, Dtype, FormatError, Picture, PictureMode, Scalar};
+use loadscope_words::say;
 use tch::{Kind, Tensor};
 
 use super::scale::Frame;
@@ -95,7 +96,8 @@ fn tensor(array: &Array) -> Result<Tensor, SampleError> {
     let size: Option<Vec<i64>> = (array.shape().iter())
         .map(|size| i64::try_from(*size).ok())
         .collect();
-    let size = size.ok_or_else(|| SampleError::new("MemoryError", "an array is too large"))?;
+    let size =
+        size.ok_or_else(|| SampleError::new("MemoryError", say!("an array is too large")))?;
     let bytes = array.bytes();
     new_tensor(&size, dtype(array.dtype()), |out| {
         if out.len() == bytes.len() {

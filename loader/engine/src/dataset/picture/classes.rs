@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use loadscope_words::say;
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 use tch::{Kind, Tensor};
 
@@ -18,7 +19,7 @@ use crate::value::new_tensor;
 pub(in crate::dataset) fn classes(bytes: &[u8], clock: &mut SampleClock) -> Result<Tensor, Fault> {
     let (pixels, width, height) = clock.stage("decode", || {
         catch_unwind(AssertUnwindSafe(|| decode(bytes)))
-            .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
+            .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder gave up").to_owned())))
     })?;
     let size = [i64::from(height), i64::from(width)];
     new_tensor(&size, Kind::Uint8, |out| out.copy_from_slice(&pixels))
@@ -30,7 +31,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
         return Err(Fault::Empty);
     }
     if !bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Err(Fault::Damaged("a mask has to be a PNG".to_owned()));
+        return Err(Fault::Damaged(say!("a mask has to be a PNG").to_owned()));
     }
     let limits = Limits {
         bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
@@ -45,7 +46,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
     }
     let (colour, depth) = reader.output_color_type();
     if !matches!(colour, ColorType::Indexed | ColorType::Grayscale) || depth == BitDepth::Sixteen {
-        return Err(Fault::Damaged(format!(
+        return Err(Fault::Damaged(say!(
             "a mask has a palette or grey values of at most 8 bits, but this is {colour:?} of {} bits",
             depth as u8
         )));
@@ -81,7 +82,9 @@ impl From<DecodingError> for Fault {
             DecodingError::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
                 Self::Truncated
             }
-            DecodingError::LimitsExceeded => Self::Damaged("it unpacks to too much".to_owned()),
+            DecodingError::LimitsExceeded => {
+                Self::Damaged(say!("it unpacks to too much").to_owned())
+            }
             _ => Self::Damaged(error.to_string()),
         }
     }

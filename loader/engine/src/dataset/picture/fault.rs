@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use image::ImageError;
+use loadscope_words::say;
 
 use crate::dataset::SampleError;
 
@@ -28,37 +29,37 @@ impl Fault {
         let (kind, message) = match self {
             Self::Empty => (
                 "UnidentifiedImageError",
-                format!("the picture {path} is empty (0 bytes); delete it or copy it again"),
+                say!("the picture {path} is empty (0 bytes); delete it or copy it again"),
             ),
             Self::Unidentified => (
                 "UnidentifiedImageError",
-                format!(
+                say!(
                     "cannot identify image file {path}: it is neither JPEG nor PNG whatever its name says; delete or \
                      replace it"
                 ),
             ),
             Self::Undecodable(format) => (
                 "UnidentifiedImageError",
-                format!(
+                say!(
                     "the picture {path} is a {format} file whatever its name says; convert it to JPEG or PNG"
                 ),
             ),
             Self::Truncated => (
                 "OSError",
-                format!("image file is truncated: {path} ends in the middle; copy it again"),
+                say!("image file is truncated: {path} ends in the middle; copy it again"),
             ),
             Self::Damaged(what) => (
                 "OSError",
-                format!("the picture {path} is damaged ({what}); replace or delete it"),
+                say!("the picture {path} is damaged ({what}); replace or delete it"),
             ),
             Self::TooLarge(width, height) => (
                 "DecompressionBombError",
-                format!(
+                say!(
                     "the picture {path} has {width}×{height} pixels, more than the {MAX_PIXELS} that are allowed; make \
                      it smaller"
                 ),
             ),
-            Self::Torch(what) => ("RuntimeError", format!("no tensor for {path}: {what}")),
+            Self::Torch(what) => ("RuntimeError", say!("no tensor for {path}: {what}")),
         };
         SampleError::new(kind, message)
     }

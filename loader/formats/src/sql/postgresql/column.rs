@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use loadscope_words::say;
 use tokio_postgres::Row;
 
 use super::link::Link;
@@ -65,8 +66,8 @@ impl Asked<'_> {
             FormatError::new(
                 Fault::NoSuchKey,
                 Place::named(self.link.shown()).key(self.name),
-                "a row is not there any more",
-                "Load again, so that the keys are read anew",
+                say!("a row is not there any more"),
+                say!("Load again, so that the keys are read anew"),
             )
         })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use loadscope_words::say;
 use tokio_postgres::Statement;
 use tokio_postgres::types::Type;
 
@@ -107,7 +108,7 @@ impl KeyedRows {
         let keys = indices.iter().map(|&index| {
             self.keys
                 .get(index)
-                .ok_or_else(|| self.fail(Fault::OutOfRange, index, "there is no such row"))
+                .ok_or_else(|| self.fail(Fault::OutOfRange, index, say!("there is no such row")))
         });
         let keys: Vec<Key<'_>> = keys.collect::<Result<_, _>>()?;
         let statement = &asking.statement;
@@ -139,7 +140,11 @@ impl KeyedRows {
             .zip(&keys)
             .map(|(&index, key)| match by_key.get(key) {
                 Some(row) => self.selection.cell(row, index as u64, 1),
-                None => Err(self.fail(Fault::NoSuchKey, index, "the row is not there any more")),
+                None => Err(self.fail(
+                    Fault::NoSuchKey,
+                    index,
+                    say!("the row is not there any more"),
+                )),
             });
         cells.collect()
     }
@@ -150,7 +155,7 @@ impl KeyedRows {
             fault,
             place,
             reason,
-            "Load again, so that the keys are read anew",
+            say!("Load again, so that the keys are read anew"),
         )
     }
 }
@@ -165,7 +170,13 @@ impl Rows for KeyedRows {
             .rows(&[index], stages)
             .unwrap_or_else(|| Ok(Vec::new()))?;
         let row = rows.into_iter().next();
-        row.ok_or_else(|| self.fail(Fault::NoSuchKey, index, "the row is not there any more"))
+        row.ok_or_else(|| {
+            self.fail(
+                Fault::NoSuchKey,
+                index,
+                say!("the row is not there any more"),
+            )
+        })
     }
 
     fn rows(

@@ -3,6 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use loadscope_words::say;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::error::SqlState;
@@ -37,8 +38,8 @@ impl Link {
             .enable_time()
             .build();
         let runtime = runtime.map_err(|e| {
-            let reason = format!("the system gives no means to wait for a server ({e})");
-            let remedy = "Check the limit of open files";
+            let reason = say!("the system gives no means to wait for a server ({e})");
+            let remedy = say!("Check the limit of open files");
             FormatError::new(Fault::Unreadable, Place::named(&shown), reason, remedy)
         })?;
         let connect = async {
@@ -105,14 +106,14 @@ fn wait<T>(
             Some(Err(_)) => Err(FormatError::new(
                 Fault::Locked,
                 place(),
-                format!("the server has not answered for {} s", limit.as_secs_f64()),
-                "Check the server and the query, or give a longer timeout",
+                say!("the server has not answered for {} s", limit.as_secs_f64()),
+                say!("Check the server and the query, or give a longer timeout"),
             )),
             None => Err(FormatError::new(
                 Fault::Away,
                 place(),
-                "the answer was not waited for, since the loader ends",
-                "Load again",
+                say!("the answer was not waited for, since the loader ends"),
+                say!("Load again"),
             )),
         }
     })
@@ -145,10 +146,10 @@ fn sentence(place: Place, error: &Error) -> FormatError {
             Fault::Away,
             place,
             match error.is_closed() {
-                true => "the server has closed the connection".to_owned(),
-                false => format!("the server cannot be asked: {error}{cause}"),
+                true => say!("the server has closed the connection").to_owned(),
+                false => say!("the server cannot be asked: {error}{cause}"),
             },
-            "Check that the server runs and that host, port, user and password are right",
+            say!("Check that the server runs and that host, port, user and password are right"),
         );
     };
     let hint = refusal
@@ -160,40 +161,40 @@ fn sentence(place: Place, error: &Error) -> FormatError {
     let (fault, reason, remedy) = match code {
         &SqlState::QUERY_CANCELED => (
             Fault::Locked,
-            format!("the server gave the query up: {said}"),
-            "Create an index for the column of keys, or give a longer timeout",
+            say!("the server gave the query up: {said}"),
+            say!("Create an index for the column of keys, or give a longer timeout"),
         ),
         &SqlState::LOCK_NOT_AVAILABLE => (
             Fault::Locked,
-            format!("a table is locked: {said}"),
-            "End the program that holds the lock",
+            say!("a table is locked: {said}"),
+            say!("End the program that holds the lock"),
         ),
         &SqlState::READ_ONLY_SQL_TRANSACTION => (
             Fault::Asked,
-            format!("the query writes: {said}"),
-            "Write a SELECT for query=",
+            say!("the query writes: {said}"),
+            say!("Write a SELECT for query="),
         ),
         // 28: invalid authorization; 3D: invalid catalog name; 42: syntax error or access rule violation; 57: operator intervention; 08:
         // connection exception. So the first two characters are defined.
         code if code.code().starts_with("28") || code.code().starts_with("3D") => (
             Fault::Away,
-            format!("the server refuses the connection: {said}"),
-            "Check user, password and database",
+            say!("the server refuses the connection: {said}"),
+            say!("Check user, password and database"),
         ),
         code if code.code().starts_with("57") || code.code().starts_with("08") => (
             Fault::Away,
-            format!("the server has ended the connection: {said}"),
-            "Start the server, and load again",
+            say!("the server has ended the connection: {said}"),
+            say!("Start the server, and load again"),
         ),
         code if code.code().starts_with("42") => (
             Fault::Asked,
-            format!("the query is wrong: {said}"),
-            "Correct query=",
+            say!("the query is wrong: {said}"),
+            say!("Correct query="),
         ),
         _ => (
             Fault::Unreadable,
-            format!("the server could not answer: {said}"),
-            "Check the query and the data",
+            say!("the server could not answer: {said}"),
+            say!("Check the query and the data"),
         ),
     };
     FormatError::new(fault, place, reason, remedy)

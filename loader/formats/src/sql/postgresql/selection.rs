@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loadscope_words::say;
 use tokio_postgres::Row;
 
 use super::link::Link;
@@ -56,7 +57,7 @@ impl Selection {
         self.columns
             .row(number, |column| match self.kinds.get(column) {
                 Some(kind) => kind.raw(row, column + skip),
-                None => Err("the query has fewer columns than before".to_owned()),
+                None => Err(say!("the query has fewer columns than before").to_owned()),
             })
     }
 }

@@ -1,5 +1,6 @@
 //! Values of PostgreSQL's types, as psycopg has them where Python has such a type.
 
+use loadscope_words::say;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
@@ -94,7 +95,7 @@ impl Kind {
             Self::Json => match get::<&str>(row, column)? {
                 Some(text) => {
                     let made = parse(text.as_bytes())
-                        .map_err(|e| format!("the document cannot be read: {e}"))?;
+                        .map_err(|e| say!("the document cannot be read: {e}"))?;
                     Some(Raw::Made(made))
                 }
                 None => None,

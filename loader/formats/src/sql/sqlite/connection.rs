@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use loadscope_files::open_regular;
+use loadscope_words::say;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{
@@ -94,8 +95,8 @@ impl Database {
         Err(FormatError::new(
             Fault::Asked,
             self.answers.place(),
-            "the query answers no rows, or it writes",
-            "Write a SELECT for query=",
+            say!("the query answers no rows, or it writes"),
+            say!("Write a SELECT for query="),
         ))
     }
 
@@ -115,7 +116,7 @@ pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String
         ValueRef::Real(number) => Raw::Float(number),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Raw::Text(text),
-            Err(_) => return Err("this text is not in UTF-8".to_owned()),
+            Err(_) => return Err(say!("this text is not in UTF-8").to_owned()),
         },
         ValueRef::Blob(bytes) => Raw::Bytes(bytes),
     })
@@ -170,50 +171,48 @@ impl Answers {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => new(
                 Fault::Locked,
-                format!(
-                    "another program holds a lock on it, and did not give it up for {seconds} s"
-                ),
-                "End that program, or give a longer timeout",
+                say!("another program holds a lock on it, and did not give it up for {seconds} s"),
+                say!("End that program, or give a longer timeout"),
             ),
             Some(ErrorCode::OperationInterrupted) => new(
                 Fault::Locked,
-                format!("the query has not answered for {seconds} s"),
-                "Create an index for the column of keys, or give a longer timeout",
+                say!("the query has not answered for {seconds} s"),
+                say!("Create an index for the column of keys, or give a longer timeout"),
             ),
             Some(ErrorCode::NotADatabase) => new(
                 Fault::Damaged,
-                "it is not an SQLite file, or it is encrypted".to_owned(),
-                "Name another file",
+                say!("it is not an SQLite file, or it is encrypted").to_owned(),
+                say!("Name another file"),
             ),
             Some(ErrorCode::DatabaseCorrupt) => new(
                 Fault::Damaged,
-                format!("it is damaged ({error})"),
-                "Copy it again, or restore it with sqlite3's .recover",
+                say!("it is damaged ({error})"),
+                say!("Copy it again, or restore it with sqlite3's .recover"),
             ),
             Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => new(
                 Fault::TooLarge,
-                format!("a value is larger than is allowed ({error})"),
-                "Leave the column out of the query",
+                say!("a value is larger than is allowed ({error})"),
+                say!("Leave the column out of the query"),
             ),
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => new(
                 Fault::Unreadable,
-                format!("it cannot be opened ({error})"),
-                "Check that you may read it and what lies beside it (FILE-wal, FILE-journal)",
+                say!("it cannot be opened ({error})"),
+                say!("Check that you may read it and what lies beside it (FILE-wal, FILE-journal)"),
             ),
             Some(ErrorCode::Unknown) => new(
                 Fault::Asked,
-                format!("the query is wrong: {error}"),
-                "Correct query=",
+                say!("the query is wrong: {error}"),
+                say!("Correct query="),
             ),
             None => new(
                 Fault::Asked,
-                format!("the query cannot be asked: {error}"),
-                "Give one SELECT for query=",
+                say!("the query cannot be asked: {error}"),
+                say!("Give one SELECT for query="),
             ),
             _ => new(
                 Fault::Unreadable,
-                format!("SQLite could not answer: {error}"),
-                "Check the query and the file",
+                say!("SQLite could not answer: {error}"),
+                say!("Check the query and the file"),
             ),
         }
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use loadscope_words::say;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::connection::{Database, raw};
@@ -82,8 +83,8 @@ impl KeyedRows {
             None => Err(FormatError::new(
                 Fault::NoSuchKey,
                 Place::named(&*self.shown).row(index as u64),
-                "the row is not there any more",
-                "Load again, so that the keys are read anew",
+                say!("the row is not there any more"),
+                say!("Load again, so that the keys are read anew"),
             )),
         }
     }
@@ -92,8 +93,8 @@ impl KeyedRows {
         FormatError::new(
             Fault::OutOfRange,
             Place::named(&*self.shown).row(index as u64),
-            format!("the query has {} rows", self.keys.len()),
-            "Choose an index below that",
+            say!("the query has {} rows", self.keys.len()),
+            say!("Choose an index below that"),
         )
     }
 }
@@ -162,8 +163,8 @@ impl Rows for KeyedRows {
                 false => Err(FormatError::new(
                     Fault::Damaged,
                     Place::named(&*self.shown).key(name),
-                    "the query has more or fewer rows than before",
-                    "Load again, so that the keys are read anew",
+                    say!("the query has more or fewer rows than before"),
+                    say!("Load again, so that the keys are read anew"),
                 )),
             }
         })
@@ -191,7 +192,7 @@ fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, Fo
             Fault::WrongType,
             place,
             reason,
-            "Correct the row, or choose another column",
+            say!("Correct the row, or choose another column"),
         )
     };
     while let Some(row) = rows.next().map_err(failed)? {

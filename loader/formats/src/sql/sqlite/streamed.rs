@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use loadscope_words::say;
 use rusqlite::{Rows, Statement};
 use self_cell::{MutBorrow, self_cell};
 
@@ -95,8 +96,8 @@ impl Part {
             return Err(FormatError::new(
                 Fault::Unreadable,
                 Place::file(&self.path),
-                "another thread began the query",
-                "Load again, and let one thread take all rows of a worker",
+                say!("another thread began the query"),
+                say!("Load again, and let one thread take all rows of a worker"),
             ));
         }
         self.state = State::Under;
