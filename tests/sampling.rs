@@ -120,14 +120,14 @@ fn ranks_and_epochs_are_laid_over_each_other() {
         (
             told,
             "251 of 1,003 indices come",
-            "All ranks, by colour",
+            "Colour by rank",
             ["rank 0", "rank 1", "rank 2", "rank 3"].as_slice(),
             "sampling_by_rank",
         ),
         (
             digits(),
             "Every one of the 1,797 indices",
-            "All epochs, by colour",
+            "Colour by epoch",
             ["epoch 0", "epoch 1"].as_slice(),
             "sampling_by_epoch",
         ),
@@ -171,7 +171,7 @@ fn what_cannot_be_laid_over_each_other_is_grey() {
         .get_by_label("What the points are coloured by")
         .click();
     window.run();
-    for by in ["All ranks, by colour", "All epochs, by colour"] {
+    for by in ["Colour by rank", "Colour by epoch"] {
         assert!(window.get_by_label(by).accesskit_node().is_disabled());
     }
 }

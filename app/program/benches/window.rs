@@ -47,7 +47,7 @@ fn works() -> [(&'static str, RunOptions); 4] {
         batch_size: Some(batch_size),
         num_workers,
         prefetch_factor: Some(4),
-        epochs: u32::MAX,
+        epochs: 1_000_000,
         ..RunOptions::default()
     };
     [

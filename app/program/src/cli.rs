@@ -19,6 +19,7 @@ mod pick;
 mod program;
 mod repair;
 mod report;
+mod select;
 mod share;
 mod terminal;
 mod tune;
@@ -63,6 +64,8 @@ enum Sub {
         /// without any the window opens with its start page
         files: Vec<PathBuf>,
     },
+    /// Open the window and run a loader of handwritten digits with four workers, some of whose samples are slow
+    Demo,
     /// Open the window at a lesson about the DataLoader
     Learn(learn::LearnArgs),
     /// Run a PyTorch program, unchanged, and record what its data loaders do
@@ -157,6 +160,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     };
     match cli.command {
         None => window::open(Vec::new(), &cli.window),
+        Some(Sub::Demo) => window::demo(&cli.window),
         Some(Sub::Open { files }) => window::open(files, &cli.window),
         Some(Sub::Learn(args)) => learn::run(&args, &cli.window),
         Some(Sub::Record(args)) => program::record(&args),

@@ -14,12 +14,12 @@ use crate::motion::SystemMotion;
 use crate::preferences::Store;
 use loadscope_insight::options::problems;
 use loadscope_model::Model;
-use loadscope_model::command::Command;
+use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::{Place, Source, State};
 use loadscope_model::update::is_future_due;
-use loadscope_session::{self as session, Journal, Session, Waker, Watched};
+use loadscope_session::{self as session, Journal, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
 use loadscope_window::{Host, LIVE_FRAME, Window, turn};
 use loadscope_words::{Language, set_language};
@@ -49,6 +49,8 @@ pub type Started = Arc<Mutex<Vec<Watched>>>;
 pub struct Start {
     /// Recordings to open: the first one is shown, the others stand among the recent files.
     pub files: Vec<PathBuf>,
+    /// Run the demo.
+    pub demo: bool,
     /// What to open for learning.
     pub learn: Option<preview::Learn>,
     /// Draw without animations.
@@ -59,6 +61,8 @@ pub struct Start {
     pub asked_language: Option<Language>,
     /// A program that was started and is to be watched.
     pub watched: Option<Watched>,
+    /// Which of its batches are shown and recorded.
+    pub selection: Selection,
     /// That program and its arguments.
     pub program: Vec<OsString>,
     /// Where folders for recordings of tries are made; empty: where this program was started.
@@ -148,10 +152,13 @@ impl App {
         app.check_options();
         app.offer_left_over(ctx, start.files.is_empty() && start.watched.is_none());
         if let Some(watched) = &start.watched {
-            app.watch(ctx, watched);
+            app.watch(ctx, watched, start.selection);
         }
         app.open_all(ctx, &start.files);
         app.open_learn(ctx, start.learn);
+        if start.demo {
+            app.run(ctx, Action::RunDemo.into());
+        }
         app
     }
 

@@ -13,6 +13,7 @@ pub use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{EventKind, LogError, LogReader, RunInfo};
 use loadscope_words::say;
 
+use super::Selection;
 use super::recording::new_recording_in;
 
 /// So many runs are kept; older ones are removed.
@@ -69,6 +70,14 @@ impl Journal {
     /// # Errors
     /// If the folder cannot be made or written to.
     pub fn begin(&self) -> Result<NewEntry, WriteError> {
+        self.begin_with(&Selection::default())
+    }
+
+    /// Begins the journal of a run of which not everything is recorded.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn begin_with(&self, selection: &Selection) -> Result<NewEntry, WriteError> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
@@ -84,7 +93,7 @@ impl Journal {
         let millis = since_1970(SystemTime::now()).as_millis();
         // Names sort by time; two windows may begin in the same millisecond.
         let names = (0..1000).map(|n| self.folder.join(format!("{millis:015}-{n:03}{ENDING}")));
-        let file = new_recording_in(names)?;
+        let file = new_recording_in(names, selection)?;
         let entry = Entry {
             path: file.path().to_owned(),
             unwanted: Arc::default(),

@@ -32,6 +32,7 @@ mod packed;
 mod reading;
 mod record;
 mod recording;
+mod selection;
 mod session;
 mod simulator;
 pub mod tune;
@@ -52,6 +53,7 @@ pub use opened::{Opened, open, read_run};
 pub use packed::{Packed, packed};
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
+pub use selection::Selection;
 pub use session::{Pace, Session};
 pub use watch::{Asking, Watched};
 

@@ -11,6 +11,7 @@ use loadscope_words::say;
 use super::journal::Entry;
 use super::limited::Limited;
 use super::memory::SharedLog;
+use super::selection::{Selection, Selector};
 use super::{Record, Update, Waker};
 
 /// Contents of batches are kept up to this many bytes; beyond, events are kept and pictures are not.
@@ -32,6 +33,8 @@ pub(super) struct Outgoing {
     unflushed: bool,
     /// Bytes of pictures and numbers that were passed on.
     content: usize,
+    /// What is recorded and shown, if that is not everything.
+    selector: Option<Selector>,
 }
 
 impl Outgoing {
@@ -60,11 +63,22 @@ impl Outgoing {
             flushed: Instant::now(),
             unflushed: false,
             content: 0,
+            selector: None,
         })
+    }
+
+    /// Only this is recorded and shown.
+    #[must_use]
+    pub fn selecting(mut self, selection: Selection) -> Self {
+        self.selector = Selector::new(selection);
+        self
     }
 
     /// Writes events of any loaders, and drops those that there is no room for.
     pub fn write(&mut self, events: &mut Vec<Event>) {
+        if let Some(selector) = &mut self.selector {
+            selector.select(events);
+        }
         events.retain(|e| self.has_room(e));
         if events.is_empty() {
             return;

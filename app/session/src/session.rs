@@ -15,7 +15,9 @@ use loadscope_trace::RunOptions;
 use super::engine::{self, Control};
 use super::memory::SharedLog;
 use super::outgoing::Outgoing;
-use super::{Entry, Record, SessionError, Update, Waker, Watched, open, refusal, simulator};
+use super::{
+    Entry, Record, Selection, SessionError, Update, Waker, Watched, open, refusal, simulator,
+};
 
 /// How a run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -212,12 +214,25 @@ impl Session {
     /// # Errors
     /// If the log cannot be begun or the system gives no thread.
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
+        Self::watch_part(watched, Selection::default(), record, wake)
+    }
+
+    /// The same for a part of what the program loads.
+    ///
+    /// # Errors
+    /// As [`Session::watch`].
+    pub fn watch_part(
+        watched: &Watched,
+        selection: Selection,
+        record: Record,
+        wake: Waker,
+    ) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let shared = SharedLog::default();
         let log = Kept::of(&record, &shared);
         let seen = matches!(record, Record::Memory | Record::Journal(_));
         let outgoing = Outgoing::new(record, shared, to_window.clone(), Arc::clone(&wake))?;
-        watched.follow(outgoing, seen)?;
+        watched.follow(outgoing.selecting(selection), seen)?;
         Ok(Self {
             updates,
             origin: Origin::Program {

@@ -167,7 +167,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     for row in rows {
         let change = row.change.map(signed).unwrap_or_default();
         let between = row.between.filter(|(low, high)| low < high);
-        let between = between.map(|(low, high)| say!("{} and {}", say(low), say(high)));
+        let between = between.map(|(low, high)| say!("{} to {}", say(low), say(high)));
         let line = format!(
             "  {}{:>12}{change:>10}{:>12}  {}",
             left(&row.name, width),

@@ -41,8 +41,8 @@ impl Colouring {
             Self::Class => say!("Colour by class"),
             Self::Worker => say!("Colour by worker"),
             Self::Batch => say!("Colour by batch"),
-            Self::Rank => say!("All ranks, by colour"),
-            Self::Epoch => say!("All epochs, by colour"),
+            Self::Rank => say!("Colour by rank"),
+            Self::Epoch => say!("Colour by epoch"),
         }
     }
 

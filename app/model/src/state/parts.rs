@@ -136,7 +136,9 @@ impl SessionState {
         // Runs of lessons would take the places of the user's own.
         is_there
             && self.of_lesson.is_none()
-            && (!run.batches().is_empty() || run.gauges().next().is_some())
+            && (!run.whole_transitions().is_empty()
+                || !run.batches().is_empty()
+                || run.gauges().next().is_some())
     }
 
     /// True if this is a run of the engine or of a program that would be gone for good.

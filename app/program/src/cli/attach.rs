@@ -12,6 +12,7 @@ use serde_json::json;
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::program::{Seen, default_names, follow_and, name_of};
+use super::select::SelectArgs;
 use super::terminal::{complain, say_json};
 use super::web::{Shown, WebArgs};
 use loadscope_session::{Attach, Session, Update, Watched, take_signals};
@@ -29,6 +30,8 @@ pub struct AttachArgs {
     force: ForceArg,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    select: SelectArgs,
     /// Keep up to so many small pictures of a batch, about once a second; 64 at most
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
@@ -42,7 +45,9 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
         .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
     let output = args.output.as_deref();
-    let file = (args.limits).create(output, args.force.existing(), default_names())?;
+    let selection = args.select.selection();
+    let existing = args.force.existing();
+    let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
     let mut shown = match Shown::begin(&args.web, name_of(&path)) {
         Ok(shown) => shown,
@@ -51,7 +56,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
             return Err(e);
         }
     };
-    let session = Session::watch(&watched, file.into(), Arc::new(|| {}))?;
+    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}))?;
     complain(say!(
         "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
         args.pid
@@ -79,7 +84,9 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
         .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
     let output = args.output.as_deref();
-    let file = (args.limits).create(output, args.force.existing(), default_names())?;
+    let selection = args.select.selection();
+    let existing = args.force.existing();
+    let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // What cannot be shown is recorded all the same.
@@ -87,7 +94,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(format!("{e:#}"))),
     };
-    let session = Session::watch(&watched, file.into(), Arc::new(|| {}))?;
+    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}))?;
     end_with_input(&watched)?;
     say_json(json!({
         "to": address.to,

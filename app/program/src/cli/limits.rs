@@ -7,7 +7,7 @@ use loadscope_files::{Existing, GrowingFile, WriteError};
 use loadscope_trace::{Nanos, bytes};
 use loadscope_words::say;
 
-use loadscope_session::{Limits, NewLimited, Record, new_recording, new_recording_in};
+use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
 
 /// How much of a recording is kept; without any of it, everything.
 #[derive(Clone, Debug, Default, Args)]
@@ -56,10 +56,11 @@ impl LimitArgs {
         path: Option<&Path>,
         existing: Existing,
         names: impl IntoIterator<Item = PathBuf>,
+        selection: &Selection,
     ) -> Result<NewRecord, WriteError> {
         Ok(match (self.limits(), path) {
-            (None, Some(path)) => NewRecord::Whole(new_recording(path, existing)?),
-            (None, None) => NewRecord::Whole(new_recording_in(names)?),
+            (None, Some(path)) => NewRecord::Whole(new_recording(path, existing, selection)?),
+            (None, None) => NewRecord::Whole(new_recording_in(names, selection)?),
             (Some(limits), Some(path)) => {
                 NewRecord::Limited(NewLimited::create(path, existing, limits)?)
             }

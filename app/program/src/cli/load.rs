@@ -21,7 +21,7 @@ use super::{info, interrupt};
 use loadscope_insight::format;
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_plan::limits;
-use loadscope_session::{self as session, Record, Session, Update};
+use loadscope_session::{self as session, Record, Selection, Session, Update};
 
 /// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default. A run has at most
 /// 20,000,000 batches in all epochs, or as many as there is memory for.
@@ -170,7 +170,12 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
             for input in args.inputs(&options) {
                 refuse_input(path, &input)?;
             }
-            let new = (args.limits).create(Some(path), args.force.existing(), [])?;
+            let new = (args.limits).create(
+                Some(path),
+                args.force.existing(),
+                [],
+                &Selection::default(),
+            )?;
             new.into()
         }
         None => Record::Off,

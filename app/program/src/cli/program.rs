@@ -12,14 +12,15 @@ use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
+use super::select::SelectArgs;
 use super::terminal::{complain, print};
 use super::web::{Shown, WebArgs};
 use super::window;
 use super::window::WindowArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_session::{
-    End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Session, Update, Watched,
-    at_exit, end_at_once, end_by, give_signals_back, take_signals, tells_of_set,
+    End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Selection, Session, Update,
+    Watched, at_exit, end_at_once, end_by, give_signals_back, take_signals, tells_of_set,
 };
 
 /// A program and how it is recorded.
@@ -56,6 +57,8 @@ pub struct ProgramArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "HOST[:FOLDER]")]
     ssh: Option<Remote>,
+    #[command(flatten)]
+    select: SelectArgs,
     #[command(flatten)]
     web: WebArgs,
     /// The program and its arguments: python train.py --epochs 3
@@ -112,7 +115,9 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let request = args.program.request()?;
     // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
     let output = args.output.as_deref();
-    let created = (args.limits).create(output, args.force.existing(), default_names());
+    let selection = args.program.select.selection();
+    let existing = args.force.existing();
+    let created = (args.limits).create(output, existing, default_names(), &selection);
     let file = created.context(say!("The program was not started: it cannot be recorded"))?;
     let path = file.path().to_owned();
     let mut shown = match Shown::begin(&args.program.web, name_of(&path)) {
@@ -130,7 +135,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             return Ok(not_started(&e));
         }
     };
-    let session = match Session::watch(&watched, file.into(), Arc::new(|| {})) {
+    let session = match Session::watch_part(&watched, selection, file.into(), Arc::new(|| {})) {
         Ok(session) => session,
         // The program runs already and goes on.
         Err(e) => {
@@ -169,19 +174,20 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
         Err(e) => return Ok(not_started(&e)),
     };
     if shown.is_some() {
-        record_in_journal(&watched, shown);
+        record_in_journal(&watched, args.select.selection(), shown);
         return end_as(watched.wait());
     }
     *lock(&SHOWN) = Some(watched.clone());
     at_exit(window_is_gone);
     give_signals_back_after(&watched);
-    let opened = window::watch(&watched, args.repeatable(), window);
+    let selection = args.select.selection();
+    let opened = window::watch(&watched, (args.repeatable(), selection), window);
     *lock(&SHOWN) = None;
     if let Err(e) = &opened {
         complain(format_args!("{e:#}"));
         // If the window never listened, the program is recorded all the same. It ends as it would have.
         if !watched.is_followed() {
-            record_in_journal(&watched, None);
+            record_in_journal(&watched, args.select.selection(), None);
         }
     } else if !watched.has_ended() {
         complain(say!("the window is closed; the program goes on"));
@@ -236,11 +242,12 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
 }
 
 /// Records a program that has no window into the user's journal.
-fn record_in_journal(watched: &Watched, mut shown: Option<Shown>) {
-    let entry = Journal::of_user().and_then(|journal| journal.begin().ok());
+fn record_in_journal(watched: &Watched, selection: Selection, mut shown: Option<Shown>) {
+    let begin = |journal: Journal| journal.begin_with(&selection).ok();
+    let entry = Journal::of_user().and_then(begin);
     let path = entry.as_ref().map(|new| new.entry().path().to_owned());
     let record = entry.map_or(Record::Off, Record::Journal);
-    if let Ok(session) = Session::watch(watched, record, Arc::new(|| {})) {
+    if let Ok(session) = Session::watch_part(watched, selection, record, Arc::new(|| {})) {
         let (seen, complaint) = follow_and(&session, shown.as_mut());
         if let (None, Some(path)) = (&complaint, path) {
             complain(seen.sentence(&path));

@@ -322,7 +322,7 @@ fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::f
         "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>6}{memory}{mark}",
         f.setting.num_workers,
         f.time.to_string(),
-        right(&say!("{} and {}", f.low, f.high), 23),
+        right(&say!("{} to {}", f.low, f.high), 23),
         f.waited.to_string(),
         format::percent(f.waited_share()),
     )

@@ -14,7 +14,7 @@ use crate::preferences::Store;
 use crate::window::preview::Learn;
 use crate::window::{App, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
-use loadscope_session::{Journal, Watched, look, refusal};
+use loadscope_session::{Journal, Selection, Watched, look, refusal};
 use loadscope_words::{Language, say};
 
 mod display;
@@ -44,12 +44,22 @@ pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> 
 /// Opens the window with a program that was started.
 pub fn watch(
     watched: &Watched,
-    program: &[OsString],
+    (program, selection): (&[OsString], Selection),
     args: &WindowArgs,
 ) -> anyhow::Result<ExitCode> {
     let start = Start {
         watched: Some(watched.clone()),
         program: program.to_vec(),
+        selection,
+        ..of_user(args)
+    };
+    show(start, args)
+}
+
+/// Opens the window and runs the demo.
+pub fn demo(args: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let start = Start {
+        demo: true,
         ..of_user(args)
     };
     show(start, args)

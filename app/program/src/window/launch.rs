@@ -10,7 +10,7 @@ use eframe::egui::Context;
 use loadscope_insight::arrival::Notice;
 use loadscope_model::message::Message;
 use loadscope_model::watching::ProgramToWatch;
-use loadscope_session::{End, Output, Request, Watched};
+use loadscope_session::{End, Output, Request, Selection, Watched};
 use loadscope_words::say;
 
 use super::App;
@@ -36,7 +36,7 @@ impl App {
     pub(super) fn launch(&mut self, ctx: &Context, program: &ProgramToWatch) {
         match start(program) {
             Ok(launched) => {
-                self.watch(ctx, &launched.watched);
+                self.watch(ctx, &launched.watched, Selection::default());
                 let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
                 started.push(launched.watched.clone());
                 drop(started);

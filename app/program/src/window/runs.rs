@@ -9,7 +9,7 @@ use eframe::egui::Context;
 use loadscope_model::message::Message;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
-use loadscope_session::{Pace, Record, Session, SessionError, Watched};
+use loadscope_session::{Pace, Record, Selection, Session, SessionError, Watched};
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 8;
 
 impl App {
     pub(super) fn start(&mut self, ctx: &Context, pace: Pace) {
-        let record = self.record();
+        let record = self.record(&Selection::default());
         let options = &self.state.prefs.options;
         let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
@@ -34,9 +34,10 @@ impl App {
         self.begin(ctx, session, Source::Live { paused }, false);
     }
 
-    pub(super) fn watch(&mut self, ctx: &Context, watched: &Watched) {
-        let record = self.record();
-        let session = Session::watch(watched, record, Arc::clone(&self.wake));
+    pub(super) fn watch(&mut self, ctx: &Context, watched: &Watched, selection: Selection) {
+        let record = self.record(&selection);
+        let wake = Arc::clone(&self.wake);
+        let session = Session::watch_part(watched, selection, record, wake);
         self.begin(ctx, session, Source::Live { paused: false }, true);
     }
 
@@ -145,11 +146,11 @@ impl App {
     }
 
     /// Where a live run is kept until it is saved.
-    fn record(&mut self) -> Record {
+    fn record(&mut self, selection: &Selection) -> Record {
         let Some(journal) = &self.journal else {
             return Record::Memory;
         };
-        match journal.begin() {
+        match journal.begin_with(selection) {
             Ok(new) => Record::Journal(new),
             Err(e) => {
                 let text = say!(

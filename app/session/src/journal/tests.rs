@@ -88,7 +88,7 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
     let journal = Journal::at(dir.path());
     let sound = fs::read(killed(&journal, "sound")).expect("it was just written");
     fs::remove_file(&journal.left_over()[0].path).expect("own folder");
-    let head = crate::recording::head(Compression::Zstd);
+    let head = crate::recording::head(Compression::Zstd, &Selection::default());
     let (half, most) = (&sound[..head.len() + 12], &sound[..sound.len() - 9]);
     let header = "{\"loadscope\":1}\n";
     let started = "{\"t\":0,\"e\":\"run_started\",\"info\":{\"dataset\":\"digits\"}}\n";

@@ -12,7 +12,7 @@ use loadscope_trace::{EventKind, Fleet, Overrides};
 
 use super::job::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
-use crate::{Record, Session, Update, new_recording, open, refusal};
+use crate::{Record, Selection, Session, Update, new_recording, open, refusal};
 
 /// How often it is checked whether this process was asked to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -57,7 +57,7 @@ impl One<'_> {
         let recording = format!("{name}.jsonl.zst");
         let path = self.job.folder.join(&recording);
         let log = self.job.folder.join(format!("{name}.log"));
-        let file = new_recording(&path, Existing::Keep)?;
+        let file = new_recording(&path, Existing::Keep, &Selection::default())?;
         let output = Output::File(file_for_others(&log)?);
         let request = Request {
             previews: 0,

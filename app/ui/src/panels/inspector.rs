@@ -83,6 +83,9 @@ fn nothing(ui: &mut Ui, state: &State) {
                 true => {
                     say!("This recording contains no batches; point at a chart to read its values")
                 }
+                false if !state.session.run.whole_transitions().is_empty() => {
+                    say!("Nothing has happened yet at this moment; what comes later is hidden")
+                }
                 false => say!("Run a loader or open a recording to look inside"),
             },
         );

@@ -1,6 +1,6 @@
 //! The menus. Every action is in one of them; a test sees to it.
 
-use egui::{Button, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, RichText, Role, ScrollArea, Ui, WidgetInfo};
 
 use crate::theme::Palette;
 use loadscope_model::command::{Action, Command};
@@ -68,6 +68,9 @@ const MENUS: &[Menu] = {
     ]
 };
 
+/// What a menu leaves free of the height of the window: the bar that it hangs from, and its own margins, points.
+const ROOM: f32 = 56.0;
+
 /// Shows the menus.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     // Where there is no room for all of them side by side, they stand below one another.
@@ -82,12 +85,17 @@ fn all(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     for (title, actions) in MENUS {
         ui.menu_button(title.say(), |ui| {
             ui.set_min_width(260.0);
-            for action in *actions {
-                match action {
-                    Some(action) => entry(ui, state, *action, commands),
-                    None => _ = ui.separator(),
+            // A menu that is higher than the window scrolls.
+            let most = ui.content_rect().height() - ROOM;
+            let all = ScrollArea::vertical().max_height(most);
+            all.min_scrolled_height(most).show(ui, |ui| {
+                for action in *actions {
+                    match action {
+                        Some(action) => entry(ui, state, *action, commands),
+                        None => _ = ui.separator(),
+                    }
                 }
-            }
+            });
         });
     }
 }
@@ -111,6 +119,9 @@ pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut V
     let response = ui.add_enabled(why_not.is_none(), button.selected(on));
     // The name without the key, which is shown separately.
     response.widget_info(|| WidgetInfo::selected(Role::Button, why_not.is_none(), on, info.name));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
     let response = response.on_hover_text(info.tooltip);
     if let Some(why) = why_not {
         response.on_disabled_hover_text(why);

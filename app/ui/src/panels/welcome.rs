@@ -287,7 +287,10 @@ fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {
 pub fn nothing_yet(ui: &mut Ui, state: &State) {
     let text = match &state.session.source {
         Source::Recording { .. } => say!("This recording holds no batches"),
-        Source::Live { .. } => say!("The loader is starting"),
+        Source::Live { paused: true } => {
+            say!("The run is paused before its first step: → goes one step on, Space lets it run")
+        }
+        Source::Live { paused: false } => say!("The loader is starting"),
         _ => say!("No batch was loaded"),
     };
     let room = ui.available_rect_before_wrap();

@@ -208,10 +208,11 @@ const WANTED: f32 = 56.0;
 const WANTED_GAP: f32 = 10.0;
 
 /// Sizes of the places behind the wanted one and the gaps between them: with numbers, then without.
-fn levels(chip: f32) -> [(Vec2, f32); 4] {
+fn levels(chip: f32) -> [(Vec2, f32); 5] {
     [
         (vec2(chip, 20.0), 4.0),
         (vec2(chip, 15.0), 3.0),
+        (vec2(chip, 13.0), 2.0),
         (vec2(10.0, 10.0), 3.0),
         (vec2(5.0, 5.0), 2.0),
     ]
@@ -272,7 +273,7 @@ impl Stack {
             .collect();
         Self {
             wanted: Some(wanted),
-            numbers: level < 2,
+            numbers: level < 3,
             hidden: behind - places.len(),
             behind: places,
         }

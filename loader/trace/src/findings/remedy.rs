@@ -179,7 +179,7 @@ mod tests {
         let remedies = remedies(&of, &known);
         assert_eq!(
             remedies[0],
-            "num_workers=5: 400 ms are forecast instead of 1,000 ms"
+            "num_workers=5: 0.40 s are forecast instead of 1.00 s"
         );
         assert_eq!(
             remedies[1],
@@ -207,8 +207,8 @@ mod tests {
         assert_eq!(
             remedies(&of, &known),
             [
-                "in_order=False: 500 ms are forecast instead of 1,000 ms; best is to prepare or cache these samples once",
-                "in_order=False: 500 ms are forecast instead of 1,000 ms, in another order in every run"
+                "in_order=False: 0.50 s are forecast instead of 1.00 s; best is to prepare or cache these samples once",
+                "in_order=False: 0.50 s are forecast instead of 1.00 s, in another order in every run"
             ]
         );
     }

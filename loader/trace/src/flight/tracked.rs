@@ -171,9 +171,9 @@ impl Tracked {
             EventKind::Dropped { count } => {
                 self.sums.dropped = self.sums.dropped.saturating_add(*count);
             }
+            EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
             // These are not heard from who records.
             EventKind::Gauge(_)
-            | EventKind::EpochContinued { .. }
             | EventKind::Retention(_)
             | EventKind::Summed(_)
             | EventKind::Kept(_)
@@ -197,6 +197,15 @@ impl Tracked {
         self.epochs.insert(epoch, 0);
         self.opened = Some((epoch, at, at));
         self.sums.epochs += 1;
+    }
+
+    /// Its first batches are not recorded.
+    fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
+        self.start_epoch(at, epoch);
+        self.opened = None;
+        if let Some(next) = self.epochs.get_mut(&epoch) {
+            *next = (*next).max(first);
+        }
     }
 
     fn end_epoch(&mut self, at: Nanos, epoch: u32, told: &mut Vec<Told>) {

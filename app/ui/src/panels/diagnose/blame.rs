@@ -23,8 +23,9 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
         remark(ui, say!("The trainer never waited"));
     } else {
         bar(ui, look);
+        let explained = room_for_explanations(ui, &look.parts);
         for part in &look.parts {
-            line(ui, part, commands);
+            line(ui, part, explained, commands);
         }
     }
     if let Some(time) = &look.ready_batches {
@@ -84,15 +85,28 @@ fn bar(ui: &mut Ui, look: &Look) {
     }
 }
 
-fn line(ui: &mut Ui, part: &Part, commands: &mut Vec<Command>) {
+/// The width of the column of explanations, points; `None` where one of them would be cut off: the tooltips have them, too.
+fn room_for_explanations(ui: &Ui, parts: &[Part]) -> Option<f32> {
+    let room = ui.available_width() - 340.0;
+    let font = words(size::BODY);
+    let fits = |part: &Part| {
+        let text = part.cause.explanation().to_owned();
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text, font.clone(), Color32::WHITE);
+        galley.size().x <= room
+    };
+    parts.iter().all(fits).then_some(room)
+}
+
+fn line(ui: &mut Ui, part: &Part, explained: Option<f32>, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let explained = (ui.available_width() - 340.0).max(0.0);
     let mut cells = vec![
         Cell::word(part.cause.label(), 170.0),
         Cell::number(part.time.as_str(), 70.0),
         Cell::number(part.percent.as_str(), 56.0),
     ];
-    if explained > 160.0 {
+    if let Some(explained) = explained {
         cells.push(Cell::word(part.cause.explanation(), explained).colour(palette.weak));
     }
     let marks = Marks {

@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, is_coloured: bool) {
         let most = share.columns.iter().copied().max().unwrap_or(1).max(1);
         painter.rect_filled(strip, 0.0, palette.panel);
         let colour = if is_coloured && (share.rank as usize) < Overlay::MOST {
-            group_colour(share.rank)
+            group_colour(palette, share.rank)
         } else if share.rank == mine {
             palette.text
         } else {

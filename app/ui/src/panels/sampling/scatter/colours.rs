@@ -21,7 +21,7 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
         match raster.groups.get(at).copied().unwrap_or_default() {
             0 => shades[usize::from(count)],
             group => {
-                let colour = group_colour(u32::from(group) - 1);
+                let colour = group_colour(palette, u32::from(group) - 1);
                 palette
                     .canvas
                     .lerp_to_gamma(colour, 0.6 + 0.4 * raster.ink(count))
@@ -32,9 +32,13 @@ pub fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
     ColorImage::new([raster.width, raster.height], pixels.collect())
 }
 
-/// The colour of a group.
-pub fn group_colour(group: u32) -> Color32 {
-    Palette::class(i64::from(group))
+/// The colour of a group; on a light ground a darker one.
+pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
+    let colour = Palette::class(i64::from(group));
+    match palette.dark {
+        true => colour,
+        false => colour.lerp_to_gamma(Color32::BLACK, 0.35),
+    }
 }
 
 /// Which colour stands for which rank or epoch, where several are laid over each other: beside the drop-down, as far as there is room.
@@ -69,7 +73,7 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring) {
             return;
         }
         let square = Rect::from_center_size(pos2(x + SQUARE / 2.0, y), Vec2::splat(SQUARE));
-        painter.rect_filled(square, 2.0, group_colour(k as u32));
+        painter.rect_filled(square, 2.0, group_colour(palette, k as u32));
         let width = text.size().x;
         let all = Rect::from_min_size(square.min, vec2(SQUARE + 5.0 + width, SQUARE));
         let response = ui.interact(all, ui.scope_id().with(("legend", k)), Sense::hover());

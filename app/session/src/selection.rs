@@ -1,0 +1,258 @@
+//! Which batches of a program are recorded: not the first ones, or those of some epochs only.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use loadscope_trace::{BatchId, Event, EventKind, RunId};
+
+/// Which batches of each loader are recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// So many batches are left out, the first ones of the epochs that are recorded.
+    pub skip_first: u64,
+    /// The epochs that are recorded, counted from 0; empty: all.
+    pub epochs: Vec<RangeInclusive<u32>>,
+}
+
+/// Takes the events of what is not recorded away.
+#[derive(Debug, Default)]
+pub(super) struct Selector {
+    selection: Selection,
+    runs: BTreeMap<RunId, Selected>,
+}
+
+/// What is known of a loader.
+#[derive(Debug, Default)]
+struct Selected {
+    /// The epoch that began last.
+    current: Option<u32>,
+    /// Batches of it are in the recording.
+    is_shown: bool,
+    /// The chosen epochs that last.
+    epochs: BTreeMap<u32, Of>,
+    /// Batches that were dispatched in chosen epochs.
+    dispatched: u64,
+}
+
+/// An epoch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Of {
+    /// Batches of earlier epochs, as far as they were dispatched.
+    before: u64,
+    /// Batches dispatched so far.
+    dispatched: u64,
+    /// Batches that came to the trainer, or failed.
+    yielded: u64,
+    /// It is in the recording that this epoch has begun.
+    is_told: bool,
+}
+
+impl Selection {
+    /// True if everything is recorded.
+    pub fn is_all(&self) -> bool {
+        self.skip_first == 0 && self.epochs.is_empty()
+    }
+
+    fn has(&self, epoch: u32) -> bool {
+        self.epochs.is_empty() || self.epochs.iter().any(|range| range.contains(&epoch))
+    }
+}
+
+impl Selector {
+    /// For what was selected; `None` if that is everything.
+    pub fn new(selection: Selection) -> Option<Self> {
+        (!selection.is_all()).then(|| Self {
+            selection,
+            runs: BTreeMap::new(),
+        })
+    }
+
+    /// Takes the events of what is not recorded away.
+    pub fn select(&mut self, events: &mut Vec<Event>) {
+        let all = std::mem::take(events);
+        for event in all {
+            let run = self.runs.entry(event.run).or_default();
+            let (is_wanted, continued) = run.hear(&self.selection, &event.kind);
+            events.extend(continued.map(|kind| Event {
+                at: event.at,
+                run: event.run,
+                kind,
+            }));
+            if is_wanted {
+                events.push(event);
+            }
+        }
+    }
+}
+
+impl Selected {
+    /// Whether an event is recorded, and what has to be said before it.
+    fn hear(&mut self, selection: &Selection, kind: &EventKind) -> (bool, Option<EventKind>) {
+        let skip = selection.skip_first;
+        let is_wanted = match kind {
+            EventKind::EpochStarted { epoch } => {
+                self.current = Some(*epoch);
+                self.is_shown = selection.has(*epoch) && self.dispatched >= skip;
+                if selection.has(*epoch) {
+                    let of = Of {
+                        before: self.dispatched,
+                        is_told: self.is_shown,
+                        ..Of::default()
+                    };
+                    self.epochs.insert(*epoch, of);
+                }
+                self.is_shown
+            }
+            EventKind::EpochEnded { epoch } => {
+                self.epochs.remove(epoch).is_some_and(|of| of.is_told)
+            }
+            EventKind::Dispatched(dispatch) => {
+                let BatchId { epoch, idx } = dispatch.batch;
+                let Some(of) = self.epochs.get_mut(&epoch) else {
+                    return (false, None);
+                };
+                let dispatched = of.dispatched.max(u64::from(idx) + 1);
+                self.dispatched += dispatched - std::mem::replace(&mut of.dispatched, dispatched);
+                let is_wanted = of.before + u64::from(idx) >= skip;
+                if is_wanted && !std::mem::replace(&mut of.is_told, true) {
+                    self.is_shown |= self.current == Some(epoch);
+                    return (true, Some(EventKind::EpochContinued { epoch, first: idx }));
+                }
+                is_wanted
+            }
+            EventKind::Entered { batch, stage } => {
+                use loadscope_trace::Stage::{Failed, Training};
+                if matches!(stage, Training | Failed)
+                    && let Some(of) = self.epochs.get_mut(&batch.epoch)
+                {
+                    of.yielded = of.yielded.max(u64::from(batch.idx) + 1);
+                }
+                self.has(*batch, skip)
+            }
+            EventKind::Fetched(fetched) => self.has(fetched.batch, skip),
+            EventKind::Processor(time) => self.has(time.batch, skip),
+            EventKind::Content(content) => self.has(content.batch, skip),
+            // The trainer waits for the batch after the last one that it got.
+            EventKind::Consumer { waiting: true } => {
+                let of = self.current.and_then(|epoch| self.epochs.get(&epoch));
+                self.is_shown && of.is_some_and(|of| of.before + of.yielded >= skip)
+            }
+            EventKind::Consumer { waiting: false } | EventKind::Gauge(_) => self.is_shown,
+            EventKind::RunStarted(_)
+            | EventKind::RunEnded
+            | EventKind::WorkerStarted(_)
+            | EventKind::WorkerSeeded(_)
+            | EventKind::WorkerEnded { .. }
+            | EventKind::Message(_)
+            | EventKind::Dropped { .. }
+            | EventKind::EpochContinued { .. }
+            | EventKind::Retention(_)
+            | EventKind::Summed(_)
+            | EventKind::Kept(_)
+            | EventKind::State(_) => true,
+        };
+        (is_wanted, None)
+    }
+
+    fn has(&self, batch: BatchId, skip: u64) -> bool {
+        let of = self.epochs.get(&batch.epoch);
+        of.is_some_and(|of| of.is_told && of.before + u64::from(batch.idx) >= skip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::{Run, RunOptions, Stage};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn events(workers: usize) -> Vec<Event> {
+        let options = RunOptions {
+            dataset: "synthetic:len=40,cost_ms=5,jitter=0.5".to_owned(),
+            batch_size: Some(2),
+            num_workers: workers,
+            step_ms: 3.0,
+            epochs: 4,
+            ..RunOptions::default()
+        };
+        simulate(&options, &MadeUp).expect("it can be simulated")
+    }
+
+    fn run_of(events: &[Event]) -> Run {
+        let mut run = Run::default();
+        events.iter().for_each(|event| run.apply(event));
+        run
+    }
+
+    fn selected(events: &[Event], selection: Selection) -> Run {
+        let mut selector = Selector::new(selection).expect("something is left out");
+        let mut kept = Vec::new();
+        // In pieces, as they come.
+        for piece in events.chunks(7) {
+            let mut piece = piece.to_vec();
+            selector.select(&mut piece);
+            kept.append(&mut piece);
+        }
+        run_of(&kept)
+    }
+
+    /// Batch, worker, and when it was in which stage.
+    fn paths(run: &Run) -> Vec<String> {
+        let all = run.batches().iter().enumerate();
+        all.map(|(row, b)| {
+            format!(
+                "{} {:?} {:?} {:?}",
+                b.id,
+                b.worker,
+                run.indices(row),
+                run.path(row)
+            )
+        })
+        .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_as_it_was(workers in 0..4usize, skip in 0..70u64, first in 0..5u32, more in 0..3u32) {
+            let events = events(workers);
+            let whole = run_of(&events);
+            let epochs = first..=first + more;
+            let selection = Selection { skip_first: skip, epochs: vec![epochs.clone()] };
+            let part = selected(&events, selection);
+            let chosen: Vec<usize> = (0..whole.batches().len())
+                .filter(|row| epochs.contains(&whole.batches()[*row].id.epoch))
+                .skip(skip as usize)
+                .collect();
+            let all = paths(&whole);
+            let wanted: Vec<&String> = chosen.iter().map(|row| &all[*row]).collect();
+            let found = paths(&part);
+            prop_assert_eq!(found.iter().collect::<Vec<_>>(), wanted);
+            // Each of them was waited for as long as it was, but for the first one.
+            let waits = |run: &Run| -> Vec<(i64, i64, Option<BatchId>)> {
+                run.waits().iter().map(|w| (w.start.0, w.end.0, w.batch.map(|row| run.batches()[row as usize].id))).collect()
+            };
+            let of_all = waits(&whole);
+            for wait in waits(&part) {
+                prop_assert!(of_all.contains(&wait), "{wait:?}");
+            }
+            let trained = |run: &Run| run.transitions().iter().filter(|t| t.stage == Stage::Training).count();
+            prop_assert_eq!(trained(&part), chosen.len());
+            prop_assert_eq!(part.has_ended(), true);
+        }
+    }
+
+    #[test]
+    fn everything_needs_no_selector() {
+        assert!(Selector::new(Selection::default()).is_none());
+        let selection = Selection {
+            skip_first: 25,
+            epochs: Vec::new(),
+        };
+        let run = selected(&events(2), selection);
+        let epochs: Vec<u32> = run.epochs().iter().map(|e| e.epoch).collect();
+        assert_eq!(epochs, [1, 2, 3], "20 batches an epoch");
+    }
+}
