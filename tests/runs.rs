@@ -186,3 +186,37 @@ fn pictures_of_the_runs_of_a_window() {
         results.extend_harness(&mut window);
     }
 }
+
+/// A new user looked for it with a right click and in the palette, and found only files there.
+#[test]
+fn runs_of_the_window_are_compared_from_the_menu_of_a_run_and_from_the_palette() {
+    let compared = |window: &Harness<'static, App>| {
+        let other = window.state().state.session.diagnose.other.as_ref();
+        other.map(|other| other.name.clone())
+    };
+    let mut window = Window::new().open();
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 1);
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 4);
+    window
+        .get_by_label_contains("Run 1: synthetic, 1 worker")
+        .click_secondary();
+    window.run();
+    window
+        .get_by_label("Compare with the run that is shown")
+        .click();
+    window.run_steps(2);
+    until(&mut window, "Options that differ: num_workers 1 → 4");
+    let name = compared(&window).expect("it is compared");
+    assert!(name.starts_with("#1 "), "{name}");
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::StopComparing);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.run();
+    window.event(eframe::egui::Event::Text("compare".to_owned()));
+    window.run();
+    window
+        .get_by_label("Compare with run #1, synthetic, 1 worker")
+        .click();
+    window.run_steps(2);
+    assert_eq!(compared(&window), Some(name));
+}

@@ -28,7 +28,7 @@ use recording::Recording;
 /// As in the program: where it puts large lists decides how fast they are walked.
 #[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
 const SCREEN: egui::Vec2 = vec2(1920.0, 1080.0);
 const FRAMES: usize = 600;

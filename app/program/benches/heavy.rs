@@ -28,7 +28,7 @@ use recording::Recording;
 /// As in the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
 /// Files of the folder that is listed.
 const FILES: usize = 20_000;

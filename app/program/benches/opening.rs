@@ -28,7 +28,7 @@ const SAMPLES: u32 = 10;
 /// together wait for each other, so what is timed is not counted.
 struct Counting;
 
-static INNER: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static INNER: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 static COUNTS: AtomicBool = AtomicBool::new(false);
 /// Begins so high that what was allocated before and is given back now does not make it negative.
 static LIVE: AtomicUsize = AtomicUsize::new(1 << 40);

@@ -23,7 +23,7 @@ use loadscope_ui::timeline::paint::Painted;
 /// As in the program: where it puts large lists decides how fast they are walked.
 #[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
 const WORKERS: u16 = 16;
 const SPANS: u32 = 1_000_000;

@@ -31,7 +31,7 @@ use loadscope_trace::{EventKind, Nanos, RunOptions, Stage};
 /// As in the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
 /// Not measured, s: threads start, and in its first seconds a run changes its scale faster than ever after.
 fn warm_up() -> f64 {

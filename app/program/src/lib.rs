@@ -1,9 +1,11 @@
 //! Loadscope's window and command line: what brings the model, the interface and the sources of runs together.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 loadscope_words::catalogs!();
 
+#[cfg(target_os = "linux")]
+pub mod allocator;
 pub mod cli;
 pub mod desktop;
 pub mod dialog;

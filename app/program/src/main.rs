@@ -6,12 +6,9 @@ use std::process::ExitCode;
 
 use loadscope::cli;
 
-/// For the tensors of libtorch as much as for our own memory. The allocator of the C library never uses the place of a
-/// large batch for the next one of the same size: it takes new pages, which the system fills with zeros first. That is a
-/// third of the time of batches that are merely copied together, and small batches gain as well.
 #[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
 fn main() -> ExitCode {
     match cli::run() {

@@ -17,7 +17,8 @@ pub struct Row {
     pub took: Nanos,
     /// How long the trainer waits in it.
     pub waited: Nanos,
-    /// How much longer than what was recorded, as a share; negative is better. `None` for what was recorded.
+    /// How much longer than [`Prospects::now`], as a share; negative is better. Of the forecast of the same setting: than what was
+    /// recorded. `None` for what was recorded.
     pub change: Option<f64>,
     /// The 90 % interval of such runs.
     pub between: Option<(Nanos, Nanos)>,
@@ -76,7 +77,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
 }
 
 fn change(prospects: &Prospects, took: Nanos) -> f64 {
-    took.0 as f64 / prospects.recorded.0.max(1) as f64 - 1.0
+    took.0 as f64 / prospects.now().0.max(1) as f64 - 1.0
 }
 
 /// Each once, with what is special about it.

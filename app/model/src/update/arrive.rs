@@ -75,6 +75,10 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::Exported(files) => {
             state.overlay.typed = None;
             state.session.exporting = None;
+            // What failed before has succeeded.
+            let failed = say!("The run was not exported");
+            let notices = &mut state.session.notices;
+            notices.retain(|notice| !(notice.is_error && notice.text.starts_with(failed)));
             let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
             state.overlay.hint = Some(say!("Exported to {}", names.join(say!(", "))));
         }

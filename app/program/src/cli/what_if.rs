@@ -212,7 +212,7 @@ impl Answer<'_> {
         let chosen = &self.outlook.recommended;
         let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
         let best = all.min_by_key(|f| f.time).unwrap_or(chosen);
-        let took = self.recorded.time();
+        let took = self.recorded.time().min(self.outlook.recorded.time);
         let saved = 1.0 - chosen.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
         if saved < 0.02 {
             return say!(

@@ -213,3 +213,56 @@ fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
         (&0.into(), &1203.into())
     );
 }
+
+/// The program warms up in its first batches; what it does is the same, and only what was asked for is recorded.
+#[test]
+fn the_first_batches_and_epochs_can_be_left_out() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
+        );
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let program = "import torch.utils.data as data\n\
+                   def main():\n\
+                   \x20   loader = data.DataLoader(range(40), batch_size=4, num_workers=2)\n\
+                   \x20   print([sum(b.tolist()) for _ in range(4) for b in loader])\n\
+                   if __name__ == '__main__': main()\n";
+    let script = dir.path().join("train.py");
+    std::fs::write(&script, program).expect("written");
+    let of = |name: &str, select: &[&str]| {
+        let log = dir.path().join(name);
+        let mut command = loadscope();
+        command.args(["record", "-o"]).arg(&log).args(select);
+        command.arg("--").arg(&python).arg(&script);
+        let ended = command.output().expect("it starts");
+        assert!(ended.status.success(), "{:?}", words(&ended));
+        let info = loadscope().arg("info").arg(&log).arg("--json").output();
+        let info = info.expect("it starts").stdout;
+        let info: serde_json::Value = serde_json::from_slice(&info).expect("one object");
+        let count = |what: &str| info[what].as_u64().expect("a number");
+        (
+            ended.stdout,
+            count("batches"),
+            count("epochs"),
+            count("dropped"),
+        )
+    };
+    let (printed, batches, epochs, _) = of("all.jsonl.zst", &[]);
+    assert_eq!((batches, epochs), (40, 4));
+    for (name, select, batches, epochs) in [
+        ("skipped.jsonl.zst", &["--skip-first", "13"][..], 27, 3),
+        ("chosen.jsonl.zst", &["--epochs", "1,3"], 20, 2),
+        ("both.jsonl", &["--epochs", "2-9", "--skip-first=5"], 15, 2),
+        (
+            "limited.jsonl.zst",
+            &["--skip-first", "25", "--max-size", "5MB"],
+            15,
+            2,
+        ),
+    ] {
+        let found = of(name, select);
+        assert_eq!(found, (printed.clone(), batches, epochs, 0), "{name}");
+    }
+}

@@ -64,12 +64,12 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             .frame(panel(12, 8))
             .exact_size(width)
             .show(ui, |ui| {
-                scrolled(ui, "what-if", |ui| {
+                scrolled(ui, (state, "what-if"), |ui| {
                     forecasts(ui, state, &mut commands);
                 });
             });
         CentralPanel::default().frame(ground).show(ui, |ui| {
-            scrolled(ui, "why", |ui| {
+            scrolled(ui, (state, "why"), |ui| {
                 why(ui, state, look, &mut commands);
                 slowest::show(ui, state, look, &mut commands);
                 compare::show(ui, state, answers.compared.as_deref(), &mut commands);
@@ -77,7 +77,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         });
     } else {
         CentralPanel::default().frame(ground).show(ui, |ui| {
-            scrolled(ui, "all", |ui| {
+            scrolled(ui, (state, "all"), |ui| {
                 why(ui, state, look, &mut commands);
                 ui.add_space(space::GROUP);
                 forecasts(ui, state, &mut commands);
@@ -106,9 +106,10 @@ fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     findings::show(ui, state, look, commands);
 }
 
-fn scrolled(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+/// Each run begins at the top.
+fn scrolled(ui: &mut Ui, (state, name): (&State, &str), content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
-        .id_salt(name)
+        .id_salt((name, state.session.run_number))
         .auto_shrink(false)
         .show(ui, |ui| {
             ui.set_width(ui.available_width());

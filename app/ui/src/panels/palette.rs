@@ -119,6 +119,7 @@ fn chosen(entry: &Entry) -> Vec<Command> {
     match entry {
         Entry::Act(action, Some(_)) => vec![(*action).into()],
         Entry::Act(action, None) => vec![Command::Palette(None), (*action).into()],
+        Entry::Compare(number, _) => vec![Command::Palette(None), Command::CompareRun(*number)],
         Entry::Find(query) => vec![
             Command::Palette(None),
             Command::Search(query.to_string()),
@@ -133,6 +134,10 @@ fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
         Entry::Act(action, why) => {
             let info = action.info();
             (info.name.to_owned(), info.keys(ui.ctx()), *why)
+        }
+        Entry::Compare(number, name) => {
+            let name = say!("Compare with run #{number}, {name}");
+            (name, String::new(), None)
         }
         Entry::Find(query) => (say!("Find {query}"), String::new(), None),
     };

@@ -55,8 +55,9 @@ pub(super) fn show(
 ) -> f32 {
     let id = ui.scope_id().with("lanes");
     let shown = ui.scope_builder(UiBuilder::new().id_salt(id).max_rect(area), |ui| {
+        // Each run begins with its first lanes.
         let scroll = ScrollArea::vertical()
-            .id_salt(id)
+            .id_salt((id, scene.state.session.run_number))
             .auto_shrink(false)
             .scroll_source(ScrollSource {
                 drag: egui::scroll_area::DragScroll::Never,

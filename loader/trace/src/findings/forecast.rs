@@ -157,6 +157,12 @@ impl Prospects {
         self.error().abs() <= Self::FITS
     }
 
+    /// What other settings are held against: what the run took, or less if that is forecast for the same settings. A gain is not what
+    /// the forecast is off by.
+    pub fn now(&self) -> Nanos {
+        self.recorded.min(self.refit)
+    }
+
     /// True if they are rough: the forecast of the recorded setting is off by more than [`Prospects::WELL`].
     pub fn is_rough(&self) -> bool {
         self.error().abs() > Self::WELL
@@ -165,7 +171,7 @@ impl Prospects {
     /// The changes that would bring more than [`Prospects::WORTH`], the best first. Of those that are equally good the one
     /// comes first that asks for least.
     pub fn better(&self) -> Vec<Forecast> {
-        let now = self.recorded.min(self.refit).0 as f64;
+        let now = self.now().0 as f64;
         let limit = (now * (1.0 - Self::WORTH)) as i64;
         let all = self.changes.iter().chain(&self.cheapest);
         let own = (Nanos(now as i64), self.refit_high);

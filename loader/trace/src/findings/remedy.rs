@@ -1,7 +1,6 @@
 //! Remedies that agree with the forecasts: a finding does not advise what the table beside it says is slower.
 
 use super::{Change, Diagnosis, Finding, FindingId, Forecast, Prospects};
-use crate::Nanos;
 use loadscope_words::{Text, say, text};
 
 /// Findings whose remedy is another number of workers or of batches in flight.
@@ -70,7 +69,7 @@ fn about_workers(workers: usize, prospects: &Prospects) -> String {
 }
 
 fn forecast(prospects: &Prospects, of: &Forecast) -> String {
-    let now: Nanos = prospects.recorded.min(prospects.refit);
+    let now = prospects.now();
     say!(
         "{}: {} are forecast instead of {}{}",
         of.change,
@@ -117,7 +116,7 @@ fn about_order(prospects: &Prospects, advised: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Evidence, Severity};
+    use crate::{Evidence, Nanos, Severity};
 
     fn finding(id: FindingId, remedy: &str) -> Finding {
         Finding {

@@ -110,7 +110,9 @@ fn detail(
     let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
     let took = what_if.recorded.time();
-    let change = forecast.time.as_secs_f64() / took.as_secs_f64().max(1e-9) - 1.0;
+    // As the findings say it: what the forecast is off by is no gain.
+    let now = took.min(what_if.outlook.recorded.time);
+    let change = forecast.time.as_secs_f64() / now.as_secs_f64().max(1e-9) - 1.0;
     let change = match change {
         c if c.abs() < 0.005 => say!("as recorded").to_owned(),
         c if c < 0.0 => say!("{} less", percent(-c)),

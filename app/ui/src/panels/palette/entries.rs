@@ -10,6 +10,8 @@ use loadscope_model::update::obstacle;
 pub enum Entry {
     /// An action, and why it is impossible now, if it is.
     Act(Action, Option<&'static str>),
+    /// Compare the run that is shown with the one with this number and name.
+    Compare(u32, String),
     /// Look for this in the run.
     Find(Query),
 }
@@ -32,7 +34,22 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
     // What is impossible now comes after what fits as well and is not; otherwise the order of the table stays.
     let handicap = |obstacle: &Option<&str>| if obstacle.is_some() { IMPOSSIBLE } else { 0 };
     found.sort_by_key(|(score, _, obstacle)| handicap(obstacle) - score);
-    let found = found.into_iter().map(|(_, a, why)| Entry::Act(a, why));
+    let mut found: Vec<Entry> = found
+        .into_iter()
+        .map(|(_, a, why)| Entry::Act(a, why))
+        .collect();
+    let is_compare = |entry: &Entry| matches!(entry, Entry::Act(Action::Compare, _));
+    if let Some(at) = found.iter().position(is_compare)
+        && !text.trim().is_empty()
+        && state.has_run()
+    {
+        // The other runs of this window are nearer than a file.
+        let others = state.runs.all().iter();
+        let others = others.map(|run| Entry::Compare(run.number(), run.line.name.clone()));
+        let others: Vec<Entry> = others.collect();
+        found.splice(at..at, others);
+    }
+    let found = found.into_iter();
     let query = Query::parse(text).filter(|_| state.has_run());
     match query {
         // Words may mean an action; a number or a pattern of the search cannot.
@@ -85,7 +102,7 @@ mod tests {
         let state = State::default();
         entries(&state, text).into_iter().find_map(|e| match e {
             Entry::Act(action, _) => Some(action),
-            Entry::Find(_) => None,
+            Entry::Find(_) | Entry::Compare(..) => None,
         })
     }
 
