@@ -215,7 +215,7 @@ fn runs_of_the_window_are_compared_from_the_menu_of_a_run_and_from_the_palette()
     window.event(eframe::egui::Event::Text("compare".to_owned()));
     window.run();
     window
-        .get_by_label("Compare with run #1, synthetic, 1 worker")
+        .get_by_label_contains("Compare with run #1, synthetic, 1 worker")
         .click();
     window.run_steps(2);
     assert_eq!(compared(&window), Some(name));
