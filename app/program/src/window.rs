@@ -28,6 +28,7 @@ mod compare;
 mod held;
 mod intake;
 mod launch;
+mod launching;
 mod learning;
 mod opening;
 mod pending;

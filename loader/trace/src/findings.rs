@@ -45,6 +45,18 @@ impl Diagnosis {
         Self::from(&Survey::of(run), prospects, more)
     }
 
+    /// The same once it is known what other settings of a run with so many `workers` would bring: what was advised before gives way to
+    /// what is forecast.
+    #[must_use]
+    pub fn agreeing(&self, workers: usize, prospects: &Prospects) -> Self {
+        let mut findings = self.findings.clone();
+        remedy::agree(&mut findings, workers, Some(prospects));
+        Self {
+            findings,
+            ..self.clone()
+        }
+    }
+
     /// The same for who has surveyed the run already.
     pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);

@@ -1,6 +1,6 @@
 //! Takes in what arrives from the session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::format::capital;
@@ -72,16 +72,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                 *shown = share;
             }
         }
-        Arrival::Exported(files) => {
-            state.overlay.typed = None;
-            state.session.exporting = None;
-            // What failed before has succeeded.
-            let failed = say!("The run was not exported");
-            let notices = &mut state.session.notices;
-            notices.retain(|notice| !(notice.is_error && notice.text.starts_with(failed)));
-            let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-            state.overlay.hint = Some(say!("Exported to {}", names.join(say!(", "))));
-        }
+        Arrival::Exported(files) => exported(state, &files),
         Arrival::NotExported(why) => {
             state.session.exporting = None;
             match why {
@@ -118,6 +109,18 @@ fn saved(state: &mut State, path: &Path) -> Option<Effect> {
 pub fn type_again(state: &mut State) {
     let typed = state.overlay.typed.take();
     state.overlay.typing = state.overlay.typing.take().or(typed);
+}
+
+/// The run was exported to these files.
+fn exported(state: &mut State, files: &[PathBuf]) {
+    state.overlay.typed = None;
+    state.session.exporting = None;
+    // What failed before has succeeded.
+    let failed = say!("The run was not exported");
+    let notices = &mut state.session.notices;
+    notices.retain(|notice| !(notice.is_error && notice.text.starts_with(failed)));
+    let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    state.overlay.hint = Some(say!("Exported to {}", names.join(say!(", "))));
 }
 
 /// What was to be opened could not be read.

@@ -1,19 +1,14 @@
-//! Starts a program from the window and watches it, and says how it ended.
+//! A program that was started from the window: what it is started with, and how it ended.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
-use eframe::egui::Context;
 use loadscope_insight::arrival::Notice;
-use loadscope_model::message::Message;
 use loadscope_model::watching::ProgramToWatch;
-use loadscope_session::{End, Output, Request, Selection, Watched};
+use loadscope_session::{End, Output, Request, Watched};
 use loadscope_words::say;
-
-use super::App;
 
 /// So many of the last lines that a program wrote are shown when it fails.
 const LAST_LINES: usize = 4;
@@ -24,40 +19,15 @@ const MOST_NAMES: u32 = 10_000;
 
 /// A program that was started from the window.
 pub(super) struct Launched {
-    watched: Watched,
+    pub watched: Watched,
     /// Its file, or its module.
     name: String,
     /// What it writes.
     output: PathBuf,
 }
 
-impl App {
-    /// Starts a program and watches it; the sheet says why it cannot be.
-    pub(super) fn launch(&mut self, ctx: &Context, program: &ProgramToWatch) {
-        match start(program) {
-            Ok(launched) => {
-                self.watch(ctx, &launched.watched, Selection::default());
-                let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-                started.push(launched.watched.clone());
-                drop(started);
-                self.launched.push(launched);
-            }
-            Err(why) => self.tell(ctx, Message::NotWatched(why)),
-        }
-    }
-
-    /// Says of programs that were started here how they ended.
-    pub(super) fn hear_launched(&mut self, ctx: &Context) {
-        let is_over = |launched: &mut Launched| launched.watched.has_ended();
-        let over: Vec<Launched> = self.launched.extract_if(.., is_over).collect();
-        for launched in over {
-            let end = launched.watched.wait();
-            self.tell(ctx, Message::Notice(notice(&launched, end)));
-        }
-    }
-}
-
-fn start(program: &ProgramToWatch) -> Result<Launched, String> {
+/// Starts a program; the sentence says why it cannot be.
+pub(super) fn start(program: &ProgramToWatch) -> Result<Launched, String> {
     let command = program.command()?;
     let folder = program.folder();
     if let Some(folder) = folder.as_deref().filter(|folder| !folder.is_dir()) {
@@ -118,7 +88,7 @@ fn new_output() -> io::Result<(PathBuf, File)> {
 }
 
 /// How a program ended, and where what it printed is.
-fn notice(launched: &Launched, end: End) -> Notice {
+pub(super) fn notice(launched: &Launched, end: End) -> Notice {
     let Launched { name, output, .. } = launched;
     let shown = output.display();
     let how = match end {

@@ -102,7 +102,7 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
     ]));
     assert_eq!(
         said.lines()
-            .filter(|l| l.contains(" and ") && l.starts_with("  "))
+            .filter(|l| l.contains(" to ") && l.starts_with("  "))
             .count(),
         // Two of them with workers that are kept between epochs.
         7,

@@ -1,6 +1,6 @@
 //! Remedies that agree with the forecasts: a finding does not advise what the table beside it says is slower.
 
-use super::{Change, Diagnosis, Finding, FindingId, Forecast, Prospects};
+use super::{Change, Finding, FindingId, Forecast, Prospects};
 use loadscope_words::{Text, say, text};
 
 /// Findings whose remedy is another number of workers or of batches in flight.
@@ -21,20 +21,6 @@ const DIED: Text = text!("Find out first why a worker died: more workers need mo
 
 /// What there is to do about slow samples in any case.
 const PREPARE: Text = text!("best is to prepare or cache these samples once");
-
-impl Diagnosis {
-    /// The same once it is known what other settings of a run with so many `workers` would bring: what was advised before gives way to
-    /// what is forecast.
-    #[must_use]
-    pub fn agreeing(&self, workers: usize, prospects: &Prospects) -> Self {
-        let mut findings = self.findings.clone();
-        agree(&mut findings, workers, Some(prospects));
-        Self {
-            findings,
-            ..self.clone()
-        }
-    }
-}
 
 /// Puts what is forecast to be best in the place of what the finding alone would advise.
 pub(super) fn agree(findings: &mut [Finding], workers: usize, prospects: Option<&Prospects>) {

@@ -1,0 +1,37 @@
+//! Starts programs from the window, watches them, and says how they ended.
+
+use std::sync::PoisonError;
+
+use eframe::egui::Context;
+use loadscope_model::message::Message;
+use loadscope_model::watching::ProgramToWatch;
+use loadscope_session::Selection;
+
+use super::App;
+use super::launch::{Launched, notice, start};
+
+impl App {
+    /// Starts a program and watches it; the sheet says why it cannot be.
+    pub(super) fn launch(&mut self, ctx: &Context, program: &ProgramToWatch) {
+        match start(program) {
+            Ok(launched) => {
+                self.watch(ctx, &launched.watched, Selection::default());
+                let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+                started.push(launched.watched.clone());
+                drop(started);
+                self.launched.push(launched);
+            }
+            Err(why) => self.tell(ctx, Message::NotWatched(why)),
+        }
+    }
+
+    /// Says of programs that were started here how they ended.
+    pub(super) fn hear_launched(&mut self, ctx: &Context) {
+        let is_over = |launched: &mut Launched| launched.watched.has_ended();
+        let over: Vec<Launched> = self.launched.extract_if(.., is_over).collect();
+        for launched in over {
+            let end = launched.watched.wait();
+            self.tell(ctx, Message::Notice(notice(&launched, end)));
+        }
+    }
+}
