@@ -123,6 +123,7 @@ fn last_lines(path: &Path) -> io::Result<String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 mod tests {
     use super::*;
 

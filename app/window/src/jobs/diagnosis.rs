@@ -171,6 +171,16 @@ impl<T: Send + 'static> Question<T> {
     }
 }
 
+/// What was found, agreeing with what is forecast.
+struct Agreed {
+    /// What was found.
+    found: Arc<Look>,
+    /// What is forecast, if anything is by now.
+    forecast: Option<Arc<WhatIf>>,
+    /// Both together.
+    look: Arc<Look>,
+}
+
 /// Asks, and keeps the answers.
 #[derive(Default)]
 pub struct Asker {
@@ -178,8 +188,8 @@ pub struct Asker {
     costs: Question<Costs>,
     what_if: Question<Result<Arc<WhatIf>, String>>,
     compared: Question<Arc<Compared>>,
-    /// The answer of `look`, agreeing with that of `what_if` if there is one, and what it was made of.
-    agreed: Option<(Arc<Look>, Option<Arc<WhatIf>>, Arc<Look>)>,
+    /// The answer of `look`, agreeing with that of `what_if`.
+    agreed: Option<Agreed>,
 }
 
 impl Asker {
@@ -194,7 +204,7 @@ impl Asker {
     /// What is known.
     pub fn answers(&self) -> OfDiagnosis {
         OfDiagnosis {
-            look: self.agreed.as_ref().map(|(.., look)| Arc::clone(look)),
+            look: self.agreed.as_ref().map(|agreed| Arc::clone(&agreed.look)),
             what_if: self.what_if.answer().and_then(|w| w.as_ref().ok()).cloned(),
             refusal: self.refusal(),
             share: self.share(),
@@ -230,8 +240,9 @@ impl Asker {
             return;
         };
         let what_if = self.what_if.answer().and_then(|w| w.as_ref().ok());
-        let is_made = |(of, with, _): &(Arc<Look>, Option<Arc<WhatIf>>, _)| {
-            Arc::ptr_eq(of, look) && with.as_ref().map(Arc::as_ptr) == what_if.map(Arc::as_ptr)
+        let is_made = |agreed: &Agreed| {
+            Arc::ptr_eq(&agreed.found, look)
+                && agreed.forecast.as_ref().map(Arc::as_ptr) == what_if.map(Arc::as_ptr)
         };
         if self.agreed.as_ref().is_some_and(is_made) {
             return;
@@ -241,7 +252,11 @@ impl Asker {
             Some(prospects) => Arc::new(look.agreeing(prospects)),
             None => Arc::clone(look),
         };
-        self.agreed = Some((Arc::clone(look), what_if.cloned(), agreed));
+        self.agreed = Some(Agreed {
+            found: Arc::clone(look),
+            forecast: what_if.cloned(),
+            look: agreed,
+        });
     }
 
     fn ask(&mut self, ctx: &Context, state: &State) {
