@@ -1,5 +1,6 @@
 //! Errors in Chinese: the place, what is wrong and what to do. The language is that of the whole process, so they stand alone.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use loadscope_formats::csv::Csv;
 use loadscope_formats::jsonl::JsonLines;
