@@ -1,5 +1,5 @@
 //! Where the program's memory comes from.
-#![allow(unsafe_code, reason = "an allocator hands out memory as it is")]
+#![allow(unsafe_code, reason = "an allocator gives memory as it is")]
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::null_mut;

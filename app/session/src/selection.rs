@@ -44,7 +44,7 @@ struct Of {
     /// Batches that came to the trainer, or failed.
     yielded: u64,
     /// It is in the recording that this epoch has begun.
-    is_told: bool,
+    is_recorded: bool,
 }
 
 impl Selection {
@@ -96,7 +96,7 @@ impl Selected {
                 if selection.has(*epoch) {
                     let of = Of {
                         before: self.dispatched,
-                        is_told: self.is_shown,
+                        is_recorded: self.is_shown,
                         ..Of::default()
                     };
                     self.epochs.insert(*epoch, of);
@@ -104,7 +104,7 @@ impl Selected {
                 self.is_shown
             }
             EventKind::EpochEnded { epoch } => {
-                self.epochs.remove(epoch).is_some_and(|of| of.is_told)
+                self.epochs.remove(epoch).is_some_and(|of| of.is_recorded)
             }
             EventKind::Dispatched(dispatch) => {
                 let BatchId { epoch, idx } = dispatch.batch;
@@ -114,7 +114,7 @@ impl Selected {
                 let dispatched = of.dispatched.max(u64::from(idx) + 1);
                 self.dispatched += dispatched - std::mem::replace(&mut of.dispatched, dispatched);
                 let is_wanted = of.before + u64::from(idx) >= skip;
-                if is_wanted && !std::mem::replace(&mut of.is_told, true) {
+                if is_wanted && !std::mem::replace(&mut of.is_recorded, true) {
                     self.is_shown |= self.current == Some(epoch);
                     return (true, Some(EventKind::EpochContinued { epoch, first: idx }));
                 }
@@ -156,7 +156,7 @@ impl Selected {
 
     fn has(&self, batch: BatchId, skip: u64) -> bool {
         let of = self.epochs.get(&batch.epoch);
-        of.is_some_and(|of| of.is_told && of.before + u64::from(batch.idx) >= skip)
+        of.is_some_and(|of| of.is_recorded && of.before + u64::from(batch.idx) >= skip)
     }
 }
 

@@ -118,7 +118,7 @@ fn runs_of_the_same_batches_are_compared_batch_by_batch() {
     assert!(width(&paired) < width(&apart), "{paired:?} {apart:?}");
 }
 
-/// From 56 % to 36 % was said to be −35 %, which nobody reads as that.
+/// From 56 % to 36 % was shown as −35 %, which few read as that.
 #[test]
 fn shares_change_in_points() {
     let m = Measure {
