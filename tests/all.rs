@@ -23,6 +23,7 @@ mod menus;
 mod messages;
 mod options;
 mod pace;
+mod past;
 mod pictures;
 mod pipeline;
 mod plots;

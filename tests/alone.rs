@@ -9,7 +9,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Event, Lane, Nanos, RunOptions};
 
-use crate::fixture::{Window, write_log};
+use crate::fixture::{Window, run, write_log};
 use crate::texts::{Picture as _, cut, overlapping};
 
 fn events() -> Vec<Event> {
@@ -34,12 +34,6 @@ fn open(size: Vec2, theme: Theme) -> (tempfile::TempDir, Harness<'static, App>) 
         ..Window::new()
     };
     (dir, window.open())
-}
-
-fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
-    let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, command.into());
-    window.run();
 }
 
 #[test]

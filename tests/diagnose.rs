@@ -6,7 +6,7 @@ use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::view::{Item, Workspace};
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Origin, RunOptions};
 
 use crate::fixture::{Window, control_sequence, until, wait, write_log};
 use crate::texts::Picture as _;
@@ -45,6 +45,20 @@ fn ask(window: &mut Harness<'static, App>, command: Command) {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, command);
     window.run();
+}
+
+/// What cannot be run from here says why when it is pointed at.
+#[test]
+fn a_forecast_that_cannot_be_checked_says_why() {
+    let mut window = simulated(proof(), Theme::Dark, LARGE);
+    let state = window.state_mut().state.set_up();
+    state.session.run.info.origin = Origin::Import("a profiler".to_owned());
+    window.run();
+    let why = "What another tool recorded cannot be run from here";
+    assert!(window.query_by_label(why).is_none());
+    window.get_by_label("Apply and check").hover();
+    window.run();
+    window.get_by_label(why);
 }
 
 #[test]

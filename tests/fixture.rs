@@ -1,6 +1,5 @@
 //! What the tests share: recordings, a folder of real photographs, a window.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use image::{ImageReader, Rgb, RgbImage};
 use loadscope::window::preview::Learn;
 use loadscope::window::{App, Start};
 use loadscope_engine::simulate::{Simulation, Work};
+use loadscope_model::command::Command;
 use loadscope_model::prefs::{Prefs, demo};
 use loadscope_model::state::Source;
 use loadscope_model::view::Cursor;
@@ -226,8 +226,6 @@ pub struct Window {
     pub as_opened: bool,
     /// What is opened for learning.
     pub learn: Option<Learn>,
-    /// The program that it watched, and where recordings of its tries go.
-    pub program: (Vec<OsString>, PathBuf),
 }
 
 impl Window {
@@ -246,7 +244,6 @@ impl Window {
             moves: false,
             as_opened: false,
             learn: None,
-            program: Default::default(),
         }
     }
 
@@ -265,8 +262,6 @@ impl Window {
             journal: self.journal.clone(),
             still: !self.moves,
             keeps_messages: self.keeps_messages,
-            program: self.program.0.clone(),
-            tries_in: self.program.1.clone(),
             ..Start::default()
         };
         (prefs, start)
@@ -300,6 +295,30 @@ impl Window {
         }
         harness
     }
+}
+
+/// The window with the recording of the control sequence, at a moment when batch 3 is slow and others are held behind it.
+pub fn open_control(size: Vec2, theme: Theme) -> (TempDir, Harness<'static, App>) {
+    let (dir, path) = control_recording();
+    let mut window = Window {
+        size,
+        theme,
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    run(
+        &mut window,
+        Command::Cursor(Cursor::At(Nanos::from_millis(480))),
+    );
+    (dir, window)
+}
+
+/// Does what a user asks for.
+pub fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, command.into());
+    window.run();
 }
 
 /// Steps the window until `done`, which must come true within half a minute.

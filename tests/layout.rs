@@ -2,12 +2,13 @@
 
 use eframe::egui::{Theme, Vec2};
 use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Lane, Nanos};
 
-use crate::fixture::{Window, control_recording, failed_sequence, write_log};
+use crate::fixture::{Window, control_recording, failed_sequence, run, write_log};
 use crate::texts::{cut, overlapping};
 
 const SIZES: [Vec2; 4] = [
@@ -17,13 +18,51 @@ const SIZES: [Vec2; 4] = [
     Vec2::new(2560.0, 1440.0),
 ];
 
+/// Asks for a picture of every state, size and theme, to be looked at: a folder.
+const LOOK: &str = "LOADSCOPE_LOOK";
+
+/// In which themes states are looked at: their layout is the same, their pictures are not.
+fn themes() -> &'static [Theme] {
+    match std::env::var_os(LOOK) {
+        Some(_) => &[Theme::Dark, Theme::Light],
+        None => &[Theme::Light],
+    }
+}
+
+/// Every size, in these themes.
+fn settings() -> impl Iterator<Item = (Vec2, Theme)> {
+    let of = |size| themes().iter().map(move |theme| (size, *theme));
+    SIZES.into_iter().flat_map(of)
+}
+
+/// Keeps a picture of it, if pictures are asked for.
+fn keep(state: &str, window: &mut Harness<'static, App>) {
+    let Some(folder) = std::env::var_os(LOOK) else {
+        return;
+    };
+    let size = window.ctx.content_rect().size();
+    let theme = match window.ctx.theme() {
+        Theme::Dark => "dark",
+        Theme::Light => "light",
+    };
+    let name: String = state
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '-' })
+        .collect();
+    let name = format!("{name}_{}_{theme}.png", size.x);
+    let picture = window.render().expect("a picture");
+    let path = std::path::Path::new(&folder).join(name);
+    picture.save(path).expect("a folder that can be written to");
+}
+
 /// What is wrong with the layout of some states.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
 impl Faults {
-    fn look(&mut self, state: &str, window: &Harness<'static, App>) {
+    fn look(&mut self, state: &str, window: &mut Harness<'static, App>) {
         let size = window.ctx.content_rect().size();
+        keep(state, window);
         let of = |what: String| format!("{state}, {}×{}: {what}", size.x, size.y);
         let cut = cut(window)
             .into_iter()
@@ -34,28 +73,34 @@ impl Faults {
         self.0.extend(pairs);
     }
 
+    /// A sheet that is higher than the window loses its first and its last line.
+    fn is_in_sight(&mut self, text: &str, window: &Harness<'static, App>) {
+        let screen = window.ctx.content_rect();
+        let found = window.query_all_by_label_contains(text);
+        if !found
+            .map(|node| node.rect())
+            .any(|rect| screen.contains_rect(rect))
+        {
+            self.0.push(format!("{text:?} is outside of {screen:?}"));
+        }
+    }
+
     fn none(self) {
         assert!(self.0.is_empty(), "{}", self.0.join("\n"));
     }
 }
 
-fn act(window: &mut Harness<'static, App>, command: impl Into<Command>) {
-    let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, command.into());
-    window.run();
-}
-
 #[test]
 fn the_start_page_fits() {
     let mut faults = Faults::default();
-    for size in SIZES {
+    for (size, theme) in settings() {
         let mut window = Window {
             size,
-            theme: Theme::Light,
+            theme,
             ..Window::new()
         };
         window.prefs.recent = vec!["/data/runs/monday.jsonl.zst".into()];
-        faults.look("start", &window.open());
+        faults.look("start", &mut window.open());
     }
     faults.none();
 }
@@ -63,15 +108,16 @@ fn the_start_page_fits() {
 #[test]
 fn every_workspace_fits() {
     let mut faults = Faults::default();
-    for size in SIZES {
+    for (size, theme) in settings() {
         let (_dir, path) = control_recording();
         let mut window = Window {
             size,
+            theme,
             files: vec![path],
             ..Window::new()
         }
         .open();
-        act(
+        run(
             &mut window,
             Command::Cursor(Cursor::At(Nanos::from_millis(480))),
         );
@@ -80,9 +126,16 @@ fn every_workspace_fits() {
             Item::Lane(Lane::Worker(1)),
             Item::Lane(Lane::Main),
         ] {
-            act(&mut window, Command::Select(Some(item)));
-            faults.look(&format!("{item:?}"), &window);
+            run(&mut window, Command::Select(Some(item)));
+            faults.look(&format!("{item:?}"), &mut window);
         }
+        run(&mut window, Action::Search);
+        run(&mut window, Command::Search("worker 1".to_owned()));
+        faults.look("search", &mut window);
+        run(&mut window, Action::Escape);
+        run(&mut window, Action::HideFuture);
+        faults.look("hidden future", &mut window);
+        run(&mut window, Action::HideFuture);
         for action in [
             Action::ShowBatches,
             Action::ShowPlots,
@@ -90,9 +143,9 @@ fn every_workspace_fits() {
             Action::ShowSampling,
             Action::ShowDiagnose,
         ] {
-            act(&mut window, action);
+            run(&mut window, action);
             window.run_steps(4);
-            faults.look(&format!("{action:?}"), &window);
+            faults.look(&format!("{action:?}"), &mut window);
         }
     }
     faults.none();
@@ -101,22 +154,37 @@ fn every_workspace_fits() {
 #[test]
 fn what_lies_over_the_window_fits() {
     let mut faults = Faults::default();
-    for size in SIZES {
+    for (size, theme) in settings() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("failed.jsonl.zst");
         write_log(&path, &failed_sequence());
         let mut window = Window {
             size,
+            theme,
             files: vec![path],
             ..Window::new()
         }
         .open();
-        faults.look("a run that failed", &window);
-        for action in [Action::ShowMessages, Action::Help, Action::Palette] {
-            act(&mut window, action);
-            faults.look(&format!("{action:?}"), &window);
-            act(&mut window, Action::Escape);
+        faults.look("a run that failed", &mut window);
+        for action in [
+            Action::ShowMessages,
+            Action::Help,
+            Action::Palette,
+            Action::Glossary,
+        ] {
+            run(&mut window, action);
+            faults.look(&format!("{action:?}"), &mut window);
+            if action == Action::Help {
+                faults.is_in_sight("On the timeline: Ctrl+wheel", &window);
+                faults.is_in_sight("Keys", &window);
+            }
+            run(&mut window, Action::Escape);
         }
+        run(&mut window, Action::WatchProgram);
+        faults.look("watch sheet", &mut window);
+        run(&mut window, Action::Escape);
+        run(&mut window, Action::Present);
+        faults.look("presentation", &mut window);
     }
     faults.none();
 }

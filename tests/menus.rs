@@ -6,34 +6,11 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_insight::glossary::Term;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::view::{Cursor, Item, Lower};
-use loadscope_trace::{Lane, Nanos};
+use loadscope_model::view::{Item, Lower};
+use loadscope_trace::Lane;
 
-use crate::fixture::{Window, control_recording};
+use crate::fixture::{open_control as open, run};
 use crate::texts::{Picture as _, cut, overlapping};
-
-fn open(size: Vec2, theme: Theme) -> (tempfile::TempDir, Harness<'static, App>) {
-    let (dir, path) = control_recording();
-    let mut window = Window {
-        size,
-        theme,
-        files: vec![path],
-        ..Window::new()
-    }
-    .open();
-    // Batch 3 is slow: others are held behind it.
-    run(
-        &mut window,
-        Command::Cursor(Cursor::At(Nanos::from_millis(480))),
-    );
-    (dir, window)
-}
-
-fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
-    let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, command.into());
-    window.run();
-}
 
 const USUAL: Vec2 = Vec2::new(1100.0, 700.0);
 
@@ -52,6 +29,16 @@ fn a_right_click_on_a_chip_offers_what_can_be_done_with_its_batch() {
         window.query_by_label("Zoom to it").is_none(),
         "the menu is closed"
     );
+}
+
+/// The height that was left for it became negative.
+#[test]
+fn a_menu_has_a_height_in_a_window_that_is_lower_than_its_bar() {
+    let (_dir, mut window) = open(Vec2::new(1100.0, 40.0), Theme::Dark);
+    window.get_by_label("File").click();
+    window.run();
+    let entry = window.get_by_label(Action::Open.info().name);
+    assert!(entry.rect().height() > 0.0);
 }
 
 #[test]

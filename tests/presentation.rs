@@ -4,34 +4,10 @@ use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
-use loadscope_model::command::{Action, Command};
-use loadscope_model::view::Cursor;
-use loadscope_trace::Nanos;
+use loadscope_model::command::Action;
 
-use crate::fixture::{Window, control_recording};
+use crate::fixture::{open_control as open, run};
 use crate::texts::{Picture as _, cut, overlapping, texts};
-
-fn open(size: Vec2, theme: Theme) -> (tempfile::TempDir, Harness<'static, App>) {
-    let (dir, path) = control_recording();
-    let mut window = Window {
-        size,
-        theme,
-        files: vec![path],
-        ..Window::new()
-    }
-    .open();
-    run(
-        &mut window,
-        Command::Cursor(Cursor::At(Nanos::from_millis(480))),
-    );
-    (dir, window)
-}
-
-fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
-    let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, command.into());
-    window.run();
-}
 
 #[test]
 fn a_presentation_shows_the_pipeline_and_nothing_beside_it() {

@@ -69,6 +69,35 @@ fn a_click_shows_a_run_again_and_shift_compares_it() {
     assert_eq!(shown(&window), (1, 1));
 }
 
+/// A right click on the run that is shown did nothing.
+#[test]
+fn a_right_click_offers_what_can_be_done_with_a_run() {
+    let mut window = Window::new().open();
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 1);
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 4);
+    let starred = |window: &Harness<'static, App>| window.state().state.session.starred;
+    window
+        .get_by_label_contains("Run 2: synthetic, 4 workers")
+        .click_secondary();
+    window.run();
+    for action in [Action::Save, Action::Export, Action::Compare] {
+        window.get_by_label(action.info().name);
+    }
+    assert!(window.query_by_label("Show this run").is_none());
+    window.get_by_label("Keep this run").click();
+    window.run();
+    assert!(starred(&window));
+    window
+        .get_by_label_contains("Run 1: synthetic, 1 worker")
+        .click_secondary();
+    window.run();
+    window.get_by_label("Show this run");
+    window.get_by_label("Drop this run").click();
+    window.run();
+    assert!(window.state().state.runs.all().is_empty());
+    assert_eq!(shown(&window), (2, 4));
+}
+
 /// Whatever is refused, and whenever: a dataset that is not there is known only once the run has begun.
 #[test]
 fn a_run_that_is_refused_leaves_the_one_on_the_screen() {

@@ -71,6 +71,21 @@ fn pictures_of_a_shuffled_run() {
     }
 }
 
+/// Opens the list of what the points can be coloured by.
+fn open_colourings(window: &mut Harness<'static, App>) {
+    window
+        .get_by_label("What the points are coloured by")
+        .click();
+    window.run();
+}
+
+/// Chooses what the points are coloured by.
+fn colour(window: &mut Harness<'static, App>, by: &str) {
+    open_colourings(window);
+    window.get_by_label(by).click();
+    window.run();
+}
+
 /// How many different colours a picture has in the middle of the window.
 fn colours(window: &mut Harness<'static, App>) -> usize {
     let picture = window.render().expect("the window can be drawn");
@@ -92,12 +107,7 @@ fn points_are_coloured_by_class_by_worker_or_by_batch() {
         until(&mut window, "Every one of the 1,797 indices");
         let plain = colours(&mut window);
         for by in ["Colour by class", "Colour by worker", "Colour by batch"] {
-            window
-                .get_by_label("What the points are coloured by")
-                .click();
-            window.run();
-            window.get_by_label(by).click();
-            window.run();
+            colour(&mut window, by);
             assert_eq!(window.state().state.session.sampling.colouring.label(), by);
             let many = colours(&mut window);
             assert!(many > plain + 2, "{by}: {many} and {plain} colours");
@@ -139,12 +149,7 @@ fn ranks_and_epochs_are_laid_over_each_other() {
             let mut window = open(&Recorded::of(options.clone()), theme, size);
             until(&mut window, said);
             let plain = colours(&mut window);
-            window
-                .get_by_label("What the points are coloured by")
-                .click();
-            window.run();
-            window.get_by_label(by).click();
-            window.run();
+            colour(&mut window, by);
             let many = colours(&mut window);
             assert!(many > plain, "{by}: {many} and {plain} colours");
             // The squares beside the drop-down say which is which.
@@ -167,10 +172,7 @@ fn what_cannot_be_laid_over_each_other_is_grey() {
     };
     let mut window = open(&Recorded::of(options), Theme::Dark, SMALL);
     until(&mut window, "Every one of the 1,797 indices");
-    window
-        .get_by_label("What the points are coloured by")
-        .click();
-    window.run();
+    open_colourings(&mut window);
     for by in ["Colour by rank", "Colour by epoch"] {
         assert!(window.get_by_label(by).accesskit_node().is_disabled());
     }

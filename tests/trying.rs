@@ -1,7 +1,7 @@
 //! *Diagnose*, *Try on the program*: other arguments, tried on the program that the window watches.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Key, Theme, Vec2, vec2};
@@ -13,6 +13,7 @@ use loadscope_insight::tune::{Expected, Kind, Measured, Table, Tried};
 use loadscope_model::command::Action;
 use loadscope_model::message::Message;
 use loadscope_model::trying::{News, Outcome};
+use loadscope_model::watching::Program;
 use loadscope_trace::{Overrides, Run, RunOptions};
 
 use crate::fixture::{Window, control_recording, wait};
@@ -24,15 +25,16 @@ fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
 
-fn diagnose(theme: Theme, file: &Path, program: (Vec<OsString>, PathBuf)) -> Harness<'static, App> {
+/// The run in `file`, as if it were that of a program that was started from the window.
+fn diagnose(theme: Theme, file: &Path, program: Program) -> Harness<'static, App> {
     let mut window = Window {
         theme,
         size: SIZE,
         files: vec![file.to_owned()],
-        program,
         ..Window::new()
     }
     .open();
+    let _ = window.state_mut().state.tell(Message::Watches(program));
     window.key_press(Key::Num3);
     wait(&mut window, |app| {
         app.state.session.answers.diagnosis.what_if.is_some()
@@ -82,8 +84,11 @@ fn pictures_of_tries() {
     let mut results = SnapshotResults::new();
     let (_dir, file) = control_recording();
     for (theme, name) in [(Theme::Dark, "trying"), (Theme::Light, "trying-light")] {
-        let program = words(&["python", "train.py", "--epochs", "3"]);
-        let mut window = diagnose(theme, &file, (program, PathBuf::new()));
+        let program = Program {
+            command: words(&["python", "train.py", "--epochs", "3"]),
+            folder: None,
+        };
+        let mut window = diagnose(theme, &file, program);
         let said = "Runs python train.py --epochs 3 again";
         assert!(window.query_by_label_contains(said).is_some());
         window.picture(format!("{name}-before"));
@@ -144,12 +149,17 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
     }
     let (_dir, file) = control_recording();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let script = folder.path().join("stand_in_of_the_window.py");
+    let name = "stand_in_of_the_window.py";
+    let script = folder.path().join(name);
     let text = include_str!("data/stand_in.py");
     let text = text.replace("open(\"written.txt\", \"a\").write(\"run\\n\")", "");
     std::fs::write(&script, text).expect("written");
-    let program = vec!["python3".into(), script.clone().into_os_string()];
-    let mut window = diagnose(Theme::Dark, &file, (program, folder.path().to_owned()));
+    // Its name leads to it only from its folder.
+    let program = Program {
+        command: words(&["python3", name]),
+        folder: Some(folder.path().to_owned()),
+    };
+    let mut window = diagnose(Theme::Dark, &file, program);
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::TryProgram.into());
     let until = Instant::now() + Duration::from_secs(60);
@@ -161,7 +171,7 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
         window.run_steps(1);
     }
     // Between two runs there is none for a moment.
-    while !runs("stand_in_of_the_window.py") {
+    while !runs(name) {
         assert!(Instant::now() < until, "it is not run again");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -176,7 +186,7 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
         panic!("{outcome:?}");
     };
     assert!(table.rows[0].tried.measured.is_ok(), "{table:?}");
-    assert!(!runs("stand_in_of_the_window.py"));
+    assert!(!runs(name));
     // Its recording is there to be opened.
     let recording = &table.rows[0].tried.recording;
     assert!(folder.path().join("tune").join(recording).exists());

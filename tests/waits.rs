@@ -10,7 +10,7 @@ use loadscope_model::view::{Cursor, TimeView};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo, RunOptions, Stage};
 use loadscope_ui::theme::Palette;
 
-use crate::fixture::{Window, control_recording, write_log};
+use crate::fixture::{Window, control_recording, run, write_log};
 use crate::texts::{Picture as _, cut, overlapping};
 
 /// 200 batches of one worker. Before each the trainer waits for so long, and then trains for 3 ms.
@@ -65,12 +65,6 @@ fn open(wait: Nanos) -> (tempfile::TempDir, Harness<'static, App>) {
         ..Window::new()
     };
     (dir, window.open())
-}
-
-fn run(window: &mut Harness<'static, App>, command: impl Into<Command>) {
-    let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, command.into());
-    window.run();
 }
 
 /// Pixels as red as a wait, between these heights.

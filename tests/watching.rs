@@ -1,14 +1,16 @@
 //! The sheet that asks for a PyTorch program, starts it and watches it.
 
+use std::path::Path;
+
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
-use loadscope_model::command::Action;
+use loadscope_model::command::{Action, Command};
 use loadscope_model::watching::ProgramToWatch;
 
-use crate::fixture::{Window, until};
+use crate::fixture::{Window, run, until};
 use crate::texts::{Picture as _, cut, overlapping};
 
 fn open(size: Vec2, theme: Theme) -> Harness<'static, App> {
@@ -76,6 +78,45 @@ fn the_sheet_keeps_what_was_typed_and_goes_with_escape() {
     assert!(window.state().state.overlay.watching.is_none());
 }
 
+/// Enter started the program wherever the keyboard was.
+#[test]
+fn enter_starts_the_program_only_from_a_field() {
+    let mut window = open(vec2(1100.0, 700.0), Theme::Dark);
+    // There is no such folder: who tries to start it is told so.
+    type_into(&mut window, "Program", "train.py");
+    type_into(&mut window, "Folder", "/no/such/folder");
+    let problem = |window: &Harness<'static, App>| {
+        let watching = window.state().state.overlay.watching.clone();
+        watching.map(|watching| watching.problem)
+    };
+    run(&mut window, Action::Palette);
+    window.event(Event::Text("no such entry".to_owned()));
+    window.run();
+    window.key_press(Key::Enter);
+    window.run();
+    assert_eq!(problem(&window), Some(None), "the palette is above it");
+    run(&mut window, Command::Palette(None));
+    let pictures = "Keep small pictures of batches, about once a second";
+    window.get_by_label(pictures).focus();
+    window.run();
+    window.key_press(Key::Enter);
+    window.run();
+    assert_eq!(problem(&window), Some(None));
+    window
+        .get_by_role_and_label(Role::TextInput, "Python")
+        .focus();
+    window.run();
+    window.key_press(Key::Enter);
+    window.run();
+    assert!(problem(&window).flatten().is_some(), "from a field it does");
+    window.get_by_label("Cancel").focus();
+    window.run();
+    window.key_press(Key::Enter);
+    window.run();
+    assert_eq!(problem(&window), None, "the sheet is closed");
+    assert!(!window.state().state.session.watched);
+}
+
 /// The program is what the user wrote, so it may be anything: here it is one without PyTorch, which fails.
 #[cfg(unix)]
 #[test]
@@ -106,6 +147,11 @@ fn a_program_that_fails_says_what_it_printed_last() {
     );
     window.get_by_label_contains("one and two words");
     window.get_by_label_contains("ValueError: it failed");
+    // It is this program that is tried with other arguments.
+    let program = window.state().state.session.program.clone();
+    let program = program.expect("it can be started again");
+    assert_eq!(program.shown(), "sh train.sh one two words");
+    assert_eq!(program.folder.as_deref(), Some(folder.path()));
     // It stands in the sheet the next time.
     assert_eq!(window.state().prefs().watched.script, "train.sh");
     let notices = &window.state().state.session.notices;
@@ -113,5 +159,5 @@ fn a_program_that_fails_says_what_it_printed_last() {
         let (_, rest) = notice.text.split_once("What it printed is in ")?;
         rest.split(';').next()
     });
-    std::fs::remove_file(printed.expect("its file is named")).expect("it is there");
+    assert!(Path::new(printed.expect("its file is named")).is_file());
 }

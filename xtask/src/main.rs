@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | faults | bench | forecasts | truth | diagnosis | lesson | readers | differential | web | wheel | deb | site | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | soak | faults | bench | forecasts | truth | diagnosis | lesson | readers | differential | web | wheel | deb | site | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -39,6 +39,8 @@ mod sanitize;
 mod setup;
 mod site;
 mod size;
+#[cfg(target_os = "linux")]
+mod soak;
 mod steps;
 mod test;
 mod truth;
@@ -154,6 +156,10 @@ enum Command {
     /// Read 10 million rows or 100,000 files of each format of data: when the first batch is there, what memory an epoch takes; writes
     /// loader/formats/SIZE.md. Needs 2 GB for a while
     Size(size::Options),
+    /// Put a thousand million events through the recorder with a limit, the window and the engine, and watch what they take; with --write
+    /// into tests/soak/RESULTS.md. Takes hours
+    #[cfg(target_os = "linux")]
+    Soak(soak::Options),
     /// Inject faults into the real program: full disks, kills, limits, closed streams, second writers, dead displays; writes
     /// tests/faults/RESULTS.md
     #[cfg(target_os = "linux")]
@@ -235,10 +241,9 @@ fn run(command: Command) -> anyhow::Result<u8> {
             arguments,
         } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            if comparison.peers {
-                bench::compare(&ready, &setup::workspace(), &comparison)
-            } else {
-                steps::bench(&ready, &arguments)
+            match comparison.peers {
+                true => bench::compare(&ready, &setup::workspace(), &comparison),
+                false => steps::bench(&ready, &arguments),
             }
         }
         Command::Forecasts => steps::forecasts(&building()?, &setup::workspace()),
@@ -255,6 +260,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Lesson { arguments } => steps::lesson(&setup::workspace(), &arguments),
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
         Command::Size(options) => size::run(&building()?, &setup::workspace(), &options),
+        #[cfg(target_os = "linux")]
+        Command::Soak(options) => soak::run(&building()?, &setup::workspace(), &options),
         Command::Fuzz(options) => fuzz::run(&building()?, &setup::workspace(), &options),
         #[cfg(target_os = "linux")]
         Command::Faults(options) => faults::run(&building()?, &setup::workspace(), &options),

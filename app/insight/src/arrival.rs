@@ -15,6 +15,37 @@ pub struct Notice {
     pub is_error: bool,
     /// Whole sentences.
     pub text: String,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a notice is about, where that counts later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// Anything else.
+    #[default]
+    Other,
+    /// An export: one that succeeds takes away that an earlier one failed.
+    Export,
+}
+
+impl Notice {
+    /// Something went wrong.
+    pub fn error(text: String) -> Self {
+        Self {
+            is_error: true,
+            text,
+            about: About::Other,
+        }
+    }
+
+    /// Something that is good to know.
+    pub fn note(text: String) -> Self {
+        Self {
+            is_error: false,
+            ..Self::error(text)
+        }
+    }
 }
 
 /// Something new from a session.

@@ -24,6 +24,7 @@ pub mod arrival;
 pub mod background;
 pub mod colours;
 pub mod content;
+pub mod course;
 mod datasets;
 pub mod diagnose;
 pub mod format;

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use loadscope_trace::fleet::extent;
-use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Moment, Nanos, Run, RunId};
+use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId};
 
 use crate::shared::Shared;
 
 mod names;
 mod straggling;
+mod strip;
 
 pub use names::{NoSuchLoader, crew_names, find, name, names};
 pub use straggling::{clocks, said};
+pub use strip::{Part, trainer};
 
 /// The loaders that are not shown, and which one is.
 #[derive(Clone, Debug, Default)]
@@ -147,19 +149,6 @@ impl Loaders {
         let before = self.others.range(..self.shown).next_back();
         before.map(|(id, _)| *id).or(others.next_back())
     }
-}
-
-/// Shares of training and waiting of a trainer, in `count` equal parts of the time from `start` to `end`.
-pub fn trainer(run: &Run, (start, end): (Nanos, Nanos), count: usize) -> Vec<(f32, f32)> {
-    let length = i128::from((end - start).0);
-    let at = |k: usize| start + Nanos((length * k as i128 / count.max(1) as i128) as i64);
-    let part = |k: usize| {
-        let long = (at(k + 1) - at(k)).0.max(1) as f32;
-        let spent = run.spent(Lane::Trainer, at(k), at(k + 1));
-        let share = |activity| (spent.of(activity).0 as f32 / long).clamp(0.0, 1.0);
-        (share(Activity::Training), share(Activity::Waiting))
-    };
-    (0..count).map(part).collect()
 }
 
 /// The loaders that do the same on all ranks, by position in `all`; those of programs without ranks stand alone.

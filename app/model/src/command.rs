@@ -59,6 +59,8 @@ pub enum Command {
     AskProgram(Option<Box<ProgramToWatch>>),
     /// Ask for its file.
     ChooseScript,
+    /// The program that is asked for is in this file, if it is still asked for.
+    UseScript(PathBuf),
     /// Start this program and watch it.
     WatchProgram(Box<ProgramToWatch>),
     /// Let a path be typed, or no longer.

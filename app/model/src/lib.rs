@@ -33,6 +33,7 @@ pub mod prefs;
 pub mod preparing;
 pub mod question;
 pub mod sampling;
+mod secrets;
 pub mod sketch;
 pub mod state;
 pub mod trying;

@@ -17,6 +17,7 @@ use crate::state::Source;
 use crate::state::learn::Prepared;
 use crate::trying::News;
 use crate::view::TimeView;
+use crate::watching::Program;
 
 /// Something that changes the state.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub enum Message {
         /// It is a program that is watched.
         watched: bool,
     },
+    /// The program that the session watches was started from here: it can be started again.
+    Watches(Program),
     /// The session was closed; its run was put aside.
     Closed,
     /// The run with this number is shown again; the one before was put aside.

@@ -98,7 +98,7 @@ pub struct Prefs {
     pub recent: Vec<PathBuf>,
     /// Tiny drawings of them.
     pub sketches: Sketches,
-    /// The program that was watched last.
+    /// The program that was watched last. Values of arguments whose names look like secrets (`--api-key`) are not remembered.
     pub watched: ProgramToWatch,
     /// Where the window stood on the screen.
     pub window: Option<WindowPlace>,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_insight::loaders::trainer;
+use loadscope_insight::loaders::{Part, trainer};
 use loadscope_trace::{Glance, Nanos, Run};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl Sketch {
         let parts = trainer(run, (start, run.whole_end()), PARTS).into_iter();
         Some(Self {
             parts: parts
-                .map(|(works, waits)| [byte(works), byte(waits)])
+                .map(|part| [byte(part.trained), byte(part.waiting())])
                 .collect(),
             length,
             share: Glance::of(run).share(),
@@ -43,12 +43,16 @@ impl Sketch {
         })
     }
 
-    /// Shares of working and of waiting, part by part. A file that was written by hand may have any number of them.
-    pub fn parts(&self) -> Vec<(f32, f32)> {
+    /// What the trainer did, part by part. A file that was written by hand may have any number of them.
+    pub fn parts(&self) -> Vec<Part> {
         let share = |byte: u8| f32::from(byte) / 255.0;
         let parts = self.parts.iter().take(PARTS);
         parts
-            .map(|[works, waits]| (share(*works), share(*waits).min(1.0 - share(*works))))
+            .map(|[works, waits]| Part {
+                trained: share(*works),
+                briefly: 0.0,
+                waited: share(*waits).min(1.0 - share(*works)),
+            })
             .collect()
     }
 }
@@ -108,14 +112,14 @@ mod tests {
     fn it_adds_up_to_what_the_trainer_waited() {
         let sketch = Sketch::of(&run()).expect("12 batches");
         let parts = sketch.parts();
-        let waited: f64 = parts.iter().map(|(_, waits)| f64::from(*waits)).sum();
+        let waited: f64 = parts.iter().map(|part| f64::from(part.waited)).sum();
         let share = waited / parts.len() as f64;
         assert!(
             (share - sketch.share).abs() < 0.03,
             "{share} {}",
             sketch.share
         );
-        assert!(parts.iter().all(|(works, waits)| works + waits <= 1.001));
+        assert!(parts.iter().all(|part| part.trained + part.waited <= 1.001));
         assert_eq!(Sketch::of(&Run::default()), None);
     }
 

@@ -1,9 +1,11 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
+use loadscope_insight::course;
 use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 use loadscope_words::Language;
 
 use crate::prefs::Prefs;
+use crate::secrets::without_secrets;
 use crate::view::{Cursor, Item, OptionsOf, TimeView, Workspace};
 
 pub mod kept;
@@ -56,11 +58,12 @@ impl State {
         asked.unwrap_or(self.place.language)
     }
 
-    /// What is remembered until the next start: what a lesson shows is not.
+    /// What is remembered until the next start: what a lesson shows is not, and no secret among the arguments of a program.
     pub fn prefs_to_keep(&self) -> Prefs {
         let mut prefs = self.prefs.clone();
         self.session.draw_sketch(&mut prefs.sketches);
         prefs.sketches.keep(&prefs.recent);
+        prefs.watched.arguments = without_secrets(&prefs.watched.arguments);
         if let Some(own) = &self.learn.own {
             prefs.options = own.options.clone();
             prefs.workspace = own.workspace;
@@ -183,7 +186,8 @@ impl State {
         self.session.source == Source::Live { paused: false }
     }
 
-    /// From the first epoch to the last event of the run, and of all others of the session: one axis of time for all of them.
+    /// From the first epoch to the last event of the run, and of all others of the session: one axis of time for all of them. The far past,
+    /// of which only sums are kept, is not in it.
     pub fn extent(&self) -> (Nanos, Nanos) {
         let (start, end) = self
             .session
@@ -203,6 +207,20 @@ impl State {
         // A little air on both sides, so that the first and the last span can be seen to begin and end.
         let air = Nanos((end - start).0 / 60);
         TimeView::new(start - air, end + air)
+    }
+
+    /// The range of the whole session, with the far past.
+    pub fn course(&self) -> TimeView {
+        let whole = self.whole();
+        let all = self.session.loaders.all(&self.session.run);
+        let begins = all.iter().filter_map(|(_, run)| course::begins(run)).min();
+        match begins {
+            Some(begins) if begins < whole.start => {
+                let air = Nanos((whole.end - begins).0 / 60);
+                TimeView::new(begins - air, whole.end + air)
+            }
+            _ => whole,
+        }
     }
 
     /// True if `item` is what is selected, or if nothing is.

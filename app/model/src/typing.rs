@@ -80,12 +80,32 @@ impl PathFor {
 }
 
 impl TypedPath {
-    /// The path that is meant. `~` is the home directory, as everywhere.
+    /// The path that is meant.
     pub fn path(&self) -> PathBuf {
-        let text = self.text.trim();
-        match (text.strip_prefix("~/"), std::env::home_dir()) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(text),
+        expanded(self.text.trim())
+    }
+}
+
+/// The path that a text means. `~` is the home directory, as in a shell.
+pub fn expanded(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_directory_is_meant_by_its_sign() {
+        let Some(home) = std::env::home_dir() else {
+            return;
+        };
+        assert_eq!(expanded("~/data/run.jsonl"), home.join("data/run.jsonl"));
+        for text in ["~", "data/~/run", "/data", ""] {
+            assert_eq!(expanded(text), PathBuf::from(text));
         }
     }
 }

@@ -59,6 +59,7 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         }
         Message::Frame { elapsed, search } => return frame(state, elapsed, search),
         Message::Begun { source, watched } => session::begin(state, source, watched),
+        Message::Watches(program) => state.session.program = Some(program),
         Message::Closed => _ = state.set_aside(),
         Message::Shown(number) => runs::show(state, number),
         Message::ArrivedFor(number, arrival) => runs::arrive_for(state, number, arrival),
@@ -209,10 +210,11 @@ fn change(state: &mut State, command: Command) {
         Command::Pick(place) => state.session.diagnose.picked = place,
         Command::ShowLoader(id) => loader::show(state, id),
         Command::AskProgram(program) => {
-            state.overlay.watching = program.map(|program| Watching {
-                program: *program,
-                problem: None,
-            });
+            state.overlay.watching = program.map(|program| Watching::of(*program));
+        }
+        Command::UseScript(path) => {
+            let watching = state.overlay.watching.take();
+            state.overlay.watching = watching.map(|watching| watching.with_script(&path));
         }
         Command::TypePath(typed) => state.overlay.typing = typed,
         Command::Typed(typed) => {

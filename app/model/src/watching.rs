@@ -1,10 +1,12 @@
 //! A program that is to be watched, as it is typed into the window.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
+
+use crate::typing::expanded;
 
 /// The sheet that asks for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +15,39 @@ pub struct Watching {
     pub program: ProgramToWatch,
     /// Why it was not started.
     pub problem: Option<String>,
+}
+
+impl Watching {
+    /// The sheet with what was typed so far.
+    pub fn of(program: ProgramToWatch) -> Self {
+        Self {
+            program,
+            problem: None,
+        }
+    }
+
+    /// The same with the program in this file; what else was typed stays.
+    #[must_use]
+    pub fn with_script(self, script: &Path) -> Self {
+        Self::of(self.program.with_script(script))
+    }
+}
+
+/// A program that was started to be watched, and can be started again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// It and its arguments.
+    pub command: Vec<OsString>,
+    /// The folder that it was started in; `None`: that of this process.
+    pub folder: Option<PathBuf>,
+}
+
+impl Program {
+    /// It and its arguments as a person would type them, as far as they are text.
+    pub fn shown(&self) -> String {
+        let words = self.command.iter().map(|word| word.to_string_lossy());
+        words.collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// A Python program and how it is started.
@@ -52,7 +87,7 @@ impl ProgramToWatch {
 
     /// The one in this file, started in its folder.
     #[must_use]
-    pub fn with_script(mut self, script: &std::path::Path) -> Self {
+    pub fn with_script(mut self, script: &Path) -> Self {
         if let (Some(folder), Some(name)) = (script.parent(), script.file_name()) {
             self.folder = folder.display().to_string();
             self.script = name.to_string_lossy().into_owned();
@@ -77,20 +112,20 @@ impl ProgramToWatch {
         let arguments = shlex::split(&self.arguments).ok_or_else(open)?;
         let script = match script.strip_prefix("-m") {
             Some(module) if module.starts_with(char::is_whitespace) => {
-                vec!["-m".to_owned(), module.trim().to_owned()]
+                vec![OsString::from("-m"), OsString::from(module.trim())]
             }
-            _ => vec![expanded(script)],
+            _ => vec![expanded(script).into_os_string()],
         };
-        let words = std::iter::once(expanded(python))
+        let words = std::iter::once(expanded(python).into_os_string())
             .chain(script)
-            .chain(arguments);
-        Ok(words.map(OsString::from).collect())
+            .chain(arguments.into_iter().map(OsString::from));
+        Ok(words.collect())
     }
 
     /// The folder that it is started in; `None`: that of this process.
     pub fn folder(&self) -> Option<PathBuf> {
         let folder = self.folder.trim();
-        (!folder.is_empty()).then(|| PathBuf::from(expanded(folder)))
+        (!folder.is_empty()).then(|| expanded(folder))
     }
 
     /// The file of the program, from the folder that it is started in; `None` for a module.
@@ -98,14 +133,6 @@ impl ProgramToWatch {
         let script = self.script.trim();
         let is_file = !script.is_empty() && !script.starts_with('-');
         is_file.then(|| self.folder().unwrap_or_default().join(expanded(script)))
-    }
-}
-
-/// `~` is the home directory, as in a shell.
-fn expanded(text: &str) -> String {
-    match (text.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest).display().to_string(),
-        _ => text.to_owned(),
     }
 }
 
@@ -163,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_chosen_is_started_in_its_folder() {
-        let file = std::path::Path::new("/work/project/train.py");
+        let file = Path::new("/work/project/train.py");
         let program = ProgramToWatch::default().with_script(file);
         assert_eq!(
             (&*program.folder, &*program.script),

@@ -2,6 +2,8 @@
 //! 99th percentile; a mean would hide what stutters.
 //!
 //! - panning, zooming and pointing through a recording of a million spans;
+//! - scrolling through the table of a million batches;
+//! - stepping with batches that glide, and without;
 //! - a live run of 100,000 events a second, taken in as the window does between two frames.
 
 #![allow(
@@ -12,13 +14,16 @@
 
 use std::time::{Duration, Instant};
 
-use eframe::egui::{self, Context, Event as Input, Pos2, RawInput, Rect, pos2, vec2};
+use eframe::egui::{
+    self, Context, Event as Input, Modifiers, MouseWheelSource, MouseWheelUnit, Pos2, RawInput,
+    Rect, TouchPhase, pos2, vec2,
+};
 use eframe::{App as _, Frame};
 use loadscope::window::{App, Start};
-use loadscope_model::command::Command;
+use loadscope_model::command::{Action, Command};
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::Source;
-use loadscope_model::view::{Item, TimeView};
+use loadscope_model::view::{Cursor, Item, Lower, TimeView};
 use loadscope_trace::{Event, Nanos, Run, RunInfo};
 
 mod recording;
@@ -45,10 +50,15 @@ struct Window {
 
 impl Window {
     fn new(run: Run) -> Self {
+        Self::moving(run, false)
+    }
+
+    /// With animations, or without.
+    fn moving(run: Run, moves: bool) -> Self {
         let ctx = Context::default();
         ctx.set_pixels_per_point(1.0);
         let start = Start {
-            still: true,
+            still: !moves,
             ..Start::default()
         };
         let mut app = App::new(&ctx, Prefs::default(), start);
@@ -159,6 +169,70 @@ fn panning() {
     report("nothing changes", took, window.triangles);
 }
 
+/// Scrolls through the table of a million batches, from its first row to its last.
+fn table() {
+    let run = Recording::workers(16, 7_000_000).run();
+    let rows = run.batches().len();
+    let mut window = Window::new(run);
+    window.app.state.set_up().look.lower = Lower::Batches;
+    window.app.state.set_up().session.source = Source::Finished;
+    let first = (0..3).map(|_| window.frame(Vec::new())).collect();
+    report(&format!("table of {rows} rows, its first frames"), first, 0);
+    let over = pos2(900.0, 900.0);
+    window.frame(vec![Input::PointerMoved(over)]);
+    let took = (0..FRAMES).map(|_| {
+        let wheel = Input::MouseWheel {
+            unit: MouseWheelUnit::Point,
+            delta: vec2(0.0, -(rows as f32) * 22.0 / FRAMES as f32),
+            phase: TouchPhase::Move,
+            source: MouseWheelSource::Unknown,
+            modifiers: Modifiers::default(),
+        };
+        window.frame(vec![Input::PointerMoved(over), wheel])
+    });
+    let took = took.collect();
+    report("table, scrolled to its end", took, window.triangles);
+}
+
+/// Steps through a recording, three times a second: what a frame costs while batches are on their way, and the same where they do not
+/// glide. Then nothing happens, and no frame may be asked for.
+fn gliding() {
+    const A_STEP: usize = 20;
+    for (moves, name) in [
+        (false, "stepping, nothing glides"),
+        (true, "stepping, batches glide"),
+    ] {
+        let mut window = Window::moving(Recording::workers(16, 20_000).run(), moves);
+        let ctx = window.ctx.clone();
+        let middle = Nanos(window.app.state.session.run.end().0 / 2);
+        window.app.run(&ctx, Command::Cursor(Cursor::At(middle)));
+        for _ in 0..A_STEP {
+            window.frame(Vec::new());
+        }
+        let mut took = Vec::new();
+        for k in 0..FRAMES {
+            if k % A_STEP == 0 {
+                window.app.run(&ctx, Action::StepForward.into());
+                window.frame(Vec::new());
+            }
+            let one = window.frame(Vec::new());
+            // Three quarters of the time they are on their way.
+            if k % A_STEP < A_STEP * 3 / 4 {
+                took.push(one);
+            }
+        }
+        report(name, took, window.triangles);
+        for _ in 0..A_STEP {
+            window.frame(Vec::new());
+        }
+        let asks = ctx.has_requested_repaint();
+        println!(
+            "    afterwards another frame is {}",
+            if asks { "ASKED FOR" } else { "not asked for" }
+        );
+    }
+}
+
 /// Feeds a run at a rate of events and draws at 30 frames a second.
 fn live(rate: usize) {
     let events = Recording::workers(16, 700_000).events();
@@ -191,6 +265,8 @@ fn live(rate: usize) {
 fn main() {
     if std::env::var_os("LIVE").is_none() {
         panning();
+        table();
+        gliding();
     }
     live(100_000);
     live(1_000_000);

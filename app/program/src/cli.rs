@@ -71,7 +71,7 @@ enum Sub {
     /// Run a PyTorch program, unchanged, and record what its data loaders do
     Record(program::RecordArgs),
     /// Run a PyTorch program, unchanged, and watch its data loaders live
-    Watch(program::ProgramArgs),
+    Watch(program::WatchArgs),
     /// Record a PyTorch program that runs already, from its next iterator of a DataLoader on
     Attach(attach::AttachArgs),
     /// Record the process that calls this

@@ -13,7 +13,6 @@ use loadscope_model::notice::Notice;
 use loadscope_model::picture::Picture;
 use loadscope_model::question::Output;
 use loadscope_model::typing::{PathFor, TypedPath};
-use loadscope_model::watching::Watching;
 use loadscope_session::{ExportFormat, Waker};
 use loadscope_words::say;
 
@@ -53,15 +52,14 @@ impl Dialogs {
         });
     }
 
-    /// Asks for the program that is to be watched; what else was typed stays.
-    pub fn script(&self, asked: Option<&Watching>) {
+    /// Asks for the program that is to be watched.
+    pub fn script(&self) {
         let dialog = AsyncFileDialog::new()
             .set_title(say!("Choose a program"))
             .add_filter(say!("Python programs"), &["py"])
             .add_filter(say!("All files"), &["*"]);
-        let program = asked.map_or_else(Default::default, |asked| asked.program.clone());
         self.ask(dialog.pick_file(), None, |f| {
-            Command::AskProgram(Some(Box::new(program.with_script(f.path()))))
+            Command::UseScript(f.path().to_owned())
         });
     }
 
@@ -128,14 +126,8 @@ impl Dialogs {
         self.ask(dialog.save_file(), None, move |f| {
             let path = f.path();
             Command::Say(match picture::save(&picture, path, input.as_deref()) {
-                Ok(()) => Notice {
-                    is_error: false,
-                    text: say!("Saved to {}", path.display()),
-                },
-                Err(e) => Notice {
-                    is_error: true,
-                    text: say!("cannot save {}: {e}", path.display()),
-                },
+                Ok(()) => Notice::note(say!("Saved to {}", path.display())),
+                Err(e) => Notice::error(say!("cannot save {}: {e}", path.display())),
             })
         });
     }
@@ -201,9 +193,6 @@ fn missing(otherwise: Option<PathFor>) -> Command {
         let text = String::new();
         return Command::TypePath(Some(TypedPath { what, text }));
     }
-    Command::Say(Notice {
-        is_error: true,
-        text: say!("The system has no file dialog. Install zenity or xdg-desktop-portal")
-            .to_owned(),
-    })
+    let text = say!("The system has no file dialog. Install zenity or xdg-desktop-portal");
+    Command::Say(Notice::error(text.to_owned()))
 }

@@ -1,7 +1,6 @@
 //! The window: reads what is new, shows the state, carries commands out.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,7 +18,8 @@ use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::{Place, Source, State};
 use loadscope_model::update::is_future_due;
-use loadscope_session::{self as session, Journal, Selection, Session, Waker, Watched};
+use loadscope_model::watching::Program;
+use loadscope_session::{self as session, Journal, Limits, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
 use loadscope_window::{Host, LIVE_FRAME, Window, turn};
 use loadscope_words::{Language, set_language};
@@ -31,6 +31,7 @@ mod launch;
 mod launching;
 mod learning;
 mod opening;
+mod outputs;
 mod pending;
 mod perform;
 pub mod preview;
@@ -44,6 +45,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The programs that a window started.
 pub type Started = Arc<Mutex<Vec<Watched>>>;
+
+/// What of a program is shown and recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Extent {
+    /// These batches.
+    pub selection: Selection,
+    /// Of them so much is recorded; `None`: everything. All of them are shown.
+    pub limits: Option<Limits>,
+}
 
 /// What to show at the start.
 #[derive(Clone, Default)]
@@ -62,12 +72,10 @@ pub struct Start {
     pub asked_language: Option<Language>,
     /// A program that was started and is to be watched.
     pub watched: Option<Watched>,
-    /// Which of its batches are shown and recorded.
-    pub selection: Selection,
-    /// That program and its arguments.
-    pub program: Vec<OsString>,
-    /// Where folders for recordings of tries are made; empty: where this program was started.
-    pub tries_in: PathBuf,
+    /// What of it is shown and recorded.
+    pub extent: Extent,
+    /// That program, if it can be started again.
+    pub program: Option<Program>,
     /// Where the window puts the programs that it started: they may outlive it.
     pub started: Started,
     /// Where live runs are written as they come; without, they are only in memory.
@@ -98,9 +106,8 @@ pub struct App {
     window: Window,
     /// The file of a lesson that is being written.
     preview: Option<preview::Preview>,
-    /// The program that is watched, and its arguments.
-    program: Vec<OsString>,
-    tries_in: PathBuf,
+    /// What programs print that are started here.
+    outputs: outputs::Outputs,
     /// Programs that were started here and have not ended.
     launched: Vec<launch::Launched>,
     /// All that were started here, for who outlives the window.
@@ -129,6 +136,7 @@ impl App {
             },
             session: None,
             kept: BTreeMap::new(),
+            outputs: outputs::Outputs::of(start.journal.as_ref()),
             journal: start.journal,
             store: start.store,
             dialogs: Dialogs::new(Arc::clone(&wake)),
@@ -142,18 +150,20 @@ impl App {
             closing: false,
             window: Window::default(),
             preview: None,
-            program: start.program,
             launched: Vec::new(),
             started: start.started,
-            tries_in: start.tries_in,
             tries: None,
             comparing: None,
             others: 0,
         };
+        app.outputs.sweep();
         app.check_options();
         app.offer_left_over(ctx, start.files.is_empty() && start.watched.is_none());
         if let Some(watched) = &start.watched {
-            app.watch(ctx, watched, start.selection);
+            let watched = app.watch(ctx, watched, start.extent, start.program);
+            if let Err(e) = watched {
+                app.complain(e.to_string());
+            }
         }
         app.open_all(ctx, &start.files);
         app.open_learn(ctx, start.learn);
@@ -172,7 +182,6 @@ impl App {
             still_for_now: start.still,
             language: start.language,
             asked_language: start.asked_language,
-            program: tries::shown(&start.program),
             keeps_journal: start.journal.is_some(),
             ..Place::default()
         };

@@ -7,9 +7,13 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+mod child;
 mod command;
+mod python;
 
 use command::{json, loadscope, refusal};
+use loadscope_session::Journal;
+use python::needed_python;
 
 /// So long a command may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,19 +47,6 @@ fn start(file: &Path) -> Child {
         .expect("the executable starts")
 }
 
-/// Waits for its end; one that does not come is a mistake.
-fn wait(mut child: Child) -> Output {
-    let begun = Instant::now();
-    while child.try_wait().expect("it is ours").is_none() {
-        if begun.elapsed() > PATIENCE {
-            child.kill().expect("it is ours");
-            panic!("it does not end");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.wait_with_output().expect("it is ours")
-}
-
 fn info(file: &Path) -> Output {
     let child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
         .arg("info")
@@ -71,7 +62,8 @@ fn info(file: &Path) -> Output {
         let mut text = Vec::new();
         std::io::Read::read_to_end(&mut said, &mut text).map(|_| text)
     });
-    let mut output = wait(child);
+    child::ends(&mut child, PATIENCE);
+    let mut output = child.wait_with_output().expect("it is ours");
     let text = reader.expect("a thread").join().expect("no panic");
     output.stdout = text.expect("it can be read");
     output
@@ -233,6 +225,81 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
         shared.status.success() || shared.status.code() == Some(2),
         "{shared:?}"
     );
+}
+
+/// A program without PyTorch that tells of a loader without an end, whose indices nothing can compress.
+const SPEAKS: &str = r#"
+import base64, json, os, random, socket, struct, time
+path = os.environ["LOADSCOPE_PROBE_TO"].partition(":")[2]
+there = socket.socket(socket.AF_UNIX); there.connect(path)
+now = time.monotonic_ns
+def say(*line): there.sendall((json.dumps(line[0] if len(line) == 1 else line) + "\n").encode())
+say({"loadscope_stream": 1, "token": os.environ["LOADSCOPE_PROBE_TOKEN"], "pid": os.getpid(), "parent": os.getppid(),
+     "monotonic": now(), "realtime": time.time_ns(), "host": "here", "boot": "now", "torch": "2.13.0", "program": "speaks.py", "cores": 8})
+say("loader", now(), 0, {"dataset": "Spoken", "batch_size": 16, "num_workers": 0})
+say("epoch", now(), 0, 0, 0)
+for batch in range(10_000_000):
+    indices = struct.pack("<16Q", *(random.randrange(10**9) for _ in range(16)))
+    say("wait", now(), 0)
+    say("dispatch", now(), 0, 0, batch, None, batch, base64.b64encode(indices).decode())
+    say("yield", now(), 0, 0, batch)
+    if batch % 20 == 0: time.sleep(0.001)
+"#;
+
+/// Without a display a program that is watched is recorded into the journal all the same.
+#[test]
+fn what_is_watched_keeps_its_limit_and_is_offered_after_a_kill() {
+    let Some(python) = needed_python() else {
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let script = dir.path().join("speaks.py");
+    std::fs::write(&script, SPEAKS).expect("there is room");
+    let folder = dir.path().join("data/loadscope/journal");
+    std::fs::create_dir_all(&folder).expect("there is room");
+    let child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(["watch", "--max-size", "1MB", "--"])
+        .arg(python)
+        .arg(&script)
+        .env("XDG_DATA_HOME", dir.path().join("data"))
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = child.expect("the executable starts");
+    let begun = Instant::now();
+    let parts = || {
+        let folders = std::fs::read_dir(&folder).expect("a folder").flatten();
+        folders.map(|entry| entry.path()).find(|path| path.is_dir())
+    };
+    // Until parts are dropped.
+    let is_full = || parts().is_some_and(|parts| parts.join("kept.jsonl.zst").exists());
+    let dropped = || parts().is_some_and(|parts| !parts.join("000000.jsonl.zst").exists());
+    while !(is_full() && dropped()) {
+        assert!(begun.elapsed() < PATIENCE, "{} bytes", size(&folder));
+        assert!(size(&folder) <= MOST, "{} bytes", size(&folder));
+        assert!(child.try_wait().expect("it is ours").is_none());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let journal = Journal::at(&folder);
+    assert_eq!(journal.left_over(), [], "it is being written");
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    assert!(size(&folder) <= MOST, "{} bytes", size(&folder));
+    let found = journal.left_over();
+    let [left] = &found[..] else {
+        panic!("one is offered, not {found:?}");
+    };
+    assert_eq!(
+        (left.dataset.as_str(), left.bytes),
+        ("Spoken", size(&folder))
+    );
+    let facts = json(&info(&left.path));
+    assert!(facts["past"]["batches"].as_u64().is_some_and(|n| n > 100));
+    assert_eq!(facts["errors"], 0);
+    journal.remove(&left.path).expect("on request");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 0);
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod python;
 #[path = "record/pytorch.rs"]
 mod pytorch;
 
-use python::{python, pytorch};
+use python::{needed_python, needed_pytorch};
 
 fn loadscope() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));

@@ -2,7 +2,6 @@
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::print_stderr, reason = "prints what was not tested")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ mod python;
 #[path = "tune/pytorch.rs"]
 mod pytorch;
 
-use python::{python, pytorch};
+use python::{needed_python, needed_pytorch};
 
 /// So long nothing here takes.
 const DEADLINE: Duration = Duration::from_secs(240);
@@ -29,9 +28,6 @@ fn loadscope(folder: &Path) -> Command {
         .env_remove("WAYLAND_DISPLAY");
     command
 }
-
-const NO_PYTORCH: &str =
-    "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one";
 
 /// Ends what hangs.
 fn within_deadline(mut command: Command) -> Output {
@@ -92,10 +88,7 @@ const STAND_IN: &str = include_str!("../../../tests/data/stand_in.py");
 
 /// A folder with the stand-in in it.
 fn stand_in() -> Option<(tempfile::TempDir, PathBuf)> {
-    let Some(python) = python() else {
-        eprintln!("There is no Python here, so this was not tested");
-        return None;
-    };
+    let python = needed_python()?;
     let dir = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(dir.path().join("stand_in.py"), STAND_IN).expect("written");
     Some((dir, python))

@@ -9,10 +9,10 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
 use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
-use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
+use loadscope_trace::{Compression, Event, Heading, LogError, LogReader, LogWriter, Nanos};
 use loadscope_words::say;
 
-use super::events::{each_event, is_program};
+use super::events::{each_event, heading_of, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
 use super::memory::LogInMemory;
 use loadscope_insight::unsaved::Output;
@@ -77,6 +77,23 @@ impl Session {
 }
 
 impl Again {
+    /// What the first line of a copy has to say: if not everything is in one of several recordings, it is not in the copy.
+    fn heading(&self) -> Result<Heading<'static>, ImportError> {
+        let path = match self {
+            Self::Memory(log) => return Ok(LogReader::new(log.clone())?.heading()),
+            Self::File(path) => path,
+        };
+        if !path.is_dir() || is_program(path) {
+            return Ok(heading_of(path));
+        }
+        let all = Folder::of(path)?.recordings;
+        let is_part = all.iter().any(|path| heading_of(path) != Heading::Plain);
+        Ok(match is_part {
+            true => Heading::Limited,
+            false => Heading::Plain,
+        })
+    }
+
     /// Hands all events over.
     pub fn each(
         self,
@@ -200,11 +217,10 @@ fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), Save
     if let Again::File(input) = &events {
         refuse_input(path, input)?;
     }
-    let mut log = LogWriter::for_events(
-        NewFile::create(path, existing)?,
-        Compression::for_path(path),
-    )
-    .map_err(ImportError::from)?;
+    let heading = events.heading()?;
+    let file = NewFile::create(path, existing)?;
+    let mut log =
+        LogWriter::headed(file, Compression::for_path(path), heading).map_err(ImportError::from)?;
     events.each(|event| log.write(event))?;
     log.finish().map_err(ImportError::from)?.commit()?;
     Ok(())
@@ -261,5 +277,52 @@ mod tests {
             .map(|(_, run)| run.epochs()[0].start)
             .collect();
         assert_eq!(begun, [Nanos::ZERO, Nanos::from_millis(5)]);
+    }
+    /// Writes a recording without events.
+    fn headed<W: std::io::Write>(to: W, heading: Heading<'_>) {
+        let log = LogWriter::headed(to, Compression::None, heading);
+        log.and_then(LogWriter::finish).expect("there is room");
+    }
+
+    /// A copy of a recording without its first batches had the first line of one in which everything is.
+    #[test]
+    fn a_copy_says_in_its_first_line_what_its_source_says() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| dir.path().join(name);
+        let new = |name: &str, heading| {
+            let file = loadscope_files::file_for_others(&at(name));
+            headed(file.expect("it is new"), heading);
+        };
+        new("whole.jsonl", Heading::Plain);
+        new("selected.jsonl", Heading::Limited);
+        let copied = |source: Again, name: &str| {
+            write_copy(source, &at(name), Existing::Keep).expect("there is room");
+            LogReader::open(&at(name)).expect("a recording").heading()
+        };
+        let file = |name: &str| Again::File(at(name));
+        assert_eq!(copied(file("whole.jsonl"), "a.jsonl.zst"), Heading::Plain);
+        assert_eq!(
+            copied(file("selected.jsonl"), "b.jsonl.zst"),
+            Heading::Limited
+        );
+        let shared = crate::memory::SharedLog::default();
+        headed(shared.clone(), Heading::Limited);
+        let memory = Again::Memory(shared.now());
+        assert_eq!(copied(memory, "c.jsonl.zst"), Heading::Limited);
+        let saved = tempfile::tempdir().expect("a temporary folder");
+        let both = saved.path().join("both.jsonl.zst");
+        let folder = Again::File(dir.path().to_owned());
+        write_copy(folder, &both, Existing::Keep).expect("there is room");
+        let both = LogReader::open(&both).expect("a recording");
+        assert_eq!(both.heading(), Heading::Limited);
+        // The page of a recording in a browser, too.
+        for (name, heading) in [
+            ("whole.jsonl", Heading::Plain),
+            ("selected.jsonl", Heading::Limited),
+        ] {
+            let packed = crate::packed(&at(name), true).expect("it is sound");
+            let log = LogReader::new(std::io::Cursor::new(packed.bytes)).expect("a recording");
+            assert_eq!(log.heading(), heading, "{name}");
+        }
     }
 }

@@ -2,13 +2,20 @@
 
 use std::path::Path;
 
-use loadscope_exchange::{ImportError, read};
+use loadscope_exchange::{ImportError, Kind, read};
 use loadscope_live::folder;
-use loadscope_trace::{Event, LogError};
+use loadscope_trace::{Event, Heading, LogError, LogReader};
 
 /// True for the folder into which the processes of a program wrote, because there was no listener.
 pub(super) fn is_program(path: &Path) -> bool {
     path.is_dir() && !folder::streams(path).is_empty()
+}
+
+/// What the first line of a copy of it has to say. What cannot be read is another one's to report.
+pub(super) fn heading_of(path: &Path) -> Heading<'static> {
+    let is_log = !is_program(path) && Kind::of(path).is_ok_and(|kind| kind == Kind::Log);
+    let log = is_log.then(|| LogReader::open(path).ok()).flatten();
+    log.map_or(Heading::Plain, |log| log.heading())
 }
 
 /// Hands the events of a recording over in order of time until `each` returns false. True if it ends in the middle.

@@ -43,7 +43,7 @@ pub use error::SessionError;
 pub use export::{ExportFormat, export_runs, refuse_export_onto};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
-pub use limited::{Limits, NewLimited};
+pub use limited::{Limited, Limits, NewLimited};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
 pub use loadscope_live::{
     Address, Attach, AttachError, End, Output, PROBE, ProgramError, Remote, Request, SSH, Stop,

@@ -22,10 +22,10 @@ mod waits;
 
 pub use limits::Limits;
 pub use new::NewLimited;
+pub(super) use new::{parts_of, remove_folder};
 
 use bounded::{Bounded, head, line, written};
 use course::Course;
-use new::remove_folder;
 use waits::{Put, Waits};
 
 /// A part that is complete.
@@ -36,8 +36,9 @@ struct Old {
     end: Nanos,
 }
 
-/// Writes a recording with a limit.
-pub(super) struct Limited {
+/// Writes a recording with a limit. A session does so with [`Record::Limited`](super::Record::Limited); by itself it is for events that
+/// come from elsewhere.
+pub struct Limited {
     main: GrowingFile,
     folder: PathBuf,
     limits: Limits,
@@ -56,6 +57,7 @@ pub(super) struct Limited {
 }
 
 impl Limited {
+    /// Writes the recording that was created.
     pub fn new(new: NewLimited) -> Self {
         let NewLimited {
             main,
@@ -85,6 +87,10 @@ impl Limited {
         self.main.current_path()
     }
 
+    /// Writes events, in order of time: what comes late counts as happening when the one before did.
+    ///
+    /// # Errors
+    /// If the disk is full, or a part cannot be created or dropped.
     pub fn write(&mut self, events: &[Event]) -> Result<(), LogError> {
         events.iter().try_for_each(|event| self.take(event))
     }
@@ -255,12 +261,19 @@ impl Limited {
         NewFile::write_all_to(&path, Existing::Replace, &bytes).map_err(written)
     }
 
+    /// Makes everything written so far readable to others.
+    ///
+    /// # Errors
+    /// If the disk is full.
     pub fn flush(&mut self) -> Result<(), LogError> {
         let part = self.part.as_mut();
         part.map_or(Ok(()), |(part, _)| part.flush())
     }
 
-    /// Completes it. The sentence that it ends with tells what could not be written, and where the rest is.
+    /// Completes it. One to which nothing was written is removed.
+    ///
+    /// # Errors
+    /// The sentence tells what could not be written, and where the rest is.
     pub fn finish(mut self) -> Result<(), String> {
         if self.part.is_none() {
             self.main.discard();
@@ -279,6 +292,16 @@ impl Limited {
             remove_folder(&folder);
         }
         Ok(())
+    }
+
+    /// Removes it: it is of no use.
+    pub(super) fn discard(self) {
+        let Self {
+            main, folder, part, ..
+        } = self;
+        drop(part);
+        main.discard();
+        remove_folder(&folder);
     }
 
     fn complete(&mut self) -> Result<(), LogError> {

@@ -54,7 +54,7 @@ impl Write for SharedLog {
 }
 
 /// A log as it was at one moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LogInMemory {
     pieces: Vec<Arc<[u8]>>,
     /// Which piece is read, and from where.

@@ -44,11 +44,8 @@ pub fn open(path: &Path, mut progress: impl FnMut(f32) -> bool) -> Result<Opened
     let mut opened = Opened::default();
     if path.is_dir() {
         let folder = Folder::of(path)?;
-        let skipped = |text| Note {
-            is_error: false,
-            text,
-        };
-        opened.notes.extend(folder.notes().into_iter().map(skipped));
+        let skipped = folder.notes().into_iter().map(Note::note);
+        opened.notes.extend(skipped);
         match &folder.recordings[..] {
             [] => return Err(folder.nothing()),
             [one] => opened.read_one(one, &mut progress)?,
@@ -132,9 +129,6 @@ impl Opened {
     }
 
     fn complain(&mut self, text: String) {
-        self.notes.push(Note {
-            is_error: true,
-            text,
-        });
+        self.notes.push(Note::error(text));
     }
 }

@@ -8,7 +8,7 @@ use loadscope_files::{GrowingFile, WriteError};
 use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 use loadscope_words::say;
 
-use super::journal::Entry;
+use super::journal::{Entry, NewFiles};
 use super::limited::Limited;
 use super::memory::SharedLog;
 use super::selection::{Selection, Selector};
@@ -38,23 +38,34 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
+    /// Only what is selected is recorded and shown.
+    ///
     /// # Errors
     /// If the log cannot be begun.
     pub fn new(
         record: Record,
+        selection: Selection,
         shared: SharedLog,
         out: Sender<Update>,
         wake: Waker,
     ) -> Result<Self, LogError> {
         let log = match record {
             Record::Off => None,
-            Record::Memory => Some(Log::Memory(LogWriter::new(shared, Compression::Zstd)?)),
-            Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
-            Record::Limited(new) => Some(Log::Limited(Box::new(Limited::new(new)))),
-            Record::Journal(entry) => {
-                let (file, entry) = entry.split();
-                Some(Log::Later(Box::new(Growing::new(file, Some(entry)))))
+            Record::Memory => {
+                let heading = selection.heading();
+                let log = LogWriter::headed(shared, Compression::Zstd, heading)?;
+                Some(Log::Memory(log))
             }
+            Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
+            Record::Limited(new) => Some(Log::Limited(Box::new(Limited::new(new)), None)),
+            Record::Journal(new) => Some(match new.split() {
+                (NewFiles::Whole(file), entry) => {
+                    Log::Later(Box::new(Growing::new(file, Some(entry))))
+                }
+                (NewFiles::Limited(new), entry) => {
+                    Log::Limited(Box::new(Limited::new(new)), Some(entry))
+                }
+            }),
         };
         Ok(Self {
             out,
@@ -63,15 +74,8 @@ impl Outgoing {
             flushed: Instant::now(),
             unflushed: false,
             content: 0,
-            selector: None,
+            selector: Selector::new(selection),
         })
-    }
-
-    /// Only this is recorded and shown.
-    #[must_use]
-    pub fn selecting(mut self, selection: Selection) -> Self {
-        self.selector = Selector::new(selection);
-        self
     }
 
     /// Writes events of any loaders, and drops those that there is no room for.
@@ -161,8 +165,8 @@ enum Log {
     File(Box<LogWriter<Growing>>, String),
     /// Nothing has been written yet.
     Later(Box<Growing>),
-    /// One with a limit.
-    Limited(Box<Limited>),
+    /// One with a limit; in the journal, if it has an entry.
+    Limited(Box<Limited>, Option<Entry>),
 }
 
 impl Log {
@@ -174,7 +178,7 @@ impl Log {
             Self::Later(_) => Ok(()),
             Self::Memory(log) => events.iter().try_for_each(|e| log.write(e)),
             Self::File(log, _) => events.iter().try_for_each(|e| log.write(e)),
-            Self::Limited(log) => log.write(events),
+            Self::Limited(log, _) => log.write(events),
         }
     }
 
@@ -197,7 +201,7 @@ impl Log {
             Self::Later(_) => Ok(()),
             Self::Memory(log) => log.flush(),
             Self::File(log, _) => log.flush(),
-            Self::Limited(log) => log.flush(),
+            Self::Limited(log, _) => log.flush(),
         }
     }
 
@@ -206,7 +210,7 @@ impl Log {
         match self {
             Self::Memory(_) | Self::Later(_) => None,
             Self::File(_, path) => Some(path),
-            Self::Limited(log) => Some(log.path().display().to_string()),
+            Self::Limited(log, _) => Some(log.path().display().to_string()),
         }
     }
 
@@ -218,7 +222,8 @@ impl Log {
                 Ok(())
             }
             Self::Memory(log) => log.finish().map(drop).map_err(|e| e.to_string()),
-            Self::Limited(log) => log.finish(),
+            Self::Limited(log, None) => log.finish(),
+            Self::Limited(log, Some(entry)) => finish_entry(*log, &entry),
             Self::File(log, path) => {
                 let kept = |e: &dyn std::fmt::Display| match std::fs::exists(&path) {
                     Ok(false) => say!("The recording is lost. {e}"),
@@ -233,6 +238,23 @@ impl Log {
                 })
             }
         }
+    }
+}
+
+/// Completes a run with a limit in the journal, unless it is of no use.
+fn finish_entry(log: Limited, entry: &Entry) -> Result<(), String> {
+    if entry.is_unwanted() {
+        log.discard();
+        return Ok(());
+    }
+    let finished = log.finish();
+    match entry.is_unwanted() {
+        // Only now: who discarded it left the parts to this thread.
+        true => {
+            entry.discard();
+            Ok(())
+        }
+        false => finished,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use loadscope_exchange::ImportError;
 use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 
-use super::events::each_event;
+use super::events::{each_event, heading_of};
 
 /// A recording in memory.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Packed {
 /// # Errors
 /// If it is nothing that can be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
-    let mut log = LogWriter::for_events(Vec::new(), Compression::Zstd)?;
+    let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading_of(path))?;
     let mut failed: Option<LogError> = None;
     let cut = each_event(path, |event| {
         let written = match contents {

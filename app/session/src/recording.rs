@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loadscope_files::{Existing, GrowingFile, WriteError};
-use loadscope_trace::{Compression, Heading, LogWriter};
+use loadscope_trace::{Compression, LogWriter};
 
 use super::Selection;
 
@@ -33,10 +33,7 @@ pub fn new_recording_in(
 
 /// A log without an event. One in which an epoch may begin in its middle says so.
 pub(super) fn head(compression: Compression, selection: &Selection) -> Vec<u8> {
-    let heading = match selection.is_all() {
-        true => Heading::Plain,
-        false => Heading::Limited,
-    };
-    let log = LogWriter::headed(Vec::new(), compression, heading).and_then(LogWriter::finish);
+    let log = LogWriter::headed(Vec::new(), compression, selection.heading());
+    let log = log.and_then(LogWriter::finish);
     log.unwrap_or_default()
 }

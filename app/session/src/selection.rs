@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use loadscope_trace::{BatchId, Event, EventKind, RunId};
+use loadscope_trace::{BatchId, Event, EventKind, Heading, RunId};
+
+/// So many epochs of a loader are known at a time. Beyond, the earliest that has ended is forgotten.
+const MOST_EPOCHS: usize = 1024;
 
 /// Which batches of each loader are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +31,7 @@ struct Selected {
     current: Option<u32>,
     /// Batches of it are in the recording.
     is_shown: bool,
-    /// The chosen epochs that last.
+    /// The chosen epochs that last, and those that have ended: what workers tell of their batches may come later.
     epochs: BTreeMap<u32, Of>,
     /// Batches that were dispatched in chosen epochs.
     dispatched: u64,
@@ -45,12 +48,21 @@ struct Of {
     yielded: u64,
     /// It is in the recording that this epoch has begun.
     is_recorded: bool,
+    has_ended: bool,
 }
 
 impl Selection {
     /// True if everything is recorded.
     pub fn is_all(&self) -> bool {
         self.skip_first == 0 && self.epochs.is_empty()
+    }
+
+    /// What the first line of the recording has to say: an epoch may begin in its middle.
+    pub fn heading(&self) -> Heading<'static> {
+        match self.is_all() {
+            true => Heading::Plain,
+            false => Heading::Limited,
+        }
     }
 
     fn has(&self, epoch: u32) -> bool {
@@ -103,9 +115,7 @@ impl Selected {
                 }
                 self.is_shown
             }
-            EventKind::EpochEnded { epoch } => {
-                self.epochs.remove(epoch).is_some_and(|of| of.is_recorded)
-            }
+            EventKind::EpochEnded { epoch } => self.end(*epoch),
             EventKind::Dispatched(dispatch) => {
                 let BatchId { epoch, idx } = dispatch.batch;
                 let Some(of) = self.epochs.get_mut(&epoch) else {
@@ -135,7 +145,8 @@ impl Selected {
             // The trainer waits for the batch after the last one that it got.
             EventKind::Consumer { waiting: true } => {
                 let of = self.current.and_then(|epoch| self.epochs.get(&epoch));
-                self.is_shown && of.is_some_and(|of| of.before + of.yielded >= skip)
+                let waits = |of: &Of| !of.has_ended && of.before + of.yielded >= skip;
+                self.is_shown && of.is_some_and(waits)
             }
             EventKind::Consumer { waiting: false } | EventKind::Gauge(_) => self.is_shown,
             EventKind::RunStarted(_)
@@ -152,6 +163,21 @@ impl Selected {
             | EventKind::State(_) => true,
         };
         (is_wanted, None)
+    }
+
+    /// An epoch has ended; whether that is recorded.
+    fn end(&mut self, epoch: u32) -> bool {
+        let Some(of) = self.epochs.get_mut(&epoch) else {
+            return false;
+        };
+        let is_first = !std::mem::replace(&mut of.has_ended, true);
+        let is_recorded = of.is_recorded;
+        while self.epochs.len() > MOST_EPOCHS
+            && let Some((&first, _)) = self.epochs.iter().find(|(_, of)| of.has_ended)
+        {
+            self.epochs.remove(&first);
+        }
+        is_first && is_recorded
     }
 
     fn has(&self, batch: BatchId, skip: u64) -> bool {
@@ -187,7 +213,7 @@ mod tests {
         run
     }
 
-    fn selected(events: &[Event], selection: Selection) -> Run {
+    fn kept(events: &[Event], selection: Selection) -> Vec<Event> {
         let mut selector = Selector::new(selection).expect("something is left out");
         let mut kept = Vec::new();
         // In pieces, as they come.
@@ -196,7 +222,35 @@ mod tests {
             selector.select(&mut piece);
             kept.append(&mut piece);
         }
-        run_of(&kept)
+        kept
+    }
+
+    fn selected(events: &[Event], selection: Selection) -> Run {
+        run_of(&kept(events, selection))
+    }
+
+    /// What workers tell comes so many events later than it happens.
+    fn late(events: &[Event], late: usize) -> Vec<Event> {
+        let of_worker = |event: &&Event| match &event.kind {
+            EventKind::Entered { stage, .. } => {
+                matches!(stage, Stage::Fetching | Stage::Collating | Stage::Returning)
+            }
+            kind => matches!(kind, EventKind::Fetched(_) | EventKind::Content(_)),
+        };
+        let mut order: Vec<(usize, &Event)> = events.iter().enumerate().collect();
+        let turn = |(at, event): &(usize, &Event)| match of_worker(event) {
+            true => at + late,
+            false => *at,
+        };
+        order.sort_by_key(turn);
+        order.into_iter().map(|(_, event)| event.clone()).collect()
+    }
+
+    /// The events as texts, whatever their order.
+    fn texts(events: &[Event]) -> Vec<String> {
+        let mut texts: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+        texts.sort();
+        texts
     }
 
     /// Batch, worker, and when it was in which stage.
@@ -238,10 +292,41 @@ mod tests {
             for wait in waits(&part) {
                 prop_assert!(of_all.contains(&wait), "{wait:?}");
             }
+            let of_part = waits(&part);
+            let later: Vec<BatchId> = chosen.iter().skip(1).map(|row| whole.batches()[*row].id).collect();
+            for wait in of_all.iter().filter(|(.., batch)| batch.is_some_and(|id| later.contains(&id))) {
+                prop_assert_eq!(of_part.iter().filter(|found| *found == wait).count(), 1, "{:?}", wait);
+            }
             let trained = |run: &Run| run.transitions().iter().filter(|t| t.stage == Stage::Training).count();
             prop_assert_eq!(trained(&part), chosen.len());
             prop_assert_eq!(part.has_ended(), true);
         }
+
+        #[test]
+        fn what_comes_after_the_end_of_its_epoch_is_kept_as_well(
+            workers in 1..4usize, skip in 0..70u64, first in 0..4u32, more in 0..3u32, by in 1..300usize,
+        ) {
+            let events = events(workers);
+            let selection = Selection { skip_first: skip, epochs: vec![first..=first + more] };
+            let in_order = kept(&events, selection.clone());
+            let late = kept(&late(&events, by), selection);
+            prop_assert_eq!(texts(&late), texts(&in_order));
+        }
+    }
+
+    #[test]
+    fn of_very_many_epochs_the_latest_are_known() {
+        let mut run = Selected::default();
+        let selection = Selection {
+            skip_first: 1,
+            epochs: Vec::new(),
+        };
+        for epoch in 0..MOST_EPOCHS as u32 * 2 {
+            run.hear(&selection, &EventKind::EpochStarted { epoch });
+            run.hear(&selection, &EventKind::EpochEnded { epoch });
+        }
+        assert_eq!(run.epochs.len(), MOST_EPOCHS);
+        assert!(run.epochs.contains_key(&(MOST_EPOCHS as u32 * 2 - 1)));
     }
 
     #[test]

@@ -231,8 +231,9 @@ impl Session {
         let shared = SharedLog::default();
         let log = Kept::of(&record, &shared);
         let seen = matches!(record, Record::Memory | Record::Journal(_));
-        let outgoing = Outgoing::new(record, shared, to_window.clone(), Arc::clone(&wake))?;
-        watched.follow(outgoing.selecting(selection), seen)?;
+        let (out, wakes) = (to_window.clone(), Arc::clone(&wake));
+        let outgoing = Outgoing::new(record, selection, shared, out, wakes)?;
+        watched.follow(outgoing, seen)?;
         Ok(Self {
             updates,
             origin: Origin::Program {

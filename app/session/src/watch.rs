@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use loadscope_live::{
-    Address, Attach, AttachError, End, Gauges, Introduction, Join, Listener, Lookout, Output,
-    Program, ProgramError, Remote, Request,
+    Address, Attach, AttachError, End, Gauges, Join, Listener, Lookout, Output, Program,
+    ProgramError, Remote, Request,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
@@ -18,6 +18,11 @@ use loadscope_words::say;
 use super::file::late;
 use super::outgoing::Outgoing;
 use super::{SessionError, Update};
+
+mod alone;
+mod notices;
+
+use notices::{nothing_seen, recording};
 
 /// How long what a process says may be on its way, while the run is watched.
 const STRAGGLERS: Nanos = Nanos(150_000_000);
@@ -59,6 +64,15 @@ struct Inner {
     ended: Condvar,
 }
 
+impl Inner {
+    /// It has ended: who waits for that goes on.
+    fn say(&self, end: End) {
+        let mut known = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(end);
+        self.ended.notify_all();
+    }
+}
+
 impl Watched {
     /// Starts `command`.
     ///
@@ -69,10 +83,10 @@ impl Watched {
         request: &Request,
         output: Output,
     ) -> Result<Self, ProgramError> {
-        Program::start(command, None, request, output).map(Self::of)
+        Self::start_in(None, command, request, output)
     }
 
-    /// Starts `command` in `folder`.
+    /// Starts `command` in `folder`, or else where this process was started.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -136,14 +150,8 @@ impl Watched {
     /// Waits until it has ended and everything it told was taken in. Without a session that follows it, nothing is.
     pub fn wait(&self) -> End {
         let alone = self.started().take();
-        if let Some((mut program, _)) = alone {
-            loop {
-                program.pass_signals_on();
-                if let Some(end) = program.ended() {
-                    return end;
-                }
-                std::thread::sleep(LOOK_EVERY);
-            }
+        if let Some((program, _)) = alone {
+            return alone::wait(program);
         }
         let mut end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -169,6 +177,14 @@ impl Watched {
     /// Asks the program to end.
     pub fn ask_to_end(&self, asking: Asking) {
         self.0.asking.fetch_max(asking as u8, Ordering::AcqRel);
+    }
+
+    /// Ends a program at once that no session follows: nobody would hear of it, or end it.
+    pub fn end_unfollowed(&self) {
+        let alone = self.started().take();
+        if let Some((program, _)) = alone {
+            self.0.say(alone::end(program));
+        }
     }
 
     /// A program that ran already is not recorded any more; it goes on.
@@ -346,13 +362,7 @@ impl Pump {
         let complaint = (self.join.loaders() == 0)
             .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
         self.outgoing.tell(Update::Ended(complaint));
-        let mut known = self
-            .shared
-            .end
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *known = Some(end);
-        self.shared.ended.notify_all();
+        self.shared.say(end);
     }
 
     fn pass_on(&mut self, mut events: Vec<Event>) {
@@ -370,42 +380,5 @@ impl Pump {
     }
 }
 
-/// `recording: process 123 (train.py), PyTorch 2.13.0, rank 1`
-fn recording(process: &Introduction) -> String {
-    let mut text = format!("recording: process {}", process.pid);
-    if !process.program.is_empty() {
-        text += &format!(" ({})", process.program);
-    }
-    if !process.torch.is_empty() {
-        text += &format!(", PyTorch {}", process.torch);
-    }
-    if let Some(rank) = process.rank {
-        text += &format!(", rank {rank}");
-    }
-    text
-}
-
-/// What to say of a program in which no loader was seen: the true reason, as far as it is known.
-fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Option<u32>) -> String {
-    let others: Vec<&str> = join.others().collect();
-    if !others.is_empty() {
-        return say!(
-            "No DataLoader was iterated in this program. It imported {}, which load data without one and cannot be recorded",
-            others.join(" and ")
-        );
-    }
-    if let Some(unrecorded) = lookout.and_then(|l| l.found().first()) {
-        return unrecorded.sentence();
-    }
-    match (join.pids().len(), running) {
-        (0, Some(pid)) => say!(
-            "Process {pid} told nothing: no iterator of a DataLoader was made meanwhile, or its Python was started before `python -m \
-             loadscope install` was called for it"
-        ),
-        (_, Some(pid)) => say!("No DataLoader was iterated in process {pid} meanwhile"),
-        (0, None) => say!("No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
-              ignore its environment (-I, -E, -S)")
-            .to_owned(),
-        (_, None) => say!("No DataLoader was iterated in this program, though it imported PyTorch").to_owned(),
-    }
-}
+#[cfg(all(test, unix))]
+mod tests;

@@ -9,6 +9,7 @@ pub mod empty;
 pub mod menu;
 pub mod parts;
 pub mod rows;
+pub mod sheet;
 pub mod signs;
 pub mod strip;
 pub mod table;

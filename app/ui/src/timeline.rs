@@ -25,6 +25,7 @@ mod names;
 mod others;
 mod overlay;
 pub mod paint;
+mod past;
 pub mod process;
 mod ruler;
 mod scene;
@@ -56,6 +57,7 @@ pub struct Timeline {
     body: body::Cache,
     minimap: minimap::Cache,
     others: others::Cache,
+    past: past::Cache,
     long: LongWaits,
     pointer: Option<Nanos>,
 }
@@ -97,7 +99,7 @@ impl Timeline {
             pinned: &pinned,
             long: &self.long,
             lanes: &Lanes::of(run, &state.look.folded).crowded(run, &grid),
-            whole: state.whole(),
+            whole: state.course(),
         };
         let mut asks = Asks::new(shown);
         if !ui.input(|i| i.pointer.any_down() || i.pointer.any_released()) {
@@ -135,6 +137,7 @@ impl Timeline {
         };
         body::contents(ui, &stage.pinned, &scene, &mut self.pinned, &mut asks);
         others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
+        past::show(ui, &stage, &scene, &mut self.past);
         overlay::paint(ui, &stage, &scene);
         found::paint_outlines(ui, &stage, &scene, &found::here(&scene, &axis));
         paint_curtain(ui, &areas, &scene);

@@ -84,11 +84,7 @@ impl App {
 
     /// Tells the user what went wrong.
     pub(crate) fn complain(&mut self, text: String) {
-        let notice = Notice {
-            is_error: true,
-            text,
-        };
-        let _ = self.state.tell(Message::Notice(notice));
+        let _ = self.state.tell(Message::Notice(Notice::error(text)));
     }
 
     /// Takes in what came from the page.

@@ -88,7 +88,7 @@ impl Window {
         }
         // Without a run it shows what the options of the next run will draw.
         let is_loading = matches!(state.session.source, Source::Loading { .. });
-        CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
+        let middle = CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
             if state.learn.shows_contents() {
                 commands.extend(learn::contents(ui, state));
             } else if state.prefs.workspace == Workspace::Sampling && !is_loading {
@@ -113,7 +113,7 @@ impl Window {
                 commands.extend(welcome::show(ui, state));
             }
         });
-        Self::above(ui, state, player, &mut commands);
+        Self::above(ui, state, middle.response.rect, player, &mut commands);
         self.remember_sizes(ui, model, sizes);
         commands
     }
@@ -143,10 +143,11 @@ impl Window {
         }
     }
 
-    /// What lies above everything else.
+    /// What lies above everything else. `middle` is the room between the panels at the sides.
     pub(crate) fn above(
         ui: &mut Ui,
         state: &State,
+        middle: Rect,
         player: Option<Rect>,
         commands: &mut Vec<Command>,
     ) {
@@ -155,7 +156,7 @@ impl Window {
         commands.extend(glossary::show(ui, state));
         commands.extend(watching::show(ui, state));
         commands.extend(messages::show(ui, state));
-        commands.extend(search::show(ui, state));
+        commands.extend(search::show(ui, state, middle));
         commands.extend(notices::show(ui, state));
         commands.extend(palette::show(ui, state));
         drop::show(ui);

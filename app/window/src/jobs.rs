@@ -6,6 +6,7 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::view::Workspace;
 
 mod diagnosis;
+mod question;
 mod sampling;
 
 /// All of them.

@@ -51,12 +51,12 @@ impl Window {
                     });
                 });
             });
-        CentralPanel::default()
+        let middle = CentralPanel::default()
             .frame(framed(palette.canvas, 0, 0))
             .show(ui, |ui| {
                 commands.extend(self.pipeline.show(ui, state));
             });
-        Self::above(ui, state, player, &mut commands);
+        Self::above(ui, state, middle.response.rect, player, &mut commands);
         commands
     }
 }

@@ -229,7 +229,7 @@ impl Training {
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
         if dataset.len() == Some(0) {
             probe.say(Level::Warning, || {
-                say!("The dataset has no samples, so the loader yields no batches").to_owned()
+                "The dataset has no samples, so the loader yields no batches".to_owned()
             });
         }
         for note in dataset.notes() {
@@ -250,7 +250,7 @@ impl Training {
         self.factor = factor;
         if factor > 1 {
             self.probe.say(Level::Info, || {
-                say!("In slow motion: each sample and each training step takes {factor} times as long")
+                format!("In slow motion: each sample and each training step takes {factor} times as long")
             });
         }
     }

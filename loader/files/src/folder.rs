@@ -1,6 +1,6 @@
 //! Folders that are made for several files, and files that others write into.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -50,9 +50,65 @@ pub fn file_for_others(path: &Path) -> Result<File, WriteError> {
     })
 }
 
+/// The same for a file that only this user can read. It counts as being written as long as a process has it open.
+///
+/// # Errors
+/// If it exists, or cannot be made.
+pub fn private_file_for_others(path: &Path) -> Result<File, WriteError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
+        _ => WriteError::io(path, "create", e),
+    })?;
+    // On other systems a lock keeps the other process from writing.
+    #[cfg(unix)]
+    crate::lock::take(&file);
+    Ok(file)
+}
+
+/// Makes a folder that only this user can read, with all that it stands in, or takes the one that is there.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn private_folder(path: &Path) -> Result<(), WriteError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = builder.create(path);
+    made.map_err(|e| WriteError::io(path, "create", e))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_private_can_be_read_by_its_user_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let folder = dir.path().join("a").join("b");
+        private_folder(&folder).expect("it is new");
+        private_folder(&folder).expect("it is there");
+        let path = folder.join("output.txt");
+        let file = private_file_for_others(&path).expect("it is new");
+        let again = private_file_for_others(&path);
+        assert!(matches!(again, Err(WriteError::Exists(_))), "{again:?}");
+        for (path, mode) in [(&folder, 0o700), (&path, 0o600)] {
+            let found = fs::metadata(path).expect("it is there").permissions();
+            assert_eq!(found.mode() & 0o777, mode, "{}", path.display());
+        }
+        // Another process that has it open holds it, too.
+        let same = file.try_clone().expect("a descriptor");
+        drop(file);
+        assert!(!crate::is_abandoned(&path));
+        drop(same);
+        assert!(crate::is_abandoned(&path));
+    }
 
     #[test]
     fn a_folder_is_new_or_empty_and_the_next_name_is_taken() {

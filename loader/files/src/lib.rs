@@ -28,7 +28,9 @@ mod temporary;
 
 pub use atomic::{NewFile, sweep_folder};
 pub use error::{ReadError, WriteError};
-pub use folder::{file_for_others, new_folder, new_folder_in};
+pub use folder::{
+    file_for_others, new_folder, new_folder_in, private_file_for_others, private_folder,
+};
 pub use growing::GrowingFile;
 pub use input::{Input, open_input, open_regular, read_bytes, read_text};
 pub use kernel::is_of_kernel;

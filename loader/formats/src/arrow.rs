@@ -53,7 +53,7 @@ impl Saved {
         for path in &files {
             let (file, ended) = IpcFile::open(path, &mut batches)?;
             if !ended {
-                notes.push(say!(
+                notes.push(format!(
                     "{}: it has no end mark. It may be cut off.",
                     file.place
                 ));

@@ -99,7 +99,7 @@ impl Coco {
         });
         let mut notes = Vec::new();
         if lost > 0 {
-            notes.push(say!(
+            notes.push(format!(
                 "{lost} annotations in {} are of pictures that it does not list, and are left out.",
                 annotations.display()
             ));

@@ -76,7 +76,7 @@ impl Columns {
                 classes.push((field.name(), names.clone()));
             }
             if let Some(what) = note(field.data_type()) {
-                notes.push(say!("{place}: column '{}' has {what}.", field.name()));
+                notes.push(format!("{place}: column '{}' has {what}.", field.name()));
             }
             columns.push(Column {
                 name: field.name().as_str().into(),
@@ -167,19 +167,15 @@ fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
 /// What is held as something else.
 fn note(field: &DataType) -> Option<&'static str> {
     match field {
-        DataType::Timestamp(_, Some(_)) => {
-            Some(say!("points in time, which are texts here, in UTC"))
-        }
-        DataType::Timestamp(_, None) => Some(say!("points in time, which are texts here")),
-        DataType::Date32 | DataType::Date64 => Some(say!("dates, which are texts here")),
-        DataType::Time32(_) | DataType::Time64(_) => Some(say!("times, which are texts here")),
-        DataType::Duration(_) => Some(say!(
-            "durations, which are whole numbers of their unit here"
-        )),
+        DataType::Timestamp(_, Some(_)) => Some("points in time, which are texts here, in UTC"),
+        DataType::Timestamp(_, None) => Some("points in time, which are texts here"),
+        DataType::Date32 | DataType::Date64 => Some("dates, which are texts here"),
+        DataType::Time32(_) | DataType::Time64(_) => Some("times, which are texts here"),
+        DataType::Duration(_) => Some("durations, which are whole numbers of their unit here"),
         DataType::Decimal32(..)
         | DataType::Decimal64(..)
         | DataType::Decimal128(..)
-        | DataType::Decimal256(..) => Some(say!("decimals, which are floats here")),
+        | DataType::Decimal256(..) => Some("decimals, which are floats here"),
         _ => None,
     }
 }

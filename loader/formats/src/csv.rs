@@ -247,18 +247,18 @@ fn notes(header: &[Arc<str>], too_wide: usize, place: &Place) -> Vec<String> {
     let mut notes = Vec::new();
     if too_wide > 0 {
         let rows = if too_wide == 1 {
-            say!(n: "row has")
+            "row has"
         } else {
-            say!(n: "rows have")
+            "rows have"
         };
-        notes.push(say!(
+        notes.push(format!(
             "{place}: {too_wide} {rows} more fields than the header, and cannot be read."
         ));
     }
     if let [only] = header
         && let Some(other) = [';', '\t', '|'].into_iter().find(|c| only.contains(*c))
     {
-        notes.push(say!(
+        notes.push(format!(
             "{place}: there is one column. If {other:?} separates columns, say so."
         ));
     }

@@ -62,8 +62,10 @@ impl Npz {
         }
         let notes = match others {
             0 => Vec::new(),
-            1 => vec![say!("{place}: 1 file in it is no array and is left out.")],
-            n => vec![say!(
+            1 => vec![format!(
+                "{place}: 1 file in it is no array and is left out."
+            )],
+            n => vec![format!(
                 "{place}: {n} files in it are no arrays and are left out."
             )],
         };

@@ -78,7 +78,7 @@ impl Parquet {
         let columns = same_columns(&opened, &place)?;
         let mut notes = columns.notes.clone();
         if bytes > ROOM as u64 {
-            notes.push(say!(
+            notes.push(format!(
                 "{place}: decoded it takes about {} MB, of which {} are kept. In random order parts are decoded again and again; smaller \
                  row groups help.",
                 bytes >> 20,

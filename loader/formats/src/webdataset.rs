@@ -86,7 +86,7 @@ impl WebDataset {
         let mut notes = Vec::new();
         if shards.len() == 1 {
             notes.push(
-                say!("There is one shard, so that one worker has all samples. More workers need as many shards").to_owned(),
+                "There is one shard, so that one worker has all samples. More workers need as many shards".to_owned(),
             );
         }
         Ok(Self {

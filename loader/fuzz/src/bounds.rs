@@ -18,23 +18,26 @@ static METER: Meter = Meter;
 struct Meter;
 
 impl Meter {
-    #[expect(clippy::print_stderr, reason = "the process ends here")]
     fn came(bytes: usize) {
         let live = LIVE.fetch_add(bytes, Relaxed).wrapping_add(bytes);
         if live > PEAK.load(Relaxed) {
             PEAK.store(live, Relaxed);
         }
-        // It must not panic here. Saying something takes memory, too.
+        // Saying something takes memory, too.
         if live > MOST.load(Relaxed) {
             MOST.store(usize::MAX, Relaxed);
-            eprintln!("an input takes {} MiB of memory", live >> 20);
-            std::process::abort();
+            end_with(live);
         }
     }
 
     fn went(bytes: usize) {
         LIVE.fetch_sub(bytes, Relaxed);
     }
+}
+
+/// Ends the process with what it took. An allocator must not unwind, and a function of C aborts instead.
+extern "C" fn end_with(live: usize) -> ! {
+    panic!("an input takes {} MiB of memory", live >> 20);
 }
 
 // SAFETY: everything is handed on to the system's allocator as it came.

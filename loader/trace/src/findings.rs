@@ -37,6 +37,8 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// The findings, the worst first.
     pub findings: Vec<Finding>,
+    /// What remedies need to know of the loader.
+    loader: remedy::Loader,
 }
 
 impl Diagnosis {
@@ -45,12 +47,11 @@ impl Diagnosis {
         Self::from(&Survey::of(run), prospects, more)
     }
 
-    /// The same once it is known what other settings of a run with so many `workers` would bring: what was advised before gives way to
-    /// what is forecast.
+    /// The same once it is known what other settings of the run would bring: what was advised before gives way to what is forecast.
     #[must_use]
-    pub fn agreeing(&self, workers: usize, prospects: &Prospects) -> Self {
+    pub fn agreeing(&self, prospects: &Prospects) -> Self {
         let mut findings = self.findings.clone();
-        remedy::agree(&mut findings, workers, Some(prospects));
+        remedy::agree(&mut findings, self.loader, Some(prospects));
         Self {
             findings,
             ..self.clone()
@@ -60,7 +61,8 @@ impl Diagnosis {
     /// The same for who has surveyed the run already.
     pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);
-        remedy::agree(&mut findings, survey.workers, prospects);
+        let loader = remedy::Loader::of(survey);
+        remedy::agree(&mut findings, loader, prospects);
         findings.extend(more);
         // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
@@ -68,6 +70,7 @@ impl Diagnosis {
         Self {
             verdict: Verdict::of(survey, &findings, prospects),
             findings,
+            loader,
         }
     }
 }

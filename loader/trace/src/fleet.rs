@@ -1,6 +1,6 @@
 //! Several runs of one session: the loaders of a program, and those of its ranks, on one clock.
 
-use crate::{Activity, Event, Glance, Lane, Nanos, Run, RunId};
+use crate::{Activity, Event, Glance, Lane, Nanos, Past, Run, RunId};
 
 /// All runs of a session, by the id that their events carry.
 #[derive(Clone, Debug, Default)]
@@ -89,9 +89,13 @@ impl Fleet {
     }
 }
 
-/// From the first epoch of any of `runs` to their last event, also if these are hidden.
+/// From the first epoch of any of `runs`, or from where everything is kept of it, to their last event, also if these are hidden.
 pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nanos)> {
-    let of = |run: &Run| Some((run.whole_start()?, run.whole_end()));
+    let of = |run: &Run| {
+        let kept = run.past().and_then(Past::until);
+        let start = run.whole_start()?;
+        Some((start.max(kept.unwrap_or(start)), run.whole_end()))
+    };
     let all = runs.into_iter().filter_map(of);
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use crate::{Event, EventKind, Kept, Level, Message, Nanos, Retention, RunId};
 
+mod flying;
+mod gauges;
 mod state;
 mod tracked;
 

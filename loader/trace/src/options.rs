@@ -180,6 +180,17 @@ pub enum PinMemory {
     Mlock,
 }
 
+impl PinMemory {
+    /// As Python writes it; `mlock`, which PyTorch does not have, by its name.
+    pub fn python(self) -> &'static str {
+        match self {
+            Self::Off => "False",
+            Self::On => "True",
+            Self::Mlock => "mlock",
+        }
+    }
+}
+
 /// What to do when a sample fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

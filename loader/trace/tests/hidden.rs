@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{
-    Counter, Diagnosis, Event, Glance, Lane, Moment, Nanos, Run, Summary, Track,
+    Counter, Diagnosis, Event, EventKind, Glance, Lane, Moment, Nanos, Run, RunId, Summary, Track,
 };
 use proptest::prelude::*;
 
@@ -252,10 +252,20 @@ fn the_moment_moves_within_a_frame_however_long_the_run_is() {
     assert_eq!(run.transitions().len(), all);
 }
 
+/// Events of these kinds, one in each nanosecond.
+fn each_nanosecond(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
+    let event = |(at, kind)| Event {
+        at: Nanos(at),
+        run: RunId(0),
+        kind,
+    };
+    (0..).zip(kinds).map(event).collect()
+}
+
 /// An error about a batch that comes before the batch, and one that comes after it.
 #[test]
 fn an_error_that_comes_before_its_batch_belongs_to_it() {
-    use loadscope_trace::{BatchId, EventKind, Level, Message, RunId};
+    use loadscope_trace::{BatchId, Level, Message};
 
     let batch = BatchId { epoch: 0, idx: 0 };
     let error = || {
@@ -273,14 +283,7 @@ fn an_error_that_comes_before_its_batch_belongs_to_it() {
         EventKind::dispatched(batch, None, Vec::new()),
         error(),
     ];
-    let events: Vec<Event> = (0..)
-        .zip(kinds)
-        .map(|(at, kind)| Event {
-            at: Nanos(at),
-            run: RunId(0),
-            kind,
-        })
-        .collect();
+    let events = each_nanosecond(kinds);
     let mut run = Run::default();
     events[..3].iter().for_each(|event| run.apply(event));
     assert!(run.batches()[0].has_error);
@@ -290,7 +293,7 @@ fn an_error_that_comes_before_its_batch_belongs_to_it() {
 /// A batch without samples that is measured twice: what came first counts.
 #[test]
 fn a_batch_without_samples_is_measured_once() {
-    use loadscope_trace::{BatchId, EventKind, Fetched, RunId, StageTiming};
+    use loadscope_trace::{BatchId, Fetched, StageTiming};
 
     let batch = BatchId { epoch: 0, idx: 0 };
     let fetched = |stage: &str| {
@@ -310,14 +313,7 @@ fn a_batch_without_samples_is_measured_once() {
         fetched("augment"),
         EventKind::Consumer { waiting: true },
     ];
-    let events: Vec<Event> = (0..)
-        .zip(kinds)
-        .map(|(at, kind)| Event {
-            at: Nanos(at),
-            run: RunId(0),
-            kind,
-        })
-        .collect();
+    let events = each_nanosecond(kinds);
     let mut run = Run::default();
     events.iter().for_each(|event| run.apply(event));
     let stages = run.sample_stages(0).map(|s| s.names.to_vec());

@@ -243,7 +243,7 @@ fn dataloader_rs(ready: &Ready, peers: &Path, folder: &str, features: &[&str]) -
 }
 
 /// Runs cargo and gives the executable of a target, wherever cargo put it.
-fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
+pub fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
     let output = cargo
         .arg("--message-format=json-render-diagnostics")
         .stderr(Stdio::inherit())

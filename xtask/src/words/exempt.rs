@@ -149,6 +149,11 @@ pub const EXEMPT: &[Exempt] = &[
     exempt("loader/engine/src/collate/stack.rs", &[""], Why::PyTorch),
     exempt("loader/engine/src/dataset/concat.rs", &[""], Why::PyTorch),
     exempt(
+        "loader/engine/src/dataset/folder.rs",
+        &["{} directly in", "{} without pictures", "{files} ending in"],
+        Why::Recorded,
+    ),
+    exempt(
         "loader/engine/src/dataset/list.rs",
         &["list index"],
         Why::PyTorch,
@@ -198,6 +203,11 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt(
+        "loader/engine/src/loader/iter.rs",
+        &[". PyTorch ends"],
+        Why::Recorded,
+    ),
+    exempt(
         "loader/engine/src/pin.rs",
         &["'pin_memory' argument"],
         Why::PyTorch,
@@ -214,17 +224,66 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt(
+        "loader/engine/src/run.rs",
+        &["The dataset has no", "In slow motion"],
+        Why::Recorded,
+    ),
+    exempt(
         "loader/engine/src/run/collate.rs",
         &["stack expects", "storage that is", "each element in"],
         Why::PyTorch,
     ),
+    exempt("loader/engine/src/run/lenient.rs", &[""], Why::Recorded),
     exempt(
         "loader/engine/src/worker.rs",
         &["cannot access local"],
         Why::PyTorch,
     ),
+    exempt(
+        "loader/formats/src/arrow.rs",
+        &["{}: it has no end mark"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/audio/folder.rs",
+        &["{}: "],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/coco.rs",
+        &["{lost} annotations"],
+        Why::Recorded,
+    ),
     exempt("loader/formats/src/coco/index.rs", &[" at line"], Why::Code),
+    exempt(
+        "loader/formats/src/coco/index.rs",
+        &["{} of {} annotations", "{inverted} of"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/columns.rs",
+        &[
+            "{place}: column",
+            "points in time",
+            "dates, which",
+            "times, which",
+            "durations, which",
+            "decimals, which",
+        ],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/csv.rs",
+        &["{place}: ", "row has", "rows have"],
+        Why::Recorded,
+    ),
     exempt("loader/formats/src/jsonl.rs", &[" at line"], Why::Code),
+    exempt("loader/formats/src/npz.rs", &["{place}: "], Why::Recorded),
+    exempt(
+        "loader/formats/src/parquet.rs",
+        &["{place}: decoded"],
+        Why::Recorded,
+    ),
     exempt(
         "loader/formats/src/sql/postgresql/column.rs",
         &["BEGIN ", "FETCH "],
@@ -249,6 +308,11 @@ pub const EXEMPT: &[Exempt] = &[
         "loader/formats/src/sql/sqlite/connection.rs",
         &["PRAGMA "],
         Why::Code,
+    ),
+    exempt(
+        "loader/formats/src/webdataset.rs",
+        &["There is one shard"],
+        Why::Recorded,
     ),
 ];
 

@@ -4,7 +4,7 @@ use loadscope_trace::{Nanos, Run};
 use loadscope_words::say;
 
 use crate::Datasets;
-use crate::loaders::trainer;
+use crate::loaders::{Part, trainer};
 use crate::report::compare::{Comparison, Outcome, change, shown, title};
 
 /// Into so many parts the longer run is divided.
@@ -51,8 +51,8 @@ pub struct Row {
 pub struct Strip {
     /// How long it was at it.
     pub total: Nanos,
-    /// Shares of each part in which it trained and in which it waited.
-    pub parts: Vec<(f32, f32)>,
+    /// What it did in each part of the time.
+    pub parts: Vec<Part>,
     /// Its share of the longer run, 0 to 1.
     pub width: f32,
 }
@@ -137,7 +137,7 @@ mod tests {
         assert!((other.width - 1.0).abs() < 1e-6 && this.width < 0.5);
         // Each strip shows all the time that its trainer had.
         for (strip, run) in [(other, &before), (this, &after)] {
-            let shown: f32 = strip.parts.iter().map(|(t, w)| t + w).sum();
+            let shown: f32 = strip.parts.iter().map(|p| p.trained + p.waiting()).sum();
             let spent = run.spent(Lane::Trainer, Nanos::ZERO, run.end());
             let all = spent.of(Activity::Training) + spent.of(Activity::Waiting);
             let part = other.total.0 as f32 / PARTS as f32;

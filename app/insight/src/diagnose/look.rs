@@ -21,8 +21,6 @@ pub const SHOWN: usize = 10;
 pub struct Look {
     /// The verdict and the findings.
     pub diagnosis: Diagnosis,
-    /// Workers of the run.
-    pub workers: usize,
     /// What the trainer waited for.
     pub blame: Blame,
     /// From the beginning of the first epoch to the end.
@@ -135,7 +133,6 @@ impl Look {
         });
         Ok(Self {
             total: survey.total(),
-            workers: survey.workers,
             program: Program::of(all, id),
             parts: parts(&survey, &blame, &longest),
             ready_batches: blame
@@ -154,7 +151,7 @@ impl Look {
     #[must_use]
     pub fn agreeing(&self, prospects: &Prospects) -> Self {
         Self {
-            diagnosis: self.diagnosis.agreeing(self.workers, prospects),
+            diagnosis: self.diagnosis.agreeing(prospects),
             ..self.clone()
         }
     }

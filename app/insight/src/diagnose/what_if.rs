@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_trace::{Prospects, Run};
+use loadscope_trace::{Nanos, Prospects, Run};
 
 use crate::background::{Progress, Unwanted};
 use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
@@ -101,13 +101,15 @@ impl WhatIf {
         &self.outlook.configurations[self.outlook.cheapest]
     }
 
+    /// What other settings are held against, see [`Prospects::now`].
+    pub fn now(&self) -> Nanos {
+        let known = self.prospects.as_ref().map(Prospects::now);
+        known.unwrap_or_else(|| self.recorded.time())
+    }
+
     /// By how much the forecast of the recorded setting is off from what was recorded: a share of it.
     pub fn own_error(&self) -> f64 {
-        let took = self.recorded.time().as_secs_f64();
-        match took > 0.0 {
-            true => self.outlook.recorded.time.as_secs_f64() / took - 1.0,
-            false => 0.0,
-        }
+        self.prospects.as_ref().map_or(0.0, Prospects::error)
     }
 
     /// What one change would bring, in one sentence.
@@ -150,6 +152,7 @@ mod tests {
             }
         }
         assert!(what_if.own_error().abs() < 0.001);
+        assert_eq!(what_if.outlook.recorded.time, what_if.now());
         let sentence = what_if.sentence().map(|s| s.replace('\u{2009}', " "));
         assert_eq!(
             sentence.as_deref(),

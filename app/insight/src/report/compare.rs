@@ -4,37 +4,34 @@ use std::fmt::Write as _;
 
 use loadscope_trace::{Cause, FindingId, Nanos, Run, Severity};
 use loadscope_words::{left, say};
-use oorandom::Rand64;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Report;
-use super::facts::rate;
 use crate::Datasets;
-use crate::format::percent;
-use crate::format::signed;
 
 mod chance;
 pub mod differ;
 mod distribution;
+mod measure;
 mod paired;
 mod pieces;
 pub mod rules;
 mod strip;
 mod titles;
 
+use chance::CONFIDENCE;
 pub use chance::Outcome;
-use chance::{CONFIDENCE, FEW_PIECES, SEED, any_of};
 pub use distribution::Quantile;
 use distribution::quantiles;
+pub(crate) use measure::change_of;
+use measure::measures;
+pub use measure::{Measure, change, shown};
 use paired::Noise;
 pub(crate) use pieces::Drawn;
 use pieces::{epochs_of, piece, summed, yield_the_same};
 use strip::strip;
 pub use titles::title;
 
-/// So often both runs are drawn anew.
-const DRAWS: usize = 1_000;
 /// Two runs, and what differs.
 pub struct Comparison<'a> {
     /// The first.
@@ -48,42 +45,6 @@ pub struct Comparison<'a> {
     /// How the times of single batches are spread.
     pub distributions: Vec<Quantile>,
 }
-
-/// A number of both runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measure {
-    /// Its name for scripts.
-    pub id: &'static str,
-    /// In the first run.
-    pub a: f64,
-    /// In the second one.
-    pub b: f64,
-    /// The second over the first, minus 1; none if the first is zero.
-    pub change: Option<f64>,
-    /// The lower end of its confidence interval; none if there are too few batches.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-    /// What to think of it.
-    pub outcome: Outcome,
-}
-
-type Value64 = fn(&Drawn) -> f64;
-/// Names, values, and whether more is better.
-const MEASURES: [(&str, Value64, bool); 4] = [
-    ("samples_per_second", |d| d.samples / d.cycle * 1e9, true),
-    ("wait_share", |d| d.waited / d.cycle, false),
-    (
-        "wait_seconds_per_batch",
-        |d| d.waited / d.batches * 1e-9,
-        false,
-    ),
-    (
-        "work_seconds_per_batch",
-        |d| d.work / d.batches * 1e-9,
-        false,
-    ),
-];
 
 impl<'a> Comparison<'a> {
     /// Holds two runs against each other, epoch by epoch.
@@ -292,149 +253,6 @@ impl<'a> Comparison<'a> {
         }
         Ok(())
     }
-}
-
-/// `+12 % (+9.1 % to +15 %)`; of a share in points of a hundred: `−20 points (−28 to −12)`.
-pub fn change(m: &Measure) -> String {
-    if m.id == "wait_share" {
-        let points = |change: f64| {
-            let points = (change * m.a * 100.0).round();
-            match points {
-                0.0 => "0".to_owned(),
-                p if p < 0.0 => format!("−{}", -p),
-                p => format!("+{p}"),
-            }
-        };
-        return match (m.change, m.low, m.high) {
-            (Some(change), Some(low), Some(high)) => say!(
-                "{} points ({} to {})",
-                points(change),
-                points(low),
-                points(high)
-            ),
-            (Some(change), ..) => say!("{} points", points(change)),
-            _ => "—".to_owned(),
-        };
-    }
-    match (m.change, m.low, m.high) {
-        (Some(change), Some(low), Some(high)) => {
-            say!("{} ({} to {})", signed(change), signed(low), signed(high))
-        }
-        (Some(change), ..) => signed(change),
-        _ => "—".to_owned(),
-    }
-}
-
-/// Its name, and both values as people read them.
-pub fn shown(m: &Measure) -> (&'static str, String, String) {
-    let time = |s: f64| Nanos::from_secs_f64(s).to_string();
-    match m.id {
-        "samples_per_second" => (say!("samples/s"), rate(m.a), rate(m.b)),
-        "wait_share" => (say!("share waited"), percent(m.a), percent(m.b)),
-        "wait_seconds_per_batch" => (say!("waited per batch"), time(m.a), time(m.b)),
-        _ => (say!("work per batch"), time(m.a), time(m.b)),
-    }
-}
-
-/// With `noise` both yield the same batches in the same order: those are not drawn anew.
-fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>) -> Vec<Measure> {
-    let whole = |epochs: &[Vec<Drawn>]| {
-        let mut sum = Drawn::default();
-        epochs.iter().flatten().for_each(|d| sum.add(d));
-        sum
-    };
-    let (of_a, of_b) = (whole(a), whole(b));
-    if of_a.batches == 0.0 || of_b.batches == 0.0 {
-        return Vec::new();
-    }
-    let mut random = Rand64::new(SEED);
-    let enough = |epochs: &[Vec<Drawn>]| epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES;
-    let draws: Vec<(Drawn, Drawn)> = match enough(a) && enough(b) {
-        true => (0..DRAWS)
-            .map(|_| match noise {
-                Some(noise) => (of_a, noise.draw(&of_b, &mut random)),
-                None => (draw(a, &mut random), draw(b, &mut random)),
-            })
-            .collect(),
-        false => Vec::new(),
-    };
-    let ratio = |x: f64, y: f64| (x > 0.0 && y.is_finite()).then(|| y / x - 1.0);
-    let measure = |(id, value, more_is_better): (&'static str, Value64, bool)| {
-        let drawn = draws.iter().filter_map(|(x, y)| ratio(value(x), value(y)));
-        let mut drawn: Vec<f64> = drawn.collect();
-        drawn.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let last = drawn.len().checked_sub(1)?;
-            drawn.get((share * last as f64).round() as usize).copied()
-        };
-        let (low, high) = (at((1.0 - CONFIDENCE) / 2.0), at((1.0 + CONFIDENCE) / 2.0));
-        let outcome = match (low, high) {
-            (Some(low), _) if low > 0.0 && more_is_better => Outcome::Improved,
-            (_, Some(high)) if high < 0.0 && !more_is_better => Outcome::Improved,
-            (Some(low), _) if low > 0.0 => Outcome::Worse,
-            (_, Some(high)) if high < 0.0 => Outcome::Worse,
-            _ => Outcome::Unclear,
-        };
-        let (a, b) = (value(&of_a), value(&of_b));
-        let change = ratio(a, b);
-        Measure {
-            id,
-            a,
-            b,
-            change,
-            low,
-            high,
-            outcome,
-        }
-    };
-    MEASURES.into_iter().map(measure).collect()
-}
-
-/// By how much a value changes from one to the other, and where that lies with this confidence; no interval where there are too
-/// few pieces.
-pub(crate) fn change_of(
-    a: &[Vec<Drawn>],
-    b: &[Vec<Drawn>],
-    value: impl Fn(&Drawn) -> f64,
-) -> Option<(f64, Option<(f64, f64)>)> {
-    let ratio = |x: f64, y: f64| (x > 0.0 && y.is_finite()).then(|| y / x - 1.0);
-    let whole = |all: &[Vec<Drawn>]| {
-        let mut sum = Drawn::default();
-        all.iter().flatten().for_each(|d| sum.add(d));
-        value(&sum)
-    };
-    let change = ratio(whole(a), whole(b))?;
-    let few = |all: &[Vec<Drawn>]| all.iter().map(Vec::len).sum::<usize>() < FEW_PIECES;
-    if few(a) || few(b) {
-        return Some((change, None));
-    }
-    let mut random = Rand64::new(SEED);
-    let draws = (0..DRAWS).filter_map(|_| {
-        let (x, y) = (draw(a, &mut random), draw(b, &mut random));
-        ratio(value(&x), value(&y))
-    });
-    let mut draws: Vec<f64> = draws.collect();
-    draws.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let last = draws.len().checked_sub(1)?;
-        draws.get((share * last as f64).round() as usize).copied()
-    };
-    let ends = at((1.0 - CONFIDENCE) / 2.0).zip(at((1.0 + CONFIDENCE) / 2.0));
-    Some((
-        change,
-        ends.map(|(low, high)| (low.min(change), high.max(change))),
-    ))
-}
-
-/// As many pieces of each epoch as it has, each any one of them.
-fn draw(epochs: &[Vec<Drawn>], random: &mut Rand64) -> Drawn {
-    let mut sum = Drawn::default();
-    for pieces in epochs {
-        for _ in pieces {
-            sum.add(any_of(pieces, random));
-        }
-    }
-    sum
 }
 
 #[cfg(test)]

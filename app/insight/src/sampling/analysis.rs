@@ -255,9 +255,7 @@ fn ranks(
         };
         builder.add(rank, &order.indices, seeds);
         // The first ones stand for all: which are shown does not depend on how many there are.
-        if (rank as usize) < Overlay::MOST {
-            by_rank.take(rank, &order.indices);
-        }
+        by_rank.take_first(rank, &order.indices);
         wanted.is_ok()
     };
     let told = predict::ranks(o, question.epoch, question.datasets, &mut each);

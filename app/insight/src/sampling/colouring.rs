@@ -61,6 +61,15 @@ impl Colouring {
         }
     }
 
+    /// What is shown of this order: itself, or one colour where there is an obstacle. It stays chosen for the next order.
+    #[must_use]
+    pub fn in_force(self, answers: &Answers) -> Self {
+        match self.obstacle(answers) {
+            None => self,
+            Some(_) => Self::Nothing,
+        }
+    }
+
     /// The orders that are laid over each other; `None`: just the one that is looked at.
     pub fn overlay(self, answers: &Answers) -> Option<&Overlay> {
         match self {
@@ -161,6 +170,7 @@ mod tests {
         let mut answers = answers();
         let alone = Colouring::ALL.map(|by| by.obstacle(&answers).is_some());
         assert_eq!(alone, [false, false, false, false, true, true]);
+        assert_eq!(Colouring::Rank.in_force(&answers), Colouring::Nothing);
         for number in [0, 1] {
             answers.epochs.take(number, &[0, 1]);
             answers.by_rank.take(number, &[number.into()]);
@@ -170,6 +180,7 @@ mod tests {
                 .iter()
                 .all(|by| by.obstacle(&answers).is_none())
         );
+        assert_eq!(Colouring::Rank.in_force(&answers), Colouring::Rank);
         assert_eq!(Colouring::Epoch.overlay(&answers), Some(&answers.epochs));
         answers.labels = None;
         assert!(Colouring::Class.obstacle(&answers).is_some());

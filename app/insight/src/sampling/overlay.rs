@@ -13,6 +13,8 @@ pub struct Layer {
     /// Those after the pieces.
     rest: Vec<u64>,
     len: usize,
+    /// Its indices are below this.
+    bound: u64,
 }
 
 /// Orders that are laid over each other. A copy is cheap: it shares all but the ends of the orders.
@@ -52,6 +54,10 @@ impl Layer {
     }
 
     fn take(&mut self, indices: &[u64]) {
+        let largest = indices.iter().copied().max();
+        self.bound = self
+            .bound
+            .max(largest.map_or(0, |index| index.saturating_add(1)));
         self.rest.extend_from_slice(indices);
         self.len += indices.len();
         if self.rest.len() >= Self::PIECE {
@@ -93,6 +99,34 @@ impl Overlay {
         }
     }
 
+    /// The order with this number, as a whole, if there is room for it beside those before. As soon as one has none, no further one is
+    /// taken: the first ones stay.
+    pub fn take_first(&mut self, number: u32, indices: &[u64]) {
+        if self.is_cut || self.layers.len() >= Self::MOST {
+            return;
+        }
+        match self.points + indices.len() > Self::MOST_POINTS {
+            true => self.is_cut = true,
+            false => self.take(number, indices),
+        }
+    }
+
+    /// The place among them of the order with this number: what it is coloured by.
+    pub fn place(&self, number: u32) -> Option<u32> {
+        let place = self.layers.iter().position(|of| of.number == number);
+        place.and_then(|place| u32::try_from(place).ok())
+    }
+
+    /// The numbers of the first and of the last order.
+    pub fn ends(&self) -> Option<(u32, u32)> {
+        Some((self.layers.front()?.number, self.layers.back()?.number))
+    }
+
+    /// Indices of all of them are below this.
+    pub fn bound(&self) -> u64 {
+        self.layers.iter().map(|of| of.bound).max().unwrap_or(0)
+    }
+
     /// The orders, in the order in which they came.
     pub fn layers(&self) -> impl ExactSizeIterator<Item = &Layer> {
         self.layers.iter()
@@ -120,6 +154,7 @@ mod tests {
 
     use super::*;
 
+    /// All indices of an order.
     fn all(layer: &Layer) -> Vec<u64> {
         layer
             .pieces()
@@ -130,21 +165,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_order_has_what_came_for_it(pieces in prop::collection::vec((0..5u32, 0..40_000usize), 0..20)) {
+        fn each_order_has_what_came_for_it(pieces in prop::collection::vec((0..30u32, 0..40_000usize), 0..40)) {
+            let pieces: Vec<(u32, Vec<u64>)> = pieces
+                .into_iter()
+                .enumerate()
+                .map(|(k, (number, len))| (number, (0..len as u64).map(|i| i + k as u64).collect()))
+                .collect();
             let mut overlay = Overlay::default();
-            let mut wanted: Vec<(u32, Vec<u64>)> = Vec::new();
-            let mut sorted = pieces.clone();
-            sorted.sort_by_key(|(number, _)| *number);
-            for (k, (number, len)) in sorted.into_iter().enumerate() {
-                let indices: Vec<u64> = (0..len as u64).map(|i| i + k as u64).collect();
-                overlay.take(number, &indices);
-                match wanted.last_mut() {
-                    Some((last, of)) if *last == number => of.extend(&indices),
-                    _ => wanted.push((number, indices)),
+            for (number, indices) in &pieces {
+                overlay.take(*number, indices);
+            }
+            // An order counts if it is later than all that came before it; the latest of them stay, with all that came for them.
+            let mut begun: Vec<u32> = Vec::new();
+            for (number, _) in &pieces {
+                if begun.last().is_none_or(|last| number > last) {
+                    begun.push(*number);
                 }
             }
+            let of = |number: &u32| pieces.iter().filter(|(n, _)| n == number).flat_map(|(_, i)| i.clone()).collect();
+            let stay = &begun[begun.len().saturating_sub(Overlay::MOST)..];
+            let wanted: Vec<(u32, Vec<u64>)> = stay.iter().map(|number| (*number, of(number))).collect();
             let got: Vec<(u32, Vec<u64>)> = overlay.layers().map(|l| (l.number, all(l))).collect();
             prop_assert_eq!(&got, &wanted);
+            let largest = wanted.iter().flat_map(|(_, of)| of).max();
+            prop_assert_eq!(overlay.bound(), largest.map_or(0, |index| index + 1));
+            prop_assert_eq!(overlay.ends(), stay.first().copied().zip(stay.last().copied()));
             for layer in overlay.layers() {
                 let mut next = 0;
                 for (at, piece) in layer.pieces() {
@@ -154,6 +199,27 @@ mod tests {
                 prop_assert_eq!(next, layer.len());
             }
         }
+    }
+
+    /// Of eight ranks with 1.25 million indices each the last three stayed, in the colours of the first.
+    #[test]
+    fn the_first_ranks_stay_where_there_is_no_room_for_all() {
+        let mut overlay = Overlay::default();
+        let indices = vec![7; 1_250_000];
+        for rank in 0..8 {
+            overlay.take_first(rank, &indices);
+        }
+        // A shorter one of later does not come into a gap.
+        overlay.take_first(8, &[1]);
+        assert_eq!((overlay.ends(), overlay.is_cut()), (Some((0, 2)), true));
+        assert_eq!(
+            [0, 2, 3].map(|n| overlay.place(n)),
+            [Some(0), Some(2), None]
+        );
+        assert_eq!((overlay.points(), overlay.bound()), (3_750_000, 8));
+        let mut many = Overlay::default();
+        (0..20).for_each(|rank| many.take_first(rank, &[rank.into()]));
+        assert_eq!((many.ends(), many.is_cut()), (Some((0, 7)), false));
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Action {
             A::Export => (say!("Export…"), say!("Writes the run as a trace for Perfetto, or as tables"), with(CTRL, Key::E), G::File),
             A::CancelExport => (say!("Cancel the export"), say!("Stops writing; nothing half-written is left"), None, G::File),
             A::ChooseFolder => (say!("Choose a folder of pictures…"), say!("Loads your own JPEG and PNG pictures"), None, G::File),
-            A::WatchProgram => (say!("Watch a PyTorch program"), say!("Runs your own training script, unchanged, and shows its loaders live"), None, G::File),
+            A::WatchProgram => (say!("Watch a PyTorch program"), say!("Runs your own training script, unchanged, and shows its loaders live. A page in a browser copies the command that does"), None, G::File),
             A::SavePicture => (say!("Save batch image…"), say!("Writes the enlarged picture to a PNG file, pixel by pixel"), None, G::File),
             A::CopyValues => (say!("Copy the values"), say!("Puts the values of the selected batch on the clipboard, one row a sample"), key(Key::C), G::File),
             A::CopyContent => (say!("Copy the content as JSON"), say!("Puts all that is known of the selected batch's content on the clipboard"), with(SHIFT, Key::C), G::File),

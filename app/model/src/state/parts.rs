@@ -28,7 +28,7 @@ use crate::sketch::Sketches;
 use crate::trying::Trying;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
-use crate::watching::Watching;
+use crate::watching::{Program, Watching};
 
 /// A recording on its way to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub struct SessionState {
     pub source: Source,
     /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
     pub watched: bool,
+    /// That program, if it can be started again.
+    pub program: Option<Program>,
     /// What is known of the run; empty while there is none.
     pub run: Shared<Run>,
     /// The options that the run was started with: those of the run itself have seeds that were drawn for it as well.
@@ -223,8 +225,6 @@ pub struct Place {
     pub language: Language,
     /// The language that was asked for at the start, whatever is remembered.
     pub asked_language: Option<Language>,
-    /// The program that was started to be watched, and its arguments, as a person would type them.
-    pub program: Option<String>,
     /// Live runs are written to a journal as they come: what was not saved is offered at the next start.
     pub keeps_journal: bool,
     /// Runs that were not saved before their window ended.

@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use super::edit::edit;
 use super::escape::escape;
-use super::look::set_view;
+use super::look::show_all;
 use super::{find, lanes, learn, loader, look, take, travel};
 use crate::clipboard;
 use crate::command::Action;
@@ -157,7 +157,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::ZoomOut => look::zoom(state, look::ZOOM),
         A::PanLeft => look::pan(state, -1),
         A::PanRight => look::pan(state, 1),
-        A::ShowAll => set_view(state, None),
+        A::ShowAll => show_all(state),
         A::FitSelection | A::ZoomToRange => look::fit_selection(state),
         A::ViewBack => look::back(state),
         A::ViewForward => look::forward(state),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_insight::arrival::{Arrival, Notice};
+use loadscope_insight::arrival::{About, Arrival, Notice};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
 use loadscope_words::say;
@@ -77,19 +77,15 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             state.session.exporting = None;
             match why {
                 Some(text) => {
-                    complain(state, &text);
+                    let notice = Notice::error(capital(&text));
+                    let about = About::Export;
+                    state.session.notices.push(Notice { about, ..notice });
                     type_again(state);
                 }
                 None => state.overlay.hint = Some(say!("The export was cancelled").to_owned()),
             }
         }
-        Arrival::Notice(text) => tell(
-            state,
-            Notice {
-                is_error: false,
-                text,
-            },
-        ),
+        Arrival::Notice(text) => tell(state, Notice::note(text)),
         Arrival::Failed(text) => complain(state, &text),
     }
     None
@@ -116,9 +112,8 @@ fn exported(state: &mut State, files: &[PathBuf]) {
     state.overlay.typed = None;
     state.session.exporting = None;
     // What failed before has succeeded.
-    let failed = say!("The run was not exported");
     let notices = &mut state.session.notices;
-    notices.retain(|notice| !(notice.is_error && notice.text.starts_with(failed)));
+    notices.retain(|notice| notice.about != About::Export);
     let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
     state.overlay.hint = Some(say!("Exported to {}", names.join(say!(", "))));
 }
@@ -139,10 +134,8 @@ pub fn tell(state: &mut State, notice: Notice) {
 
 /// Tells the user what went wrong. On the command line the same sentences follow the name of the program.
 fn complain(state: &mut State, text: &str) {
-    state.session.notices.push(Notice {
-        is_error: true,
-        text: capital(text),
-    });
+    let notice = Notice::error(capital(text));
+    state.session.notices.push(notice);
 }
 
 /// The options become those of the recording; undo restores the earlier ones.

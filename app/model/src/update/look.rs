@@ -71,8 +71,16 @@ pub fn pan(state: &mut State, way: i64) {
 }
 
 fn take(state: &mut State, view: TimeView) {
-    let view = view.kept_within(state.whole());
+    let view = view.kept_within(state.course());
     set_view(state, Some(view));
+}
+
+/// Shows the run as far as everything is kept of it; once that is shown, also its far past.
+pub fn show_all(state: &mut State) {
+    let course = state.course();
+    let has_past = course != state.whole();
+    let view = (has_past && state.session.view.is_none()).then_some(course);
+    set_view(state, view);
 }
 
 /// Zooms to what is selected.
@@ -107,7 +115,7 @@ pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeVi
     let pivot = pivot.unwrap_or(Nanos(shown.start.0.midpoint(shown.end.0)));
     let zoomed = shown.zoomed(pivot, (-zoom).exp2());
     let moved = zoomed.shifted(Nanos((zoomed.len().0 as f64 * pan).round() as i64));
-    moved.kept_within(state.whole())
+    moved.kept_within(state.course())
 }
 
 /// Shows `view` while keys are held: all of the way is one step back, with the tap that it began with.

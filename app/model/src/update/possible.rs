@@ -153,7 +153,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             say!("There is no marker: press M to place one"),
         ),
         A::ZoomOut | A::PanLeft | A::PanRight => no_time.or(unless(
-            session.view.is_some(),
+            session.view.is_some() || state.course() != state.whole(),
             say!("The whole run is on the screen: zoom in first"),
         )),
         A::FitSelection => no_steps.or(unless(
@@ -329,9 +329,9 @@ fn matches(state: &State) -> Option<&'static str> {
 /// Why the program that is watched cannot be run with other arguments.
 fn tries(state: &State) -> Option<&'static str> {
     match &state.look.trying {
-        _ if state.place.program.is_none() => {
-            Some(say!("Only for a program that loadscope watch has started"))
-        }
+        _ if state.session.program.is_none() => Some(say!(
+            "Only for a program that was started here or by loadscope watch"
+        )),
         Some(trying) if trying.is_running() => Some(say!("The program is being tried already")),
         _ if state.session.watched && state.session.source.is_live() => Some(say!(
             "The program is still running, and would compete with its tries"

@@ -60,12 +60,6 @@ pub fn left_over(state: &mut State, left_over: Vec<LeftOver>, on_start_page: boo
             "{} not saved before Loadscope ended. Close this one to open it from the start page",
             plural(count, say!(n: "run was"), say!(n: "runs were"))
         );
-        tell(
-            state,
-            Notice {
-                is_error: false,
-                text,
-            },
-        );
+        tell(state, Notice::note(text));
     }
 }

@@ -49,7 +49,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let existing = args.force.existing();
     let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(&args.web, name_of(&path)) {
+    let mut shown = match Shown::begin(&args.web, name_of(&path), &selection) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -90,7 +90,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // What cannot be shown is recorded all the same.
-    let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path)) {
+    let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path), &selection) {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(format!("{e:#}"))),
     };

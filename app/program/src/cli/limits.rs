@@ -31,7 +31,7 @@ pub struct LimitArgs {
 
 impl LimitArgs {
     /// What was asked for; `None` to keep everything.
-    fn limits(&self) -> Option<Limits> {
+    pub fn limits(&self) -> Option<Limits> {
         let Self {
             last,
             max_size,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -17,10 +17,12 @@ use super::terminal::{complain, print};
 use super::web::{Shown, WebArgs};
 use super::window;
 use super::window::WindowArgs;
+use crate::window::Extent;
 use loadscope_insight::tune::overrides_of_all;
+use loadscope_model::watching::Program;
 use loadscope_session::{
-    End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Selection, Session, Update,
-    Watched, at_exit, end_at_once, end_by, give_signals_back, take_signals, tells_of_set,
+    End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Session, Update, Watched,
+    end_by, give_signals_back, take_signals, tells_of_set,
 };
 
 /// A program and how it is recorded.
@@ -31,6 +33,15 @@ pub struct RecordArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// A program and how much of it is kept until it is saved.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -91,12 +102,15 @@ impl ProgramArgs {
     }
 
     /// The program as other runs of it would be started: only on this host.
-    fn repeatable(&self) -> &[OsString] {
+    fn repeatable(&self) -> Option<Program> {
         #[cfg(unix)]
         if self.ssh.is_some() {
-            return &[];
+            return None;
         }
-        &self.command
+        Some(Program {
+            command: self.command.clone(),
+            folder: None,
+        })
     }
 }
 
@@ -120,7 +134,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let created = (args.limits).create(output, existing, default_names(), &selection);
     let file = created.context(say!("The program was not started: it cannot be recorded"))?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(&args.program.web, name_of(&path)) {
+    let mut shown = match Shown::begin(&args.program.web, name_of(&path), &selection) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -165,29 +179,31 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs a program with the window open. Ends as the program ends.
-pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
+pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let extent = Extent {
+        selection: args.program.select.selection(),
+        limits: args.limits.limits(),
+    };
+    let args = &args.program;
     let request = args.request()?;
-    let shown = Shown::begin(&args.web, None).context(say!("The program was not started"))?;
+    let shown = Shown::begin(&args.web, None, &extent.selection);
+    let shown = shown.context(say!("The program was not started"))?;
     take_signals();
     let watched = match args.start(&request) {
         Ok(watched) => watched,
         Err(e) => return Ok(not_started(&e)),
     };
     if shown.is_some() {
-        record_in_journal(&watched, args.select.selection(), shown);
+        record_in_journal(&watched, extent, shown);
         return end_as(watched.wait());
     }
-    *lock(&SHOWN) = Some(watched.clone());
-    at_exit(window_is_gone);
     give_signals_back_after(&watched);
-    let selection = args.select.selection();
-    let opened = window::watch(&watched, (args.repeatable(), selection), window);
-    *lock(&SHOWN) = None;
+    let opened = window::watch(&watched, (args.repeatable(), extent.clone()), window);
     if let Err(e) = &opened {
         complain(format_args!("{e:#}"));
         // If the window never listened, the program is recorded all the same. It ends as it would have.
         if !watched.is_followed() {
-            record_in_journal(&watched, args.select.selection(), None);
+            record_in_journal(&watched, extent, None);
         }
     } else if !watched.has_ended() {
         complain(say!("the window is closed; the program goes on"));
@@ -214,36 +230,15 @@ fn give_signals_back_after(watched: &Watched) {
     );
 }
 
-/// The program that a window shows.
-static SHOWN: Mutex<Option<Watched>> = Mutex::new(None);
-
-fn lock(shown: &Mutex<Option<Watched>>) -> MutexGuard<'_, Option<Watched>> {
-    shown.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A library ends this process because its display is gone. The program goes on, and so does its journal.
-fn window_is_gone() {
-    let Some(watched) = lock(&SHOWN).take() else {
-        return;
-    };
-    watched.look_away();
-    if !watched.has_ended() {
-        complain(say!("the display is gone; the program goes on"));
-    }
-    match watched.wait() {
-        End::Signal(number) => end_by(number),
-        End::Code(code) => end_at_once(code & 0xff),
-    }
-}
-
 /// The name of a file, for a page.
 pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
 /// Records a program that has no window into the user's journal.
-fn record_in_journal(watched: &Watched, selection: Selection, mut shown: Option<Shown>) {
-    let begin = |journal: Journal| journal.begin_with(&selection).ok();
+fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>) {
+    let Extent { selection, limits } = extent;
+    let begin = |journal: Journal| journal.begin_with(&selection, limits).ok();
     let entry = Journal::of_user().and_then(begin);
     let path = entry.as_ref().map(|new| new.entry().path().to_owned());
     let record = entry.map_or(Record::Off, Record::Journal);

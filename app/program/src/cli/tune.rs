@@ -96,6 +96,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let folder = folder(args).context(say!("The program was not started"))?;
     let job = Job {
         command: args.command.clone(),
+        started_in: None,
         stop: args.stop_after.0,
         tries: args.tries.into(),
         asked: args.asked.clone(),

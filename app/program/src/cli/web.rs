@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
+use loadscope_session::Selection;
 use loadscope_words::say;
 
 use super::share::{name_of, recording};
@@ -89,8 +90,12 @@ impl Shown {
     ///
     /// # Errors
     /// If this build has no page, or the port is taken.
-    pub fn begin(args: &WebArgs, name: Option<&str>) -> anyhow::Result<Option<Self>> {
-        let shown = Self::open(args, name, false)?;
+    pub fn begin(
+        args: &WebArgs,
+        name: Option<&str>,
+        selection: &Selection,
+    ) -> anyhow::Result<Option<Self>> {
+        let shown = Self::open(args, name, selection, false)?;
         if let Some(shown) = &shown {
             // Standard output is the program's own.
             complain(shown.server.link());
@@ -102,11 +107,20 @@ impl Shown {
     ///
     /// # Errors
     /// As [`Self::begin`].
-    pub fn in_frame(args: &WebArgs, name: Option<&str>) -> anyhow::Result<Option<Self>> {
-        Self::open(args, name, true)
+    pub fn in_frame(
+        args: &WebArgs,
+        name: Option<&str>,
+        selection: &Selection,
+    ) -> anyhow::Result<Option<Self>> {
+        Self::open(args, name, selection, true)
     }
 
-    fn open(args: &WebArgs, name: Option<&str>, in_frame: bool) -> anyhow::Result<Option<Self>> {
+    fn open(
+        args: &WebArgs,
+        name: Option<&str>,
+        selection: &Selection,
+        in_frame: bool,
+    ) -> anyhow::Result<Option<Self>> {
         if !args.web {
             return Ok(None);
         }
@@ -117,7 +131,7 @@ impl Shown {
         };
         let page = page(&about, &[])?.into_bytes();
         let (spool, writer) =
-            Spool::new().context(say!("there is no place for what is shown live"))?;
+            Spool::new(selection).context(say!("there is no place for what is shown live"))?;
         let data = Data::Growing(spool);
         let site = Site {
             page,

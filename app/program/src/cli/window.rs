@@ -1,23 +1,22 @@
 //! Opening the window.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::PoisonError;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
 
-use super::terminal::complain;
 use crate::preferences::Store;
 use crate::window::preview::Learn;
-use crate::window::{App, Start, Started};
+use crate::window::{App, Extent, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
-use loadscope_session::{Journal, Selection, Watched, look, refusal};
+use loadscope_model::watching::Program;
+use loadscope_session::{Journal, Watched, look, refusal};
 use loadscope_words::{Language, say};
 
 mod display;
+mod gone;
 
 /// What draws the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -44,13 +43,13 @@ pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> 
 /// Opens the window with a program that was started.
 pub fn watch(
     watched: &Watched,
-    (program, selection): (&[OsString], Selection),
+    (program, extent): (Option<Program>, Extent),
     args: &WindowArgs,
 ) -> anyhow::Result<ExitCode> {
     let start = Start {
         watched: Some(watched.clone()),
-        program: program.to_vec(),
-        selection,
+        program,
+        extent,
         ..of_user(args)
     };
     show(start, args)
@@ -112,6 +111,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         persist_window: false,
         ..eframe::NativeOptions::default()
     };
+    gone::wait_if_gone(start.watched.clone(), &started);
     let made = display::guarded(|| {
         eframe::run_native(
             "loadscope",
@@ -124,9 +124,12 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             }),
         )
     });
+    gone::is_closed();
     let Some(made) = made else {
+        gone::wait_for(&started, say!("the display is gone; the program goes on"));
         bail!(say!("the display is gone"));
     };
+    gone::wait_for(&started, say!("the window is closed; the program goes on"));
     if let Err(error) = made {
         bail!(say!(
             "cannot open a window: {}. Is there a display, and an OpenGL driver? \
@@ -134,17 +137,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             without_place(&error.to_string())
         ));
     }
-    wait_for(&started);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Programs that were started from the window go on without it, and are recorded to their end.
-fn wait_for(started: &Started) {
-    let started = started.lock().unwrap_or_else(PoisonError::into_inner);
-    for watched in started.iter().filter(|watched| !watched.has_ended()) {
-        complain(say!("the window is closed; the program goes on"));
-        watched.wait();
-    }
 }
 
 /// An error of the window system, without the place in its source, which is a path on the host that built it.

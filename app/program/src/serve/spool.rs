@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use loadscope_files::TemporaryFolder;
-use loadscope_trace::{Event, LogError, LogWriter};
+use loadscope_session::Selection;
+use loadscope_trace::{Compression, Event, LogError, LogWriter};
 use loadscope_words::say;
 
 /// What is read at a time, bytes.
@@ -38,14 +39,16 @@ pub struct Writer {
 }
 
 impl Spool {
-    /// An empty one, and what writes into it.
+    /// An empty one for what is selected, and what writes into it.
     ///
     /// # Errors
     /// If there is no place for it.
-    pub fn new() -> io::Result<(Arc<Self>, Writer)> {
+    pub fn new(selection: &Selection) -> io::Result<(Arc<Self>, Writer)> {
         let folder = TemporaryFolder::new("loadscope-web-")?;
         let path = folder.path().join("run.jsonl");
-        let mut log = LogWriter::create(&path).map_err(io::Error::other)?;
+        let file = File::create_new(&path)?;
+        let mut log = LogWriter::headed(file, Compression::None, selection.heading())
+            .map_err(io::Error::other)?;
         log.flush().map_err(io::Error::other)?;
         let file = File::open(&path)?;
         let spool = Arc::new(Self {
@@ -151,7 +154,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_whole_and_once() {
-        let (spool, mut writer) = Spool::new().expect("a place");
+        let (spool, mut writer) = Spool::new(&Selection::default()).expect("a place");
         let (mut at, mut all) = (0, Vec::new());
         let mut read = |spool: &Spool| {
             loop {
@@ -164,7 +167,7 @@ mod tests {
                 all.extend(piece);
             }
         };
-        assert!(read(&spool).starts_with(b"{\"loadscope\":"));
+        assert!(read(&spool).starts_with(b"{\"loadscope\":1,"));
         writer.write(&events(20_000));
         read(&spool);
         assert!(spool.end().is_none());
@@ -177,5 +180,16 @@ mod tests {
         let folder = spool.path.parent().expect("in a folder").to_owned();
         drop((writer, spool));
         assert!(!folder.exists());
+    }
+    /// An epoch may begin in its middle: a page of an older version must not take it for whole.
+    #[test]
+    fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
+        let selection = Selection {
+            skip_first: 5,
+            epochs: Vec::new(),
+        };
+        let (spool, _writer) = Spool::new(&selection).expect("a place");
+        let first = spool.read(0).expect("it is there");
+        assert!(first.starts_with(b"{\"loadscope\":2,"));
     }
 }

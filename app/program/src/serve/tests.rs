@@ -1,6 +1,7 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::time::Instant;
 
+use loadscope_session::Selection;
 use loadscope_trace::{Event, EventKind, Nanos, RunId};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
@@ -23,7 +24,7 @@ fn growing() -> (Server, Writer) {
 }
 
 fn growing_in(in_frame: bool) -> (Server, Writer) {
-    let (spool, writer) = Spool::new().expect("a place");
+    let (spool, writer) = Spool::new(&Selection::default()).expect("a place");
     let site = Site {
         page: b"<p>page".to_vec(),
         data: Data::Growing(spool),
@@ -146,7 +147,7 @@ fn a_page_gets_every_line_also_when_it_comes_again() {
 /// It gets no more than what may be under way; what is recorded is written as fast as without it.
 #[test]
 fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
-    let (spool, mut writer) = Spool::new().expect("a place");
+    let (spool, mut writer) = Spool::new(&Selection::default()).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
     let (stream, _) = listener.accept().expect("it came");

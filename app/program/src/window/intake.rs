@@ -39,10 +39,7 @@ impl App {
 
     /// Tells the user what went wrong.
     pub(super) fn complain(&mut self, text: String) {
-        self.say(Notice {
-            is_error: true,
-            text,
-        });
+        self.say(Notice::error(text));
     }
 
     /// Tells the user.

@@ -6,16 +6,16 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use loadscope_insight::arrival::Notice;
-use loadscope_model::watching::ProgramToWatch;
+use loadscope_model::watching::{Program, ProgramToWatch};
 use loadscope_session::{End, Output, Request, Watched};
 use loadscope_words::say;
+
+use super::outputs::Outputs;
 
 /// So many of the last lines that a program wrote are shown when it fails.
 const LAST_LINES: usize = 4;
 /// They are looked for in so many bytes at the end.
 const LAST_BYTES: i64 = 4096;
-/// Names that are tried for the file of what it writes.
-const MOST_NAMES: u32 = 10_000;
 
 /// A program that was started from the window.
 pub(super) struct Launched {
@@ -24,10 +24,20 @@ pub(super) struct Launched {
     name: String,
     /// What it writes.
     output: PathBuf,
+    /// As it is started again.
+    pub again: Program,
+}
+
+impl Launched {
+    /// It cannot be watched: it is ended, and what it has printed is not kept.
+    pub fn give_up(self) {
+        self.watched.end_unfollowed();
+        let _ = std::fs::remove_file(self.output);
+    }
 }
 
 /// Starts a program; the sentence says why it cannot be.
-pub(super) fn start(program: &ProgramToWatch) -> Result<Launched, String> {
+pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<Launched, String> {
     let command = program.command()?;
     let folder = program.folder();
     if let Some(folder) = folder.as_deref().filter(|folder| !folder.is_dir()) {
@@ -39,13 +49,9 @@ pub(super) fn start(program: &ProgramToWatch) -> Result<Launched, String> {
             file.display()
         ));
     }
-    let (output, file) = new_output().map_err(|e| {
-        let folder = std::env::temp_dir();
-        say!(
-            "{}: what the program prints cannot be written there: {e}",
-            folder.display()
-        )
-    })?;
+    let (output, file) = outputs
+        .create()
+        .map_err(|e| say!("What the program prints cannot be kept: {e}"))?;
     let request = Request {
         previews: if program.previews {
             ProgramToWatch::PICTURES
@@ -68,23 +74,8 @@ pub(super) fn start(program: &ProgramToWatch) -> Result<Launched, String> {
         watched,
         name,
         output,
+        again: Program { command, folder },
     })
-}
-
-/// A new file for what a program prints.
-fn new_output() -> io::Result<(PathBuf, File)> {
-    let folder = std::env::temp_dir();
-    let id = std::process::id();
-    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-    for n in 1..=MOST_NAMES {
-        let path = folder.join(format!("loadscope-output-{id}-{n}.txt"));
-        match File::create_new(&path) {
-            Ok(file) => return Ok((path, file)),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => last = e,
-            Err(e) => return Err(e),
-        }
-    }
-    Err(last)
 }
 
 /// How a program ended, and where what it printed is.
@@ -93,10 +84,8 @@ pub(super) fn notice(launched: &Launched, end: End) -> Notice {
     let shown = output.display();
     let how = match end {
         End::Code(0) => {
-            return Notice {
-                is_error: false,
-                text: say!("The program {name} has ended. What it printed is in {shown}"),
-            };
+            let text = say!("The program {name} has ended. What it printed is in {shown}");
+            return Notice::note(text);
         }
         End::Code(code) => say!("The program {name} has ended with exit code {code}"),
         End::Signal(number) => say!("The program {name} was ended by signal {number}"),
@@ -106,8 +95,7 @@ pub(super) fn notice(launched: &Launched, end: End) -> Notice {
         true => say!("{how}. What it printed is in {shown}"),
         false => say!("{how}. What it printed is in {shown}; at the end:\n{lines}"),
     };
-    let is_error = true;
-    Notice { is_error, text }
+    Notice::error(text)
 }
 
 fn last_lines(path: &Path) -> io::Result<String> {
@@ -128,7 +116,9 @@ mod tests {
     use super::*;
 
     fn why(program: &ProgramToWatch) -> String {
-        start(program).err().expect("it cannot be started")
+        start(program, &mut Outputs::of(None))
+            .err()
+            .expect("it cannot be started")
     }
 
     #[test]

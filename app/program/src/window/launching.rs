@@ -5,24 +5,26 @@ use std::sync::PoisonError;
 use eframe::egui::Context;
 use loadscope_model::message::Message;
 use loadscope_model::watching::ProgramToWatch;
-use loadscope_session::Selection;
 
-use super::App;
 use super::launch::{Launched, notice, start};
+use super::{App, Extent};
 
 impl App {
     /// Starts a program and watches it; the sheet says why it cannot be.
     pub(super) fn launch(&mut self, ctx: &Context, program: &ProgramToWatch) {
-        match start(program) {
-            Ok(launched) => {
-                self.watch(ctx, &launched.watched, Selection::default());
-                let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-                started.push(launched.watched.clone());
-                drop(started);
-                self.launched.push(launched);
-            }
-            Err(why) => self.tell(ctx, Message::NotWatched(why)),
+        let launched = match start(program, &mut self.outputs) {
+            Ok(launched) => launched,
+            Err(why) => return self.tell(ctx, Message::NotWatched(why)),
+        };
+        let (watched, again) = (&launched.watched, launched.again.clone());
+        if let Err(e) = self.watch(ctx, watched, Extent::default(), Some(again)) {
+            launched.give_up();
+            return self.tell(ctx, Message::NotWatched(e.to_string()));
         }
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.push(launched.watched.clone());
+        drop(started);
+        self.launched.push(launched);
     }
 
     /// Says of programs that were started here how they ended.

@@ -47,7 +47,7 @@ impl App {
             Some(Effect::Simulate) => self.simulate(ctx),
             Some(Effect::Open(path)) => self.open(ctx, path),
             Some(Effect::Watch(program)) => self.launch(ctx, &program),
-            Some(Effect::AskScript) => self.dialogs.script(self.state.overlay.watching.as_ref()),
+            Some(Effect::AskScript) => self.dialogs.script(),
             Some(Effect::Check(check)) => self.check(ctx, *check),
             Some(Effect::Compare(path)) => self.compare_with(ctx, path),
             Some(Effect::AskCompare) => self.dialogs.compare(),

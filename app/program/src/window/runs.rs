@@ -9,11 +9,12 @@ use eframe::egui::Context;
 use loadscope_model::message::Message;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
-use loadscope_session::{Pace, Record, Selection, Session, SessionError, Watched};
+use loadscope_model::watching::Program;
+use loadscope_session::{Pace, Record, Session, SessionError, Watched};
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
-use super::App;
+use super::{App, Extent};
 
 /// Other owners of a run that is gone keep it for no longer than this.
 const LET_GO: Duration = Duration::from_secs(1);
@@ -23,7 +24,7 @@ const AT_ONCE: usize = 8;
 
 impl App {
     pub(super) fn start(&mut self, ctx: &Context, pace: Pace) {
-        let record = self.record(&Selection::default());
+        let record = self.record(&Extent::default());
         let options = &self.state.prefs.options;
         let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
@@ -34,11 +35,25 @@ impl App {
         self.begin(ctx, session, Source::Live { paused }, false);
     }
 
-    pub(super) fn watch(&mut self, ctx: &Context, watched: &Watched, selection: Selection) {
-        let record = self.record(&selection);
+    /// Watches a program that was started, and may be started again.
+    ///
+    /// # Errors
+    /// If it cannot be watched. It runs then, and nobody follows it.
+    pub(super) fn watch(
+        &mut self,
+        ctx: &Context,
+        watched: &Watched,
+        extent: Extent,
+        again: Option<Program>,
+    ) -> Result<(), SessionError> {
+        let record = self.record(&extent);
         let wake = Arc::clone(&self.wake);
-        let session = Session::watch_part(watched, selection, record, wake);
-        self.begin(ctx, session, Source::Live { paused: false }, true);
+        let session = Session::watch_part(watched, extent.selection, record, wake)?;
+        self.begin(ctx, Ok(session), Source::Live { paused: false }, true);
+        if let Some(again) = again {
+            self.tell(ctx, Message::Watches(again));
+        }
+        Ok(())
     }
 
     pub(super) fn simulate(&mut self, ctx: &Context) {
@@ -146,11 +161,11 @@ impl App {
     }
 
     /// Where a live run is kept until it is saved.
-    fn record(&mut self, selection: &Selection) -> Record {
+    fn record(&mut self, extent: &Extent) -> Record {
         let Some(journal) = &self.journal else {
             return Record::Memory;
         };
-        match journal.begin_with(selection) {
+        match journal.begin_with(&extent.selection, extent.limits) {
             Ok(new) => Record::Journal(new),
             Err(e) => {
                 let text = say!(

@@ -1,6 +1,5 @@
 //! Runs the program that is watched with other arguments, in a thread of its own.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -65,13 +64,4 @@ fn run(job: &Job, ends: &AtomicUsize, news: &Sender<News>, wake: &Waker) {
         Err(e) => Outcome::Failed(e.to_string()),
     };
     tell(News::Over(outcome));
-}
-
-/// The program and its arguments as a person would type them, as far as they are text.
-pub(super) fn shown(command: &[OsString]) -> Option<String> {
-    let words: Vec<String> = command
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }

@@ -8,6 +8,7 @@ use eframe::egui::Context;
 use loadscope_files::new_folder_in;
 use loadscope_model::message::Message;
 use loadscope_model::trying::News;
+use loadscope_model::watching::Program;
 use loadscope_session::Stop;
 use loadscope_session::tune::Job;
 use loadscope_words::say;
@@ -25,7 +26,10 @@ const MOST_NAMES: u32 = 10_000;
 impl App {
     /// Begins to try.
     pub(super) fn try_program(&mut self, ctx: &Context) {
-        match self.tries() {
+        let Some(program) = self.state.session.program.clone() else {
+            return;
+        };
+        match self.tries(program) {
             Ok((folder, tries)) => {
                 self.tries = Some(tries);
                 self.tell(ctx, Message::Trying(News::Begun(folder)));
@@ -34,14 +38,17 @@ impl App {
         }
     }
 
-    fn tries(&self) -> Result<(PathBuf, Tries), String> {
+    /// The session that is shown names the program; the recordings go into a folder beside it.
+    fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
-        let folder =
-            new_folder_in(names.map(|name| self.tries_in.join(name))).map_err(|e| e.to_string())?;
+        let place = program.folder.clone().unwrap_or_default();
+        let folder = new_folder_in(names.map(|name| place.join(name)));
+        let folder = folder.map_err(|e| e.to_string())?;
         let made_at = &self.state.session.run.info.made_at;
         let job = Job {
-            command: self.program.clone(),
+            command: program.command,
+            started_in: program.folder,
             stop: Stop::Batches(NonZeroU64::new(BATCHES).unwrap_or(NonZeroU64::MIN)),
             tries: TRIES,
             asked: Vec::new(),

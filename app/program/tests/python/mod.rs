@@ -26,6 +26,30 @@ pub fn pytorch() -> Option<PathBuf> {
     made("venv", "import torch")
 }
 
+/// Any Python for a test that needs one. Without one a line says that this was not tested.
+#[allow(dead_code, reason = "some tests say more, or need PyTorch")]
+#[allow(clippy::print_stderr, reason = "a test says what it did not run")]
+pub fn needed_python() -> Option<PathBuf> {
+    let found = python();
+    if found.is_none() {
+        eprintln!("There is no Python here, so this was not tested");
+    }
+    found
+}
+
+/// A Python that has PyTorch for a test that needs it. Without one a line says that this was not tested.
+#[allow(dead_code, reason = "some tests say more, or need any Python")]
+#[allow(clippy::print_stderr, reason = "a test says what it did not run")]
+pub fn needed_pytorch() -> Option<PathBuf> {
+    let found = pytorch();
+    if found.is_none() {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
+        );
+    }
+    found
+}
+
 /// One that has as well what trains with PyTorch: the one that `LOADSCOPE_LIBRARIES_PYTHON` names, or the one that
 /// `cargo xtask setup --formats` and `cargo xtask kinds` make.
 #[allow(dead_code, reason = "most tests need PyTorch alone")]

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn python_programs_find_what_they_found_without_us() {
-    let Some(python) = python() else {
-        eprintln!("There is no Python here, so this was not tested");
+    let Some(python) = needed_python() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -59,8 +58,7 @@ fn the_probe_is_a_python_module() {
         "{}",
         &text[..60]
     );
-    let Some(python) = python() else {
-        eprintln!("There is no Python here, so this was not tested");
+    let Some(python) = needed_python() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -85,10 +83,7 @@ fn the_probe_is_a_python_module() {
 #[cfg(feature = "engine")]
 #[test]
 fn pytorch_programs_run_the_same_and_are_recorded_whole() {
-    let Some(python) = pytorch() else {
-        eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
-        );
+    let Some(python) = needed_pytorch() else {
         return;
     };
     let matrix = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/pytorch/matrix.py");
@@ -106,10 +101,7 @@ fn pytorch_programs_run_the_same_and_are_recorded_whole() {
 /// A program that imports the probe itself, without a listener, writes a folder that opens like a recording.
 #[test]
 fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
-    let Some(python) = pytorch() else {
-        eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
-        );
+    let Some(python) = needed_pytorch() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -158,10 +150,7 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
 /// Programs make a new loader for every validation. That is one loader with many epochs, however many there are.
 #[test]
 fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
-    let Some(python) = pytorch() else {
-        eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
-        );
+    let Some(python) = needed_pytorch() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -217,10 +206,7 @@ fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
 /// The program warms up in its first batches; what it does is the same, and only what was asked for is recorded.
 #[test]
 fn the_first_batches_and_epochs_can_be_left_out() {
-    let Some(python) = pytorch() else {
-        eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
-        );
+    let Some(python) = needed_pytorch() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -25,8 +25,7 @@ if __name__ == "__main__":
 
 #[test]
 fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
-    let Some(python) = pytorch() else {
-        eprintln!("{NO_PYTORCH}");
+    let Some(python) = needed_pytorch() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -95,8 +94,7 @@ fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
 
 #[test]
 fn record_sets_arguments_where_they_are_valid_and_says_where_they_are_not() {
-    let Some(python) = pytorch() else {
-        eprintln!("{NO_PYTORCH}");
+    let Some(python) = needed_pytorch() else {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");

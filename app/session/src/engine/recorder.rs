@@ -10,7 +10,7 @@ use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions, Sorter};
 use crate::file::late;
 use crate::memory::SharedLog;
 use crate::outgoing::Outgoing;
-use crate::{Record, SessionError, Update, Waker};
+use crate::{Record, Selection, SessionError, Update, Waker};
 
 /// How much of the workers' time may go into looking inside the batches.
 const CONTENT: ContentPolicy = ContentPolicy::Share(0.02);
@@ -47,7 +47,13 @@ impl Job {
         let run = loadscope_engine::start(&self.options, content, self.control)?;
         Ok(Pump {
             run,
-            outgoing: Outgoing::new(self.record, self.shared, self.out, self.wake)?,
+            outgoing: Outgoing::new(
+                self.record,
+                Selection::default(),
+                self.shared,
+                self.out,
+                self.wake,
+            )?,
             sorter: Sorter::new(STRAGGLERS),
         })
     }

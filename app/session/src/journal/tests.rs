@@ -2,9 +2,17 @@
 
 use std::io::Write as _;
 
-use loadscope_trace::{Compression, Event, LogWriter, Nanos, RunId};
+use std::sync::Arc;
 
+use loadscope_files::Existing;
+use loadscope_trace::{
+    BatchId, Compression, Event, EventKind, LogWriter, Nanos, RunId, RunInfo, Stage,
+};
+
+use super::beginning::LOOK;
 use super::*;
+use crate::limited::Limited;
+use crate::{Session, Update, open};
 
 /// Writes what begins a run, and ends as a killed process would.
 fn killed(journal: &Journal, dataset: &str) -> PathBuf {
@@ -24,10 +32,12 @@ fn killed(journal: &Journal, dataset: &str) -> PathBuf {
     })
     .expect("a vector");
     let bytes = log.finish().expect("a vector");
-    let (mut file, entry) = entry.split();
+    let (NewFiles::Whole(mut file), entry) = entry.split() else {
+        panic!("it has no limit");
+    };
     file.write_all(&bytes).expect("room");
     drop(file);
-    entry.path
+    entry.path().to_owned()
 }
 
 #[test]
@@ -179,4 +189,177 @@ fn a_file_that_cannot_be_opened_is_left_alone() {
         assert_eq!(journal.left_over(), []);
         assert!(journal.remove(&path).is_err() && path.exists());
     }
+}
+
+const MB: u64 = 1_000_000;
+
+const LIMITS: Limits = Limits {
+    last: None,
+    max_size: MB,
+    long_wait: Nanos::from_millis(100),
+    keep_slowest: 10,
+};
+
+/// So many batches, whose indices nothing can compress.
+fn batches(count: u32) -> Vec<Event> {
+    let info = RunInfo {
+        dataset: "birds".to_owned(),
+        ..RunInfo::default()
+    };
+    let mut kinds = vec![
+        EventKind::RunStarted(Box::new(info)),
+        EventKind::EpochStarted { epoch: 0 },
+    ];
+    let mut seed = 7_u64;
+    let mut number = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for idx in 0..count {
+        let batch = BatchId { epoch: 0, idx };
+        let indices: Vec<u64> = (0..16).map(|_| number() % 1_000_000_000).collect();
+        kinds.push(EventKind::dispatched(batch, Some(0), indices));
+        for stage in [Stage::Fetching, Stage::Training, Stage::Done] {
+            kinds.push(EventKind::Entered { batch, stage });
+        }
+    }
+    let event = |(at, kind)| Event {
+        at: Nanos(at as i64 * 1_000_000),
+        run: RunId(0),
+        kind,
+    };
+    kinds.into_iter().enumerate().map(event).collect()
+}
+
+/// Bytes of all files in a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let of = |entry: fs::DirEntry| match entry.path().is_dir() {
+        true => size(&entry.path()),
+        false => entry.metadata().map_or(0, |found| found.len()),
+    };
+    entries.map(of).sum()
+}
+
+fn count(folder: &Path) -> usize {
+    fs::read_dir(folder).expect("a folder").count()
+}
+
+/// What is on the disk, without the locks of who writes it: as if that had been killed.
+fn killed_now(folder: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("room");
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => killed_now(&entry.path(), &to),
+            false => _ = fs::copy(entry.path(), to).expect("room"),
+        }
+    }
+}
+
+fn limited(journal: &Journal) -> (Limited, Entry) {
+    let new = journal.begin_with(&Selection::default(), Some(LIMITS));
+    match new.expect("room").split() {
+        (NewFiles::Limited(new), entry) => (Limited::new(new), entry),
+        (NewFiles::Whole(_), _) => panic!("it has a limit"),
+    }
+}
+
+fn saved(from: &Path, to: &Path) {
+    let session = Session::open(from, Arc::new(|| {})).expect("there is room for a thread");
+    session.save(to, Existing::Keep);
+    for update in &session.updates {
+        match update {
+            Update::Saved(_) => return,
+            Update::NotSaved(why) => panic!("{why}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_run_with_a_limit_keeps_it_and_is_offered_saved_and_removed_as_one() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let folder = dir.path().join("journal");
+    let journal = Journal::at(&folder);
+    let (mut log, entry) = limited(&journal);
+    for events in batches(30_000).chunks(5000) {
+        log.write(events).expect("room");
+        log.flush().expect("room");
+        assert!(size(&folder) <= MB, "{} bytes", size(&folder));
+    }
+    assert_eq!(journal.left_over(), [], "it is being written");
+    let copy = dir.path().join("copy");
+    killed_now(&folder, &copy);
+    let journal = Journal::at(&copy);
+    let found = journal.left_over();
+    let [left] = &found[..] else {
+        panic!("one is offered, not {found:?}");
+    };
+    assert_eq!((left.dataset.as_str(), left.bytes), ("birds", size(&copy)));
+    assert!(left.bytes > MB / 4, "{} bytes", left.bytes);
+    // A copy is one file, with all that is in the parts.
+    let to = dir.path().join("saved.jsonl.zst");
+    saved(&left.path, &to);
+    let runs = |path: &Path| {
+        let opened = open(path, |_| true).expect("a recording");
+        let run = opened.fleet.get(RunId(0)).cloned().expect("it is there");
+        (
+            run.batches().len(),
+            run.past().map(|past| past.total().clone()),
+        )
+    };
+    let (there, past) = runs(&left.path);
+    assert!(there > 0 && past.is_some(), "parts were dropped");
+    assert_eq!(runs(&to), (there, past));
+    journal.remove(&left.path).expect("on request");
+    assert_eq!(count(&copy), 0);
+    // Once it is finished, both go as well.
+    log.finish().expect("room");
+    entry.discard();
+    assert_eq!(count(&folder), 0);
+}
+
+#[test]
+fn the_parts_of_runs_count_and_those_of_none_are_swept() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let journal = Journal::at(dir.path());
+    let (mut log, entry) = limited(&journal);
+    log.write(&batches(2000)).expect("room");
+    log.finish().expect("room");
+    let parts = entry.path().with_file_name(format!(
+        "{}{}",
+        loadscope_trace::parted::stem(entry.path()),
+        loadscope_trace::parted::ENDING
+    ));
+    let part = fs::File::options()
+        .write(true)
+        .open(parts.join("000000.jsonl.zst"))
+        .expect("a part");
+    part.set_len(MOST_BYTES).expect("a sparse file");
+    let (mut log, second) = limited(&journal);
+    assert!(!entry.path().exists() && !parts.exists(), "no room for it");
+    log.write(&batches(10)).expect("room");
+    log.finish().expect("room");
+    // A process was killed between the file and its parts.
+    fs::remove_file(second.path()).expect("own folder");
+    assert_eq!(count(dir.path()), 1);
+    drop(journal.begin().expect("room"));
+    assert_eq!(
+        count(dir.path()),
+        1,
+        "it may be that of a run that is begun"
+    );
+    let stray = fs::read_dir(dir.path()).expect("a folder").flatten().next();
+    let stray = stray.expect("the parts").path();
+    let old = SystemTime::now() - Duration::from_secs(48 * 60 * 60);
+    let inside = fs::read_dir(&stray).expect("a folder").flatten();
+    for path in inside.map(|entry| entry.path()).chain([stray.clone()]) {
+        let file = fs::File::open(path).expect("it is ours");
+        file.set_modified(old).expect("it is ours");
+    }
+    drop(journal.begin().expect("room"));
+    assert_eq!(count(dir.path()), 0);
 }

@@ -85,6 +85,11 @@ impl NewLimited {
         self.main.path()
     }
 
+    /// The folder with its parts.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Removes it again: there is nothing to write.
     pub fn discard(self) {
         self.main.discard();
@@ -93,14 +98,16 @@ impl NewLimited {
 }
 
 /// The folder with the parts of a recording, if it has any.
-fn parts_of(path: &Path) -> Option<PathBuf> {
+pub(crate) fn parts_of(path: &Path) -> Option<PathBuf> {
     let file = loadscope_files::open_regular(path).ok()?;
     let reader = LogReader::new(file).ok()?;
     parted::folder(path, reader.parts()?)
 }
 
 /// Removes a folder with parts, and nothing else that stands in it.
-pub(super) fn remove_folder(folder: &Path) {
+pub(crate) fn remove_folder(folder: &Path) {
+    // What a process had begun to create there when it was killed.
+    loadscope_files::sweep_folder(folder);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().and_then(Member::of).is_some() {
             let _ = fs::remove_file(entry.path());

@@ -14,8 +14,14 @@ fn journaled(folder: &Path, written: u64) -> (Outgoing, Receiver<Update>, PathBu
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
     let new = Journal::at(folder).begin().expect("room");
     let path = new.entry().path().to_owned();
-    let mut outgoing =
-        Outgoing::new(Record::Journal(new), shared, out, wake).expect("the log can be begun");
+    let mut outgoing = Outgoing::new(
+        Record::Journal(new),
+        Selection::default(),
+        shared,
+        out,
+        wake,
+    )
+    .expect("the log can be begun");
     match &mut outgoing.log {
         Some(Log::Later(growing)) => growing.written = written,
         _ => panic!("a journal is begun with its first event"),
@@ -87,7 +93,8 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
 fn many_events_are_passed_on_in_short_chunks() {
     let (out, told) = unbounded();
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
-    let mut outgoing = Outgoing::new(Record::Off, shared, out, wake).expect("nothing is begun");
+    let mut outgoing = Outgoing::new(Record::Off, Selection::default(), shared, out, wake)
+        .expect("nothing is begun");
     let many: Vec<Event> = events().into_iter().cycle().take(10_007).collect();
     outgoing.show(many);
     drop(outgoing);
@@ -100,4 +107,59 @@ fn many_events_are_passed_on_in_short_chunks() {
         .collect();
     assert_eq!(lengths.iter().sum::<usize>(), 10_007);
     assert!(lengths.iter().all(|length| *length <= CHUNK), "{lengths:?}");
+}
+
+#[test]
+fn the_log_in_memory_of_a_selection_says_that_not_everything_is_there() {
+    for (epochs, heading) in [
+        (vec![], loadscope_trace::Heading::Plain),
+        (vec![1..=3], loadscope_trace::Heading::Limited),
+    ] {
+        let selection = Selection {
+            skip_first: 0,
+            epochs,
+        };
+        let (out, _told) = unbounded();
+        let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
+        let mut outgoing = Outgoing::new(Record::Memory, selection, shared.clone(), out, wake)
+            .expect("the log can be begun");
+        write_and_flush(&mut outgoing);
+        let log = loadscope_trace::LogReader::new(shared.now()).expect("a recording");
+        assert_eq!(log.heading(), heading);
+    }
+}
+
+/// The run is saved or dropped while its program goes on.
+#[test]
+fn a_journal_with_a_limit_that_is_discarded_goes_when_its_program_ends() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let limits = crate::Limits {
+        last: None,
+        max_size: crate::Limits::LEAST_SIZE,
+        long_wait: Nanos::from_millis(100),
+        keep_slowest: 10,
+    };
+    let there = || std::fs::read_dir(dir.path()).expect("a folder").count();
+    for is_discarded in [false, true] {
+        let new = Journal::at(dir.path()).begin_with(&Selection::default(), Some(limits));
+        let new = new.expect("room");
+        let entry = new.entry();
+        let (out, told) = unbounded();
+        let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
+        let record = Record::Journal(new);
+        let outgoing = Outgoing::new(record, Selection::default(), shared, out, wake);
+        let mut outgoing = outgoing.expect("the log can be begun");
+        write_and_flush(&mut outgoing);
+        assert_eq!(events_in(entry.path()), 5);
+        if is_discarded {
+            entry.discard();
+            assert!(!entry.path().exists(), "it is offered no more");
+        }
+        write_and_flush(&mut outgoing);
+        outgoing.close();
+        assert!(told.try_iter().next().is_none());
+        assert_eq!(there(), if is_discarded { 0 } else { 2 });
+        entry.discard();
+        assert_eq!(there(), 0);
+    }
 }

@@ -17,6 +17,8 @@ use crate::SessionError;
 pub struct Job {
     /// The program and its arguments.
     pub command: Vec<OsString>,
+    /// The folder that it is started in; `None`: that of this process.
+    pub started_in: Option<PathBuf>,
     /// When each run has told enough.
     pub stop: Stop,
     /// So many settings are tried at most.

@@ -66,11 +66,12 @@ impl One<'_> {
             until: self.stop.map(str::to_owned),
             stop: Some(self.job.stop),
         };
-        let watched = Watched::start(&self.job.command, &request, output)?;
+        let folder = self.job.started_in.as_deref();
+        let watched = Watched::start_in(folder, &self.job.command, &request, output)?;
         let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
             Ok(session) => session,
             Err(e) => {
-                watched.ask_to_end(Asking::Kill);
+                watched.end_unfollowed();
                 return Err(e.into());
             }
         };

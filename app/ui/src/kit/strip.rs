@@ -1,11 +1,13 @@
-//! What a trainer did from left to right: training below, waiting in red above it.
+//! What a trainer did from left to right: training below, waiting above it, in red where it was long.
 
 use egui::{Rect, Response, Sense, Ui, pos2, vec2};
 
+use loadscope_insight::loaders::Part;
+
 use crate::theme::Palette;
 
-/// Draws it over the width that there is; `parts` are shares of training and waiting, each of one part of the time.
-pub fn show(ui: &mut Ui, height: f32, parts: &[(f32, f32)], sense: Sense) -> Response {
+/// Draws it over the width that there is; `parts` are equal parts of the time.
+pub fn show(ui: &mut Ui, height: f32, parts: &[Part], sense: Sense) -> Response {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, sense);
     paint(ui, rect, parts);
@@ -13,17 +15,21 @@ pub fn show(ui: &mut Ui, height: f32, parts: &[(f32, f32)], sense: Sense) -> Res
 }
 
 /// Draws it into `rect`.
-pub fn paint(ui: &Ui, rect: Rect, parts: &[(f32, f32)]) {
+pub fn paint(ui: &Ui, rect: Rect, parts: &[Part]) {
     let palette = Palette::of(ui);
     let painter = ui.painter_at(rect);
     painter.rect_filled(rect, 0.0, palette.line);
     let width = rect.width() / parts.len().max(1) as f32;
-    for (k, (trains, waits)) in parts.iter().enumerate() {
+    for (k, part) in parts.iter().enumerate() {
         let left = rect.left() + width * k as f32;
         // A hair wider: no ground between neighbours.
         let right = left + width + 0.5;
         let mut below = rect.bottom();
-        for (share, colour) in [(trains, palette.step), (waits, palette.stall)] {
+        for (share, colour) in [
+            (part.trained, palette.step),
+            (part.briefly, palette.wait),
+            (part.waited, palette.stall),
+        ] {
             let top = below - rect.height() * share;
             if top < below {
                 let bar = Rect::from_min_max(pos2(left, top), pos2(right, below));

@@ -1,12 +1,13 @@
 //! The glossary: the words of the pipeline, what PyTorch calls them, and what they mean.
 
-use egui::{Align2, Grid, Label, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo, Window};
+use egui::{Grid, Label, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use loadscope_insight::glossary::Term;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_words::say;
 
 use crate::kit::empty::remark;
+use crate::kit::sheet::{room, sheet};
 use crate::theme::{Palette, heading, mono, size, space};
 
 /// The widest that it becomes, and the highest, points.
@@ -22,23 +23,17 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         return Vec::new();
     };
     let mut commands = Vec::new();
-    let mut is_open = true;
-    let room = ui.ctx().content_rect().size();
-    Window::new(say!("Glossary"))
-        .open(&mut is_open)
-        .collapsible(false)
-        .resizable(false)
-        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
-        .show(ui.ctx(), |ui| {
-            ui.set_width(WIDEST.min(room.x - 48.0));
-            search(ui, typed, &mut commands);
-            ui.add_space(space::GAP);
-            ScrollArea::vertical()
-                .auto_shrink(false)
-                .max_height(HIGHEST.min(room.y - 150.0))
-                .min_scrolled_height(HIGHEST.min(room.y - 150.0))
-                .show(ui, |ui| words(ui, typed));
-        });
+    let height = HIGHEST.min(ui.ctx().content_rect().height() - 150.0);
+    let is_open = sheet(ui, say!("Glossary"), |ui| {
+        ui.set_width(WIDEST.min(room(ui)));
+        search(ui, typed, &mut commands);
+        ui.add_space(space::GAP);
+        ScrollArea::vertical()
+            .auto_shrink(false)
+            .max_height(height)
+            .min_scrolled_height(height)
+            .show(ui, |ui| words(ui, typed));
+    });
     if !is_open {
         commands.push(Command::Glossary(None));
     }

@@ -1,45 +1,45 @@
 //! The help sheet, from the table of commands.
 
-use egui::{Align2, Grid, RichText, ScrollArea, Ui, Vec2, Window, vec2};
+use egui::{Grid, RichText, ScrollArea, Ui};
 
+use crate::kit::sheet::{room, sheet};
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::command::{Action, Command, Group};
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// In a window of this size all of the sheet is seen; in a smaller one it is scrolled.
-const WHOLE: Vec2 = vec2(1000.0, 690.0);
+/// In a window of this width there is room for three columns, points.
+const WHOLE: f32 = 1000.0;
+/// What stands above and below the columns, points: where they are higher than what is left, they are scrolled.
+const AROUND: f32 = 140.0;
 
 /// Shows the help sheet if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
-    let mut open = state.overlay.help_open;
-    if !open {
+    if !state.overlay.help_open {
         return Vec::new();
     }
-    Window::new(say!("Keys"))
-        .open(&mut open)
-        .collapsible(false)
-        .resizable(false)
-        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
-        .show(ui.ctx(), |ui| {
-            let size = ui.ctx().content_rect().size();
-            match size.x >= WHOLE.x && size.y >= WHOLE.y {
+    let is_open = sheet(ui, say!("Keys"), |ui| {
+        let size = ui.ctx().content_rect().size();
+        let is_wide = size.x >= WHOLE;
+        if !is_wide {
+            ui.set_width(room(ui));
+        }
+        ScrollArea::vertical()
+            .auto_shrink([is_wide, true])
+            .max_height(size.y - AROUND)
+            .show(ui, |ui| match is_wide {
                 true => in_columns(ui, &[&Group::ALL[..2], &Group::ALL[2..5], &Group::ALL[5..]]),
-                false => {
-                    ui.set_width(size.x - 48.0);
-                    ScrollArea::vertical()
-                        .auto_shrink(false)
-                        .max_height(size.y - 140.0)
-                        .show(ui, |ui| in_columns(ui, &[&Group::ALL[..3], &Group::ALL[3..]]));
-                }
-            }
-            ui.add_space(space::GAP);
-            let mouse = say!("On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
-                         Hold W, A, S or D to keep moving");
-            ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
-        });
-    if open {
+                false => in_columns(ui, &[&Group::ALL[..3], &Group::ALL[3..]]),
+            });
+        ui.add_space(space::GAP);
+        let mouse = say!(
+            "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
+                         Hold W, A, S or D to keep moving"
+        );
+        ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
+    });
+    if is_open {
         Vec::new()
     } else {
         vec![Action::Help.into()]

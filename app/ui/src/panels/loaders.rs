@@ -15,7 +15,7 @@ use columns::{Columns, left};
 
 use crate::kit::strip;
 use crate::theme::{Palette, heading, mono, size, space, words};
-use loadscope_insight::loaders::{clocks, crew_names, crews, names, said, trainer};
+use loadscope_insight::loaders::{Part, clocks, crew_names, crews, names, said, trainer};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -68,7 +68,7 @@ struct Row {
     per_second: String,
     waited: String,
     share: String,
-    parts: Vec<(f32, f32)>,
+    parts: Vec<Part>,
     /// When it began, and how far that may be off.
     within: Option<(Nanos, Nanos)>,
     holds_up: bool,

@@ -70,6 +70,8 @@ const MENUS: &[Menu] = {
 
 /// What a menu leaves free of the height of the window: the bar that it hangs from, and its own margins, points.
 const ROOM: f32 = 56.0;
+/// The least height of a menu: two entries, points.
+const LEAST: f32 = 48.0;
 
 /// Shows the menus.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
@@ -86,7 +88,8 @@ fn all(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.menu_button(title.say(), |ui| {
             ui.set_min_width(260.0);
             // A menu that is higher than the window scrolls.
-            let most = ui.content_rect().height() - ROOM;
+            // In a window that is lower than that it still has to be one.
+            let most = (ui.content_rect().height() - ROOM).max(LEAST);
             let all = ScrollArea::vertical().max_height(most);
             all.min_scrolled_height(most).show(ui, |ui| {
                 for action in *actions {

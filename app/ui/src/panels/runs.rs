@@ -7,9 +7,10 @@ use egui::{
 };
 use egui::{pos2, vec2};
 
+use super::menus;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::headline::Headline;
-use loadscope_model::command::Command;
+use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::state::kept::RunLine;
 use loadscope_words::say;
@@ -58,7 +59,7 @@ pub fn show(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Comma
             ui.horizontal_centered(|ui| {
                 ui.spacing_mut().item_spacing.x = 2.0;
                 for entry in &all {
-                    one(ui, entry, &mut commands);
+                    one(ui, state, entry, &mut commands);
                     ui.add_space(8.0);
                 }
             });
@@ -74,7 +75,7 @@ struct Entry<'a> {
     is_shown: bool,
 }
 
-fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
+fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let number = entry.number;
     let name = say!(
@@ -86,14 +87,12 @@ fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     let response = ui.add(button.small());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     let tip = match entry.is_shown {
-        true => say!("This run is shown"),
+        true => say!("This run is shown\nA right click saves, exports, keeps or drops it"),
         false => say!(
             "Shows this run again\nShift+click or a right click compares it with the run that is shown"
         ),
     };
-    if !entry.is_shown {
-        menu(&response, number, commands);
-    }
+    menu(&response, state, entry, commands);
     if response.on_hover_text(tip).clicked() && !entry.is_shown {
         let compares = ui.input(|i| i.modifiers.shift);
         commands.push(match compares {
@@ -120,19 +119,31 @@ fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// What a right click on a run offers.
-fn menu(response: &Response, number: u32, commands: &mut Vec<Command>) {
+/// What a right click on a run offers: of the run that is shown also what the menus offer of it.
+fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command>) {
+    let number = entry.number;
     Popup::context_menu(response).show(|ui| {
-        for (name, command) in [
-            (
-                say!("Compare with the run that is shown"),
-                Command::CompareRun(number),
-            ),
-            (say!("Show this run"), Command::ShowRun(number)),
-        ] {
+        let mut offer = |ui: &mut Ui, name: &str, command: Command| {
             if ui.button(name).clicked() {
                 commands.push(command);
                 ui.close();
+            }
+        };
+        if !entry.is_shown {
+            let name = say!("Compare with the run that is shown");
+            offer(ui, name, Command::CompareRun(number));
+            offer(ui, say!("Show this run"), Command::ShowRun(number));
+        }
+        let keep = match entry.starred {
+            true => say!("Let it go with the oldest runs"),
+            false => say!("Keep this run"),
+        };
+        offer(ui, keep, Command::StarRun(number));
+        offer(ui, say!("Drop this run"), Command::DropRun(number));
+        if entry.is_shown {
+            ui.separator();
+            for action in [Action::Save, Action::Export, Action::Compare] {
+                menus::entry(ui, state, action, commands);
             }
         }
     });

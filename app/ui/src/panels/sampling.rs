@@ -119,19 +119,16 @@ impl Sampling {
         let below = ranks.map_or(0.0, ranks::height);
         let marks = self.marks(state, answers);
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
+        let by = state.session.sampling.colouring.in_force(answers);
         let top = ui.cursor().min;
         mark(ui, Part::Order, Rect::from_min_size(top, size));
-        let pointed = self.scatter.show(
-            ui,
-            state.place.platform,
-            size,
-            answers,
-            (&marks, state.session.sampling.colouring),
-        );
+        let pointed = self
+            .scatter
+            .show(ui, state.place.platform, size, answers, (&marks, by));
         if let Some(ranks) = ranks {
             let shown = ui.scope(|ui| {
-                let is_coloured = state.session.sampling.colouring == Colouring::Rank;
-                ranks::show(ui, ranks, answers.rank, is_coloured);
+                let coloured = (by == Colouring::Rank).then_some(&answers.by_rank);
+                ranks::show(ui, ranks, answers.rank, coloured);
             });
             mark(ui, Part::Ranks, shown.response.rect);
         }

@@ -3,8 +3,8 @@
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Align2, Area, Id, Key, Layout, Modifiers, Order, RichText, Role, ScrollArea, Sense,
-    TextEdit, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, Area, Id, Key, Layout, Modifiers, Order, Rect, RichText, Role, ScrollArea,
+    Sense, TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::ground::ground;
@@ -17,25 +17,33 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_words::say;
 
-/// Its width, points.
+/// Its width where there is room for it, points.
 const WIDTH: f32 = 520.0;
+/// Its width where there is none, points.
+const LEAST: f32 = 300.0;
+/// What its margins and its edge take beside that, points.
+const MARGINS: f32 = 32.0;
+/// Below the toolbar, points.
+const TOP: f32 = 38.0;
 /// Height of a line, points.
 const LINE: f32 = 22.0;
 /// So many hits are in sight at a time; the list scrolls.
 const IN_SIGHT: usize = 8;
 
-/// Shows the search if it is open.
-pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+/// Shows the search if it is open, above `middle`: beside it stands what is told about the hit.
+pub fn show(ui: &mut Ui, state: &State, middle: Rect) -> Vec<Command> {
     let mut commands = Vec::new();
     if !state.look.search.open || state.overlay.palette.is_some() {
         return commands;
     }
+    let width = (middle.width() - MARGINS).clamp(LEAST, WIDTH);
     Area::new(Id::unique("search"))
         .order(Order::Foreground)
-        .anchor(Align2::CENTER_TOP, vec2(0.0, 38.0))
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(pos2(middle.center().x, TOP))
         .show(ui.ctx(), |ui| {
             ground(Palette::of(ui)).show(ui, |ui| {
-                ui.set_width(WIDTH);
+                ui.set_width(width);
                 ui.horizontal(|ui| field(ui, state, &mut commands));
                 if state.look.search.query().is_none() {
                     examples(ui, state, &mut commands);

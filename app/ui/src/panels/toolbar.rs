@@ -72,6 +72,8 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     });
 }
 
+/// Below this share of the time, waiting is not what to look at.
+const WORTH_A_LOOK: f64 = 0.05;
 /// From this width on the verdict and its cause stand side by side, px.
 const ONE_LINE: f32 = 1120.0;
 /// From this width on the cause takes one line, px; below it two.
@@ -94,8 +96,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         ui.label(RichText::new(say!("Nothing has happened yet")).color(palette.weak));
         return commands;
     };
-    // Below a twentieth of the time, waiting is not what to look at.
-    let colour = if headline.share >= 0.05 || headline.has_failed {
+    let colour = if headline.share >= WORTH_A_LOOK || headline.has_failed {
         palette.stall
     } else {
         palette.step
@@ -109,6 +110,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         ui.painter().rect_filled(bar, 2.0, colour);
         if side_by_side {
             ui.label(verdict);
+            why(ui, headline, &mut commands);
             cause(ui, headline, rows, &mut commands);
         } else {
             ui.vertical(|ui| {
@@ -118,12 +120,27 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
                 let below = below.map_or(0.0, |galley| galley.size().y + 2.0);
                 let line = ui.text_style_height(&egui::TextStyle::Body);
                 ui.add_space(((height - line - below) / 2.0).max(0.0).floor());
-                ui.label(verdict);
+                ui.horizontal(|ui| {
+                    ui.label(verdict);
+                    why(ui, headline, &mut commands);
+                });
                 cause(ui, headline, rows, &mut commands);
             });
         }
     });
     commands
+}
+
+/// Leads to the diagnosis, where there is waiting to explain.
+fn why(ui: &mut Ui, headline: &Headline, commands: &mut Vec<Command>) {
+    if headline.has_failed || headline.share < WORTH_A_LOOK {
+        return;
+    }
+    let response = ui.add(action::small_button(say!("Why?")));
+    response.widget_info(|| {
+        WidgetInfo::labeled(Role::Button, true, say!("Why the trainer waited: Diagnose"))
+    });
+    asks(response, Action::ShowDiagnose, commands);
 }
 
 /// While a question is open: what the verdict says may be its answer. It takes the same room.

@@ -1,15 +1,13 @@
 //! The sheet that asks for a PyTorch program to watch.
 
-use egui::{
-    Align2, Checkbox, Id, Key, Label, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo, Window,
-    vec2,
-};
+use egui::{Checkbox, Id, Key, Label, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo, vec2};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::watching::{ProgramToWatch, Watching};
 use loadscope_words::say;
 
 use crate::kit::empty::hint;
+use crate::kit::sheet::{room, sheet};
 use crate::theme::{Palette, mono, size, space, words};
 
 /// The widest that it becomes, points.
@@ -25,24 +23,19 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         return Vec::new();
     };
     let mut commands = Vec::new();
-    let mut is_open = true;
-    let room = ui.ctx().content_rect().size();
-    Window::new(Action::WatchProgram.info().name)
-        .open(&mut is_open)
-        .collapsible(false)
-        .resizable(false)
-        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
-        .show(ui.ctx(), |ui| {
-            ui.set_width(WIDEST.min(room.x - 48.0));
-            sheet(ui, watching, &mut commands);
-        });
+    let is_open = sheet(ui, Action::WatchProgram.info().name, |ui| {
+        ui.set_width(WIDEST.min(room(ui)));
+        // With the palette above it the keyboard is the palette's.
+        let takes_enter = state.overlay.palette.is_none();
+        fields(ui, watching, takes_enter, &mut commands);
+    });
     if !is_open {
         commands.push(Command::AskProgram(None));
     }
     commands
 }
 
-fn sheet(ui: &mut Ui, watching: &Watching, commands: &mut Vec<Command>) {
+fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let mut program = watching.program.clone();
     hint(
@@ -53,9 +46,10 @@ fn sheet(ui: &mut Ui, watching: &Watching, commands: &mut Vec<Command>) {
     );
     ui.add_space(space::GAP);
     let first = Id::unique("program to watch");
+    let mut is_typing = false;
     ui.horizontal(|ui| {
         let room = CHOOSE + ui.spacing().item_spacing.x;
-        field(
+        is_typing |= field(
             ui,
             say!("Program"),
             "train.py",
@@ -74,7 +68,7 @@ fn sheet(ui: &mut Ui, watching: &Watching, commands: &mut Vec<Command>) {
         );
     });
     let mut row = |name: &str, example: &str, text: &mut String| {
-        ui.horizontal(|ui| field(ui, name, example, text, None, 0.0));
+        ui.horizontal(|ui| is_typing |= field(ui, name, example, text, None, 0.0));
     };
     row(say!("Arguments"), "--epochs 3", &mut program.arguments);
     row(
@@ -102,8 +96,10 @@ fn sheet(ui: &mut Ui, watching: &Watching, commands: &mut Vec<Command>) {
     }
     ui.horizontal(|ui| {
         let start = ui.add_enabled(command.is_ok(), egui::Button::new(say!("Start")));
-        // The field has let go of the keyboard by then.
-        let enter = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Enter));
+        // Enter on a button presses that button.
+        let enter = takes_enter
+            && is_typing
+            && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Enter));
         if command.is_ok() && (start.clicked() || enter) {
             commands.push(Command::WatchProgram(Box::new(program.clone())));
         }
@@ -123,8 +119,16 @@ fn sheet(ui: &mut Ui, watching: &Watching, commands: &mut Vec<Command>) {
     }
 }
 
-/// A field with its name; `room` points are left free on its right.
-fn field(ui: &mut Ui, name: &str, example: &str, text: &mut String, first: Option<Id>, room: f32) {
+/// A field with its name; `room` points are left free on its right. True if it has the keyboard, or had it until this frame: Enter ends
+/// typing.
+fn field(
+    ui: &mut Ui,
+    name: &str,
+    example: &str,
+    text: &mut String,
+    first: Option<Id>,
+    room: f32,
+) -> bool {
     let palette = Palette::of(ui);
     let size = vec2(NAME, ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(
@@ -155,4 +159,5 @@ fn field(ui: &mut Ui, name: &str, example: &str, text: &mut String, first: Optio
             response.request_focus();
         }
     }
+    response.has_focus() || response.lost_focus()
 }

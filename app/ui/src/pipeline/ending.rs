@@ -95,10 +95,7 @@ fn outcome(run: &Run) -> String {
     };
     let share = percent(glance.share());
     match run.failure() {
-        Some(_) => say!(
-            "{what} ended with an error after {}, {share} waiting",
-            glance.total
-        ),
+        Some(_) => say!("{what} failed after {}, {share} waiting", glance.total),
         None => say!("{what} took {}, {share} waiting", glance.total),
     }
 }
@@ -141,10 +138,7 @@ mod tests {
         assert!(text.starts_with("2 epochs took"), "{text}");
         let dataset = "synthetic:len=8,cost_ms=10,fail=3".to_owned();
         let (text, offers) = said(&RunOptions { dataset, ..options });
-        assert!(
-            text.starts_with("Epoch 0 ended with an error after"),
-            "{text}"
-        );
+        assert!(text.starts_with("Epoch 0 failed after"), "{text}");
         assert_eq!(offers[1], "To the error");
     }
 }

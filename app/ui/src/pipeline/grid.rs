@@ -207,21 +207,21 @@ pub struct Stack {
 const WANTED: f32 = 56.0;
 const WANTED_GAP: f32 = 10.0;
 
-/// Sizes of the places behind the wanted one and the gaps between them: with numbers, then without.
-fn levels(chip: f32) -> [(Vec2, f32); 5] {
+/// Sizes of the places behind the wanted one, the gaps between them, and whether they are large enough for numbers.
+fn levels(chip: f32) -> [(Vec2, f32, bool); 5] {
     [
-        (vec2(chip, 20.0), 4.0),
-        (vec2(chip, 15.0), 3.0),
-        (vec2(chip, 13.0), 2.0),
-        (vec2(10.0, 10.0), 3.0),
-        (vec2(5.0, 5.0), 2.0),
+        (vec2(chip, 20.0), 4.0, true),
+        (vec2(chip, 15.0), 3.0, true),
+        (vec2(chip, 13.0), 2.0, true),
+        (vec2(10.0, 10.0), 3.0, false),
+        (vec2(5.0, 5.0), 2.0, false),
     ]
 }
 
 /// Level, rows and columns of `count` places in `room`.
 fn fit(room: Vec2, count: usize, chip: f32) -> (usize, usize, usize) {
     let all = levels(chip);
-    for (level, (size, gap)) in all.iter().enumerate() {
+    for (level, (size, gap, _)) in all.iter().enumerate() {
         let rows = (((room.y + gap) / (size.y + gap)) as usize).max(1);
         let columns = count.div_ceil(rows);
         let last = level + 1 == all.len();
@@ -244,7 +244,7 @@ impl Stack {
         }
         let left = vec2(room.x - wanted - WANTED_GAP, room.y);
         let (level, _, columns) = fit(left, behind, chip);
-        let (size, gap) = levels(chip)[level];
+        let (size, gap, _) = levels(chip)[level];
         columns as f32 * (size.x + gap) - gap + WANTED_GAP + wanted
     }
 
@@ -259,7 +259,7 @@ impl Stack {
         );
         let left = vec2(room.width() - wide - WANTED_GAP, room.height());
         let (level, rows, _) = fit(left, behind, chip);
-        let (size, gap) = levels(chip)[level];
+        let (size, gap, numbers) = levels(chip)[level];
         let right = room.right() - wide - WANTED_GAP;
         let top = (middle - (rows as f32 * (size.y + gap) - gap) * 0.5).round();
         let place = |k: usize| {
@@ -273,7 +273,7 @@ impl Stack {
             .collect();
         Self {
             wanted: Some(wanted),
-            numbers: level < 3,
+            numbers,
             hidden: behind - places.len(),
             behind: places,
         }

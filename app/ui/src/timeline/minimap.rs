@@ -15,6 +15,7 @@ use super::found;
 use super::input::{Asks, Drag, Grip};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::lane_ground;
+use super::past;
 use super::scene::{Scene, Version};
 use crate::theme::{self, size, space};
 use loadscope_model::view::TimeView;
@@ -106,7 +107,7 @@ pub(super) fn show(
     found::paint_ticks(&painter, strip, &whole, scene, &found);
 
     let frame = window(&whole, scene.axis.view);
-    if scene.state.session.view.is_some() {
+    if scene.state.session.view.is_some() || scene.whole != scene.state.whole() {
         let veil = palette.canvas.gamma_multiply(0.62);
         for outside in [
             Rangef::new(strip.left(), frame.min),
@@ -215,6 +216,7 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
                 }
             }
         }
+        past::paint(&mut mesh, run, whole, strip.y_range(), scene.palette);
         *cache = Cache {
             key,
             mesh: Arc::new(mesh),

@@ -13,7 +13,7 @@ use super::input::Asks;
 use super::scene::Scene;
 use crate::kit::strip;
 use crate::theme::{self, size, space};
-use loadscope_insight::loaders::{crews, names, trainer};
+use loadscope_insight::loaders::{Part, crews, names, trainer};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::LaneGroup;
@@ -42,7 +42,7 @@ struct Strip {
     full: String,
     waited: f64,
     holds_up: bool,
-    parts: Vec<(f32, f32)>,
+    parts: Vec<Part>,
 }
 
 /// How much room they want, points.

@@ -25,7 +25,7 @@ pub(super) struct Scene<'a> {
     pub lanes: &'a Lanes,
     /// Which waits are long enough to be red.
     pub long: &'a LongWaits,
-    /// The whole run.
+    /// The whole run, with its far past.
     pub whole: TimeView,
 }
 

@@ -1,175 +1,18 @@
 //! What is asked in the background, when it is asked again, and the last answers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use egui::Context;
-use loadscope_trace::{Nanos, Run, RunId};
-use loadscope_words::say;
+use loadscope_trace::{Run, RunId};
 
-use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
+use loadscope_insight::background::Progress;
 use loadscope_insight::diagnose::compared::Compared;
 use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
-use loadscope_insight::platform::Platform;
 use loadscope_model::answers::OfDiagnosis;
 use loadscope_model::state::{Source, State};
-use loadscope_plan::forecast::Setting;
 
-/// A run that grows is looked at again at most so often.
-const AGAIN: Duration = Duration::from_secs(1);
-/// And not for more than this part of the time.
-const PART: u32 = 10;
-
-/// What an answer is about.
-#[derive(Clone, Debug, PartialEq)]
-struct Key {
-    /// Which run.
-    run: u64,
-    /// How far it was.
-    events: u64,
-    /// The instant of its last event that was shown.
-    end: Nanos,
-    /// The setting that is common to the table.
-    base: Option<Setting>,
-    /// Which run it is compared with.
-    other: u64,
-}
-
-impl Key {
-    /// True if this is about what is hidden in `next`.
-    fn is_ahead_of(&self, next: &Self) -> bool {
-        self.run == next.run && self.end > next.end
-    }
-
-    /// True if `next` asks the same of a run that has grown.
-    fn grows_into(&self, next: &Self) -> bool {
-        let (events, end) = (next.events, next.end);
-        *next
-            == Self {
-                events,
-                end,
-                ..self.clone()
-            }
-    }
-}
-
-/// Where a question is asked.
-struct At<'a> {
-    ctx: &'a Context,
-    platform: Platform,
-}
-
-/// A question that is asked again and again, and the last answer to it.
-struct Question<T> {
-    job: Option<(Key, Background<T>)>,
-    answer: Option<(Key, T)>,
-    began: Option<Duration>,
-    took: Duration,
-    /// Why there is no answer: the thread that could not be had, or the calculation that panicked.
-    broken: Option<(Key, String)>,
-}
-
-impl<T> Default for Question<T> {
-    fn default() -> Self {
-        Self {
-            job: None,
-            answer: None,
-            began: None,
-            took: Duration::ZERO,
-            broken: None,
-        }
-    }
-}
-
-impl<T: Send + 'static> Question<T> {
-    /// Takes the answer in, and asks if there is something new to ask.
-    fn update<F>(&mut self, at: &At<'_>, key: &Key, grows: bool, job: impl FnOnce() -> F)
-    where
-        F: FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
-    {
-        let (ctx, platform) = (at.ctx, at.platform);
-        let now = platform.clock.now();
-        self.take(now);
-        if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
-            self.answer = None;
-        }
-        self.answer.take_if(|(k, _)| k.is_ahead_of(key));
-        self.job.take_if(|(k, _)| k.is_ahead_of(key));
-        // An earlier failure says nothing about this question.
-        self.broken = self.broken.take().filter(|(k, _)| k == key);
-        let answered = self.answer.as_ref().map(|(k, _)| k);
-        if answered == Some(key) || self.broken.is_some() {
-            self.job = None;
-            return;
-        }
-        let under_way = self.job.as_ref().map(|(k, _)| k);
-        if under_way.is_some_and(|k| k.grows_into(key)) {
-            return;
-        }
-        let is_more_of_it = answered.is_some_and(|k| k.grows_into(key));
-        let rest = AGAIN.max(self.took * PART);
-        if let Some(since) = self.began.map(|at| now.saturating_sub(at))
-            && grows
-            && is_more_of_it
-            && since < rest
-        {
-            ctx.request_repaint_after(rest - since);
-            return;
-        }
-        let waker = ctx.clone();
-        let started = Background::start(
-            platform.jobs,
-            "diagnose",
-            move || waker.request_repaint(),
-            job(),
-        );
-        self.began = Some(now);
-        match started {
-            Ok(job) => self.job = Some((key.clone(), job)),
-            Err(e) => {
-                let why = say!("cannot start a thread: {e}. Close other programs and try again");
-                self.broken = Some((key.clone(), why));
-            }
-        }
-    }
-
-    fn take(&mut self, now: Duration) {
-        let Some((key, job)) = &self.job else {
-            return;
-        };
-        match job.take() {
-            Outcome::NotYet => return,
-            Outcome::Ready(answer) => {
-                self.answer = Some((key.clone(), answer));
-                self.took = self
-                    .began
-                    .map_or(Duration::ZERO, |at| now.saturating_sub(at));
-            }
-            Outcome::Broken => {
-                let why = say!("the calculation failed unexpectedly; this is a bug in Loadscope")
-                    .to_owned();
-                self.broken = Some((key.clone(), why));
-            }
-        }
-        self.job = None;
-    }
-
-    /// Forgets what was about another run.
-    fn forget_others(&mut self, key: &Key) {
-        if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
-            self.answer = None;
-        }
-    }
-
-    fn forget(&mut self) {
-        (self.job, self.answer) = (None, None);
-    }
-
-    fn answer(&self) -> Option<&T> {
-        self.answer.as_ref().map(|(_, answer)| answer)
-    }
-}
+use super::question::{At, Key, Question};
 
 /// What was found, agreeing with what is forecast.
 struct Agreed {
@@ -195,10 +38,10 @@ pub struct Asker {
 impl Asker {
     /// Stops what is under way.
     pub fn stop(&mut self) {
-        self.look.job = None;
-        self.costs.job = None;
-        self.what_if.job = None;
-        self.compared.job = None;
+        self.look.stop();
+        self.costs.stop();
+        self.what_if.stop();
+        self.compared.stop();
     }
 
     /// What is known.
@@ -216,15 +59,14 @@ impl Asker {
     fn refusal(&self) -> Option<String> {
         let of_costs = self.costs.answer().and_then(|c| c.as_ref().err());
         let of_table = self.what_if.answer().and_then(|w| w.as_ref().err());
-        let broken = [&self.costs.broken, &self.what_if.broken];
-        let broken = broken.into_iter().flatten().map(|(_, why)| why).next();
+        let broken = self.costs.broken().or(self.what_if.broken());
         of_costs.or(of_table).or(broken).cloned()
     }
 
     /// How far the forecast is, if one is on its way.
     fn share(&self) -> Option<f32> {
-        let costs = self.costs.job.as_ref().map(|_| 0.0);
-        costs.or(self.what_if.job.as_ref().map(|(_, job)| job.share()))
+        let costs = self.costs.share().map(|_| 0.0);
+        costs.or(self.what_if.share())
     }
 
     /// Takes in what is new, and asks if there is something to ask.
@@ -311,8 +153,8 @@ impl Asker {
     }
 
     fn forecast(&mut self, at: &At<'_>, state: &State, key: &Key) {
-        let known = self.costs.answer.as_ref().filter(|(k, _)| k == key);
-        let Some(recorded) = known.and_then(|(_, c)| c.as_ref().ok()) else {
+        let known = self.costs.answer_to(key);
+        let Some(recorded) = known.and_then(|c| c.as_ref().ok()) else {
             if known.is_some() {
                 self.what_if.forget();
             }
@@ -324,11 +166,8 @@ impl Asker {
             base: base.clone(),
             ..key.clone()
         };
-        let last = self.what_if.answer.as_ref().filter(|(k, _)| {
-            let of_now = (key.run, key.events);
-            (k.run, k.events) == of_now
-        });
-        let known = last.and_then(|(_, w)| w.as_ref().ok()?.prospects.clone());
+        let last = self.what_if.answer_on(key.run, key.events);
+        let known = last.and_then(|w| w.as_ref().ok()?.prospects.clone());
         self.what_if.update(at, &key, false, || {
             move |progress: &Progress| {
                 let table = WhatIf::explore(&recorded, base, known, progress)?;
@@ -361,9 +200,11 @@ impl Asker {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
-    use loadscope_insight::platform::Jobs;
+    use loadscope_insight::background::Unwanted;
+    use loadscope_insight::platform::{Jobs, Platform};
+    use loadscope_trace::Nanos;
 
     use super::*;
 
@@ -385,7 +226,7 @@ mod tests {
             base: None,
             other: 0,
         };
-        let mut question = Question::<u8>::default();
+        let mut asker = Asker::default();
         let at = At {
             ctx: &Context::default(),
             platform: Platform {
@@ -393,22 +234,15 @@ mod tests {
                 ..Platform::default()
             },
         };
-        question.update(&at, &key, false, || {
-            |_: &Progress| -> Result<u8, Unwanted> { panic!("on purpose") }
-        });
         let until = Instant::now() + Duration::from_secs(20);
-        while question.broken.is_none() {
+        // What is under way is not asked again, and neither is what is broken.
+        while asker.what_if.broken().is_none() {
             assert!(Instant::now() < until, "it did not end");
+            asker.what_if.update(&at, &key, false, || {
+                |_: &Progress| -> Result<_, Unwanted> { panic!("on purpose") }
+            });
             std::thread::sleep(Duration::from_millis(5));
-            question.take(Duration::ZERO);
         }
-        let asker = Asker {
-            what_if: Question {
-                broken: question.broken,
-                ..Question::default()
-            },
-            ..Asker::default()
-        };
         let why = asker.answers().refusal.expect("there is no answer");
         assert!(why.contains("a bug in Loadscope"), "{why}");
         assert!(!why.contains("Close other programs"), "{why}");

@@ -97,21 +97,21 @@ impl ImageFolder {
             let name = name.file_name().map_or("pictures".into(), OsString::from);
             folder.add_class(name.to_string_lossy().into_owned(), direct);
         } else if !direct.is_empty() {
-            folder.notes.push(say!(
+            folder.notes.push(format!(
                 "{} directly in {} were left out, because its subfolders are the classes.",
-                count(direct.len(), say!(n: "picture"), say!(n: "pictures")),
+                count(direct.len(), "picture", "pictures"),
                 root.display()
             ));
         } else if empty > 0 && !folder.classes.is_empty() {
-            folder.notes.push(say!(
+            folder.notes.push(format!(
                 "{} without pictures in {} were left out; torchvision would refuse them.",
-                count(empty, say!(n: "subfolder"), say!(n: "subfolders")),
+                count(empty, "subfolder", "subfolders"),
                 root.display()
             ));
         }
         folder.notes.extend(scan.note());
         if folder.files.is_empty() {
-            let found = scan.note().unwrap_or_default();
+            let found = scan.said().unwrap_or_default();
             return Err(EngineError::Dataset(say!(
                 "There are no pictures in {} or its subfolders. Files ending in .jpg, .jpeg or .png are looked for, \
                  in one subfolder for each class. {found}",
@@ -281,16 +281,30 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn note(&self) -> Option<String> {
+    /// How many files were left out because pictures of their kind are not decoded, and their endings.
+    fn left_out(&self) -> Option<(usize, String)> {
         let total: usize = self.undecoded.values().sum();
         let kinds: Vec<&str> = self.undecoded.keys().copied().collect();
-        (total > 0).then(|| {
-            say!(
-                "{} ending in {} were left out; convert them to JPEG or PNG to have them loaded.",
-                count(total, say!(n: "file"), say!(n: "files")),
-                kinds.join(", ")
-            )
-        })
+        (total > 0).then(|| (total, kinds.join(", ")))
+    }
+
+    /// That in a sentence, for a recording: in English.
+    fn note(&self) -> Option<String> {
+        let (total, kinds) = self.left_out()?;
+        let files = count(total, "file", "files");
+        Some(format!(
+            "{files} ending in {kinds} were left out; convert them to JPEG or PNG to have them loaded."
+        ))
+    }
+
+    /// The same for who reads that there is nothing else.
+    fn said(&self) -> Option<String> {
+        let (total, kinds) = self.left_out()?;
+        Some(say!(
+            "{} ending in {} were left out; convert them to JPEG or PNG to have them loaded.",
+            count(total, say!(n: "file"), say!(n: "files")),
+            kinds
+        ))
     }
 }
 

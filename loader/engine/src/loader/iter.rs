@@ -3,7 +3,6 @@
 mod single;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
-use loadscope_words::say;
 
 use super::state::{Behind, LoaderState, Progress, Snapshot};
 use super::{DataLoader, RequestIter};
@@ -383,9 +382,7 @@ fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> 
     };
     let mut text = error.to_string();
     if error.is_stop_iteration() {
-        text.push_str(say!(
-            ". PyTorch ends the epoch here without a word, and this batch is lost"
-        ));
+        text.push_str(". PyTorch ends the epoch here without a word, and this batch is lost");
     }
     Message {
         level: Level::Error,

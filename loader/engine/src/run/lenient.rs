@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, OnError, RunOptions, WorkerId, plural};
-use loadscope_words::say;
 
 use crate::dataset::{
     Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream, known_by_inner,
@@ -60,14 +59,14 @@ impl LeftOut {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         if !self.says_each {
             self.first.get_or_init(|| match which {
-                Some(index) => say!("sample {index}: {error}"),
+                Some(index) => format!("sample {index}: {error}"),
                 None => error.to_string(),
             });
         } else if before < MOST_NAMED {
             let worker = get_worker_info().map(|info| info.id as WorkerId);
             let text = match which {
-                Some(index) => say!("sample {index} was left out: {error}"),
-                None => say!("a sample was left out: {error}"),
+                Some(index) => format!("sample {index} was left out: {error}"),
+                None => format!("a sample was left out: {error}"),
             };
             self.probe.emit(|| {
                 EventKind::Message(Box::new(Message {
@@ -87,13 +86,13 @@ impl LeftOut {
         let count = self.count.load(Ordering::Relaxed);
         if count > 0 {
             self.probe.say(Level::Warning, || {
-                let failed = plural(count, say!(n: "sample"), say!(n: "samples"));
+                let failed = plural(count, "sample", "samples");
                 let first = self.first.get();
-                let first = first.map(|first| say!("; the first was {first}"));
+                let first = first.map(|first| format!("; the first was {first}"));
                 let first = first.unwrap_or_default();
                 match count {
-                    1 => say!("{failed} failed and was left out{first}"),
-                    _ => say!("{failed} failed and were left out{first}"),
+                    1 => format!("{failed} failed and was left out{first}"),
+                    _ => format!("{failed} failed and were left out{first}"),
                 }
             });
         }

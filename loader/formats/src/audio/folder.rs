@@ -49,7 +49,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
                 .to_string_lossy()
                 .into_owned();
             if found.files.len() == before {
-                found.notes.push(say!(
+                found.notes.push(format!(
                     "{}: the class '{name}' has no sounds.",
                     path.display()
                 ));
@@ -61,7 +61,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
             .files
             .extend(sounds.into_iter().map(|sound| (sound, None)));
         if !folders.is_empty() {
-            found.notes.push(say!(
+            found.notes.push(format!(
                 "{}: there are sounds in the folder itself; those in its {} folders are left out.",
                 path.display(),
                 folders.len()
@@ -69,7 +69,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
         }
     }
     if others > 0 {
-        found.notes.push(say!(
+        found.notes.push(format!(
             "{}: {others} other files are left out; {} are read.",
             path.display(),
             ENDINGS.join(", ")

@@ -293,14 +293,14 @@ pub(super) fn doubts(index: &Index, path: &Path) -> Vec<String> {
     let path = path.display();
     let mut doubts = Vec::new();
     if let Some(first) = unknown.first().filter(|_| !known.is_empty()) {
-        doubts.push(say!(
+        doubts.push(format!(
             "{} of {} annotations in {path} have a category_id that its categories do not list ({first}, for example).",
             unknown.len(),
             index.notes.len()
         ));
     }
     if inverted > 0 {
-        doubts.push(say!(
+        doubts.push(format!(
             "{inverted} of {} annotations in {path} have a bbox of negative width or height; it is x, y, width, height.",
             index.notes.len()
         ));

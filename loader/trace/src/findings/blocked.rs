@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::survey::{Kind, SLOW_SAMPLE, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
-use crate::{Nanos, Run, count, percent, plural};
-use loadscope_words::say;
+use crate::{Nanos, Run, RunOptions, count, percent, plural};
+use loadscope_words::{Text, say, text};
 
 /// Finished batches had to lie behind the missing one for this share of a wait.
 const HELD_SHARE: f64 = 0.25;
@@ -49,21 +49,25 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
             survey.say(ready)
         );
     }
-    let spread = if run.info.options.batch_size.is_some_and(|size| size > 1) {
-        say!("; grouping samples of similar cost into a batch avoids outliers")
-    } else {
-        ""
-    };
+    let any_order = say!("in_order=False yields whatever is ready, in another order in every run");
     Some(Finding {
         id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: say!(
-            "in_order=False yields whatever is ready, in another order in every run{spread}"
-        ),
+        remedy: match beside_order(&run.info.options) {
+            Some(beside) => say!("{any_order}; {beside}"),
+            None => any_order.to_owned(),
+        },
         cost: Some(cost),
     })
+}
+
+/// What helps against slow batches beside another order; `None` where a batch is one sample.
+pub(super) fn beside_order(options: &RunOptions) -> Option<Text> {
+    const GROUPS: Text = text!("grouping samples of similar cost into a batch avoids outliers");
+    let has_several = options.batch_size.is_some_and(|size| size > 1);
+    has_several.then_some(GROUPS)
 }
 
 /// Some samples take many times as long as most.

@@ -4,6 +4,9 @@ use crate::words::list;
 use crate::{Cause, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
 
+/// A wait of this share of all waiting is what the waiting is about.
+const ONE_WAIT: f64 = 0.5;
+
 /// How long the trainer waited, of what, and for what longest.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance<'a> {
@@ -65,15 +68,30 @@ impl<'a> Glance<'a> {
         } else {
             say!(" so far")
         };
+        let place = if self.is_loop_a_part() {
+            say!(" in the loader's loop")
+        } else {
+            ""
+        };
         say!(
-            "The trainer {verb} {} of {}{so_far} ({})",
+            "The trainer {verb} {} of {}{place}{so_far} ({})",
             self.say(self.waited),
             self.say(self.total),
             percent(self.share())
         )
     }
 
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
+    /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
+    fn is_loop_a_part(&self) -> bool {
+        const NOTICEABLE: f64 = 1.1;
+        let run = self.run;
+        let start = run.epochs().first().map(|epoch| epoch.start);
+        let lasted = start.map_or(Nanos::ZERO, |start| run.end() - start);
+        lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
+    }
+
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
+    /// to more: `its longest wait, 0.10 s, was for batch 4: …`
     pub fn cause(&self) -> Option<String> {
         let (run, k) = (self.run, self.longest?);
         let wait = run.waits()[k];
@@ -112,11 +130,20 @@ impl<'a> Glance<'a> {
             Some(ready) => say!(" while {ready} were already finished"),
             None => String::new(),
         };
-        Some(say!(
-            "{} of it for {}: {what}{ready}",
-            self.say(took),
-            batch.id
-        ))
+        let (took, batch) = (self.say(took), batch.id);
+        Some(match self.is_one_wait() {
+            true => say!("{took} of it for {batch}: {what}{ready}"),
+            false => say!("its longest wait, {took}, was for {batch}: {what}{ready}"),
+        })
+    }
+
+    /// True if the longest wait is most of the waiting: then it explains it.
+    pub(super) fn is_one_wait(&self) -> bool {
+        let took = self.longest.map(|k| {
+            let wait = self.run.waits()[k];
+            wait.end.min(self.run.end()) - wait.start
+        });
+        took.is_some_and(|took| took.0 as f64 >= ONE_WAIT * self.waited.0 as f64)
     }
 
     /// `sample 4 took 1.00 s`, if one sample took more than half of the batch; with the stage that took most of it, unless

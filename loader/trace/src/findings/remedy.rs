@@ -1,6 +1,7 @@
 //! Remedies that agree with the forecasts: a finding does not advise what the table beside it says is slower.
 
-use super::{Change, Finding, FindingId, Forecast, Prospects};
+use super::blocked::beside_order;
+use super::{Change, Finding, FindingId, Forecast, Prospects, Survey};
 use loadscope_words::{Text, say, text};
 
 /// Findings whose remedy is another number of workers or of batches in flight.
@@ -22,8 +23,28 @@ const DIED: Text = text!("Find out first why a worker died: more workers need mo
 /// What there is to do about slow samples in any case.
 const PREPARE: Text = text!("best is to prepare or cache these samples once");
 
+/// What remedies need to know of the loader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Loader {
+    /// Workers of the run.
+    workers: usize,
+    /// What is advised beside another order.
+    beside_order: Option<Text>,
+}
+
+impl Loader {
+    /// The loader of a run.
+    pub fn of(survey: &Survey) -> Self {
+        Self {
+            workers: survey.workers,
+            beside_order: beside_order(&survey.run.info.options),
+        }
+    }
+}
+
 /// Puts what is forecast to be best in the place of what the finding alone would advise.
-pub(super) fn agree(findings: &mut [Finding], workers: usize, prospects: Option<&Prospects>) {
+pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<&Prospects>) {
+    let workers = loader.workers;
     let died = findings.iter().any(|f| f.id == FindingId::DeadWorker);
     let prospects = prospects.filter(|p| p.fits());
     let about_workers = match (died, prospects) {
@@ -34,10 +55,8 @@ pub(super) fn agree(findings: &mut [Finding], workers: usize, prospects: Option<
     for finding in findings {
         let remedy = match finding.id {
             id if ABOUT_WORKERS.contains(&id) => about_workers.clone(),
-            FindingId::HeavyTail => prospects.map(|p| about_slow_samples(workers, p)),
-            FindingId::HeadOfLine => {
-                prospects.and_then(|p| about_order(p, finding.remedy.as_str()))
-            }
+            FindingId::HeavyTail => prospects.and_then(|p| about_slow_samples(workers, p)),
+            FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.beside_order)),
             _ => None,
         };
         if let Some(remedy) = remedy {
@@ -65,27 +84,36 @@ fn forecast(prospects: &Prospects, of: &Forecast) -> String {
     )
 }
 
-/// What lets other batches pass slow ones, where it is forecast to bring something.
-fn about_slow_samples(workers: usize, prospects: &Prospects) -> String {
+/// What lets other batches pass slow ones, where it is forecast to bring something; `None` where nothing is forecast of it.
+fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     let prepare = PREPARE.say();
-    let lets_pass =
-        |f: &Forecast| matches!(f.change, Change::InOrder(false) | Change::PrefetchFactor(_));
+    let any_order = |f: &Forecast| f.change == Change::InOrder(false);
+    let further = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
     let better = prospects.better();
-    match better.iter().find(|f| lets_pass(f)) {
-        Some(first) => say!("{}; {prepare}", forecast(prospects, first)),
-        None if workers > 0 => say!(
-            "Neither a larger prefetch_factor nor in_order=False is forecast to help: {prepare}"
-        ),
-        None => say!("Without workers nothing bridges them: {prepare}"),
+    if let Some(first) = better.iter().find(|f| any_order(f) || further(f)) {
+        return Some(say!("{}; {prepare}", forecast(prospects, first)));
     }
+    if workers == 0 {
+        return Some(say!("Without workers nothing bridges them: {prepare}"));
+    }
+    let changes = &prospects.changes;
+    Some(
+        match (changes.iter().any(further), changes.iter().any(any_order)) {
+            (true, true) => say!(
+                "Neither a larger prefetch_factor nor in_order=False is forecast to help: {prepare}"
+            ),
+            (true, false) => say!("A larger prefetch_factor is not forecast to help: {prepare}"),
+            (false, true) => say!("in_order=False is not forecast to help: {prepare}"),
+            (false, false) => return None,
+        },
+    )
 }
 
-/// What `in_order=False` is forecast to bring, before what is advised beside; `None` where that is not known.
-fn about_order(prospects: &Prospects, advised: &str) -> Option<String> {
+/// What `in_order=False` is forecast to bring, and what is advised `beside`; `None` where that is not known.
+fn about_order(prospects: &Prospects, beside: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;
     let is_better = prospects.better().iter().any(|f| f.change == known.change);
-    let beside = advised.split_once("; ").map(|(_, rest)| rest);
     let text = match is_better {
         true => say!(
             "{}, in another order in every run",
@@ -138,9 +166,15 @@ mod tests {
         }
     }
 
+    const GROUPS: Text = text!("grouping samples of similar cost into a batch avoids outliers");
+
     fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
         let mut findings = of.to_vec();
-        agree(&mut findings, 2, Some(prospects));
+        let loader = Loader {
+            workers: 2,
+            beside_order: Some(GROUPS),
+        };
+        agree(&mut findings, loader, Some(prospects));
         let plain = |f: Finding| f.remedy.replace('\u{2009}', " ");
         findings.into_iter().map(plain).collect()
     }
@@ -154,7 +188,8 @@ mod tests {
                 FindingId::HeavyTail,
                 "a larger prefetch_factor bridges them",
             ),
-            finding(FindingId::HeadOfLine, "in_order=False; group them"),
+            // In Chinese another sign stands between the two.
+            finding(FindingId::HeadOfLine, "in_order=False；把它们分组"),
         ];
         let known = prospects(&[
             (Change::NumWorkers(5), 400),
@@ -172,8 +207,24 @@ mod tests {
         );
         assert_eq!(
             remedies[2],
-            "in_order=False is forecast to bring little; group them"
+            "in_order=False is forecast to bring little; grouping samples of similar cost into a batch avoids outliers"
         );
+    }
+
+    /// It was said of `in_order=False` as well where that was not forecast: with one worker, or where it is set already.
+    #[test]
+    fn only_of_what_is_forecast_it_is_said_that_it_does_not_help() {
+        let of = [finding(FindingId::HeavyTail, "as it was")];
+        let said = |changes: &[(Change, i64)]| remedies(&of, &prospects(changes)).remove(0);
+        let further = (Change::PrefetchFactor(4), 1000);
+        let any_order = (Change::InOrder(false), 995);
+        assert!(said(&[further, any_order]).starts_with("Neither"));
+        assert_eq!(
+            said(&[(Change::NumWorkers(3), 1000), further]),
+            "A larger prefetch_factor is not forecast to help: best is to prepare or cache these samples once"
+        );
+        assert!(said(&[any_order]).starts_with("in_order=False is not forecast to help: "));
+        assert_eq!(said(&[]), "as it was");
     }
 
     #[test]
@@ -193,7 +244,7 @@ mod tests {
             remedies(&of, &known),
             [
                 "in_order=False: 0.50 s are forecast instead of 1.00 s; best is to prepare or cache these samples once",
-                "in_order=False: 0.50 s are forecast instead of 1.00 s, in another order in every run"
+                "in_order=False: 0.50 s are forecast instead of 1.00 s, in another order in every run; grouping samples of similar cost into a batch avoids outliers"
             ]
         );
     }

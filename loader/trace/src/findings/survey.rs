@@ -166,12 +166,6 @@ impl<'a> Survey<'a> {
         self.glance.say(time)
     }
 
-    /// How long the longest wait lasted.
-    pub(super) fn longest_wait(&self) -> Nanos {
-        let longest = self.waits.iter().map(|w| w.took).max();
-        longest.unwrap_or_default()
-    }
-
     /// A cost in time and as a share: `0.86 s of waiting (71 % of the run)`.
     pub(super) fn say_cost(&self, cost: Nanos) -> String {
         let share = percent(self.share(cost));

@@ -2,9 +2,6 @@
 
 use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
 
-/// A wait of this share of all waiting is what the verdict is about.
-const ONE_WAIT: f64 = 0.5;
-
 /// Findings that say why a run ended.
 const ENDS: [FindingId; 2] = [FindingId::Failed, FindingId::DeadWorker];
 
@@ -63,7 +60,7 @@ impl Verdict {
         let wants_outlook = is_waiting && top.map_or(!is_short, |f| f.cost.is_some());
         let longest = glance.batch().filter(|_| is_waiting);
         // One wait explains the waiting only if it is most of it.
-        let is_one_wait = survey.longest_wait().0 as f64 >= ONE_WAIT * survey.blame.waited.0 as f64;
+        let is_one_wait = glance.is_one_wait();
         let bound = || findings.iter().find(|f| f.id == FindingId::TrainingBound);
         let found = match top {
             Some(finding) => Some(finding).filter(|f| f.cost.is_none() || !is_one_wait),

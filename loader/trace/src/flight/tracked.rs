@@ -3,23 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Fetched;
-use crate::{
-    Awaited, BatchId, Event, EventKind, GaugeKind, GaugeSum, Lane, Level, Nanos, RunInfo, Stage,
-    Sums,
-};
+use super::flying::{Flying, MOST_EVENTS, add_awaited, is_small};
+use super::gauges::Gauges;
+use crate::{BatchId, Event, EventKind, Fetched, Level, Nanos, RunInfo, Stage, Sums};
 
 /// Batches in flight that are followed. No loader has more; after lost events some may never come to their end.
 const MOST_FLYING: usize = 1 << 20;
 
-/// Events of a batch that are kept. Usual ones have a dozen.
-const MOST_EVENTS: usize = 256;
-
 /// Lists for events of batches that are kept for the next ones.
 const SPARE: usize = 64;
-
-/// Contents of batches larger than this are not kept with them.
-const MOST_CONTENT: usize = 64 << 10;
 
 /// What came to its end.
 #[derive(Debug)]
@@ -36,21 +28,6 @@ pub(super) enum Told {
         took: Nanos,
         events: Vec<Event>,
     },
-}
-
-#[derive(Debug)]
-pub(super) struct Flying {
-    stage: Stage,
-    /// Since when.
-    since: Nanos,
-    indices: usize,
-    /// Samples whose times are known.
-    timings: usize,
-    was_held: bool,
-    was_yielded: bool,
-    /// In fetching and collating so far.
-    fetch: Nanos,
-    pub(super) events: Vec<Event>,
 }
 
 /// A run that goes by.
@@ -75,7 +52,7 @@ pub(super) struct Tracked {
     pub(super) long_wait: Nanos,
     last: Nanos,
     sums: Sums,
-    gauges: BTreeMap<(Option<Lane>, GaugeKind), (u64, f64, f64)>,
+    gauges: Gauges,
     spare: Vec<Vec<Event>>,
 }
 
@@ -95,7 +72,7 @@ impl Tracked {
             long_wait: Nanos::ZERO,
             last: at,
             sums: Sums::default(),
-            gauges: BTreeMap::new(),
+            gauges: Gauges::default(),
             spare: Vec::new(),
         }
     }
@@ -148,7 +125,7 @@ impl Tracked {
             }
             EventKind::Entered { batch, stage } => {
                 let flying = self.flying.get(batch);
-                if flying.is_some_and(|of| of.stage.may_enter(*stage)) {
+                if flying.is_some_and(|of| of.may_enter(*stage)) {
                     self.note(*batch, event);
                     self.enter(at, *batch, *stage, told);
                 }
@@ -159,10 +136,7 @@ impl Tracked {
             EventKind::Consumer { waiting: true } => self.start_wait(at, told),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None, told),
             EventKind::Gauge(gauge) if gauge.part.is_none() && gauge.value.is_finite() => {
-                let new = (0, 0.0, f64::MIN);
-                let of = self.gauges.entry((gauge.lane, gauge.what)).or_insert(new);
-                let sum = (of.1 + gauge.value).clamp(f64::MIN, f64::MAX);
-                *of = (of.0 + 1, sum, of.2.max(gauge.value));
+                self.gauges.add(gauge.lane, gauge.what, gauge.value);
             }
             EventKind::Message(message) => {
                 self.sums.errors += u64::from(message.level == Level::Error);
@@ -182,10 +156,8 @@ impl Tracked {
     }
 
     fn note(&mut self, batch: BatchId, event: &Event) {
-        if let Some(flying) = self.flying.get_mut(&batch)
-            && flying.events.len() < MOST_EVENTS
-        {
-            flying.events.push(event.clone());
+        if let Some(flying) = self.flying.get_mut(&batch) {
+            flying.note(event);
         }
     }
 
@@ -244,17 +216,8 @@ impl Tracked {
         if let Some((_, _, last)) = &mut self.opened {
             *last = at;
         }
-        let flying = Flying {
-            stage: Stage::Queued,
-            since: at,
-            indices,
-            timings: 0,
-            was_held: false,
-            was_yielded: false,
-            fetch: Nanos::ZERO,
-            events: self.spare.pop().unwrap_or_default(),
-        };
-        self.flying.insert(batch, flying);
+        let spare = self.spare.pop().unwrap_or_default();
+        self.flying.insert(batch, Flying::new(at, indices, spare));
         true
     }
 
@@ -271,20 +234,13 @@ impl Tracked {
         let Some(flying) = self.flying.get_mut(&batch) else {
             return;
         };
-        if !flying.stage.may_enter(stage) {
+        if !flying.may_enter(stage) {
             return;
         }
-        let before = std::mem::replace(&mut flying.stage, stage);
-        let took = at - std::mem::replace(&mut flying.since, at);
-        flying.was_held |= stage == Stage::Held;
-        flying.was_yielded |= stage == Stage::Training;
-        match before {
-            Stage::Fetching | Stage::Collating => flying.fetch += took,
-            Stage::Training => {
-                self.sums.steps.record(took);
-                self.training.remove(&batch);
-            }
-            _ => {}
+        let (before, took) = flying.enter(at, stage);
+        if before == Stage::Training {
+            self.sums.steps.record(took);
+            self.training.remove(&batch);
         }
         if stage == Stage::Training {
             self.training.insert(batch);
@@ -342,26 +298,7 @@ impl Tracked {
             return;
         };
         let of = batch.and_then(|batch| self.flying.get(&batch));
-        let mut end = at;
-        for event in of.into_iter().flat_map(|of| of.events.iter().rev()) {
-            let (entered, stage) = match &event.kind {
-                EventKind::Entered { stage, .. } => (event.at, *stage),
-                EventKind::Dispatched(_) => (event.at, Stage::Queued),
-                _ => continue,
-            };
-            let from = entered.max(start);
-            if from < end {
-                *self.sums.waited.entry(Awaited::of(stage)).or_default() += end - from;
-                end = from;
-            }
-        }
-        if start < end {
-            let what = match of {
-                Some(_) => Awaited::NotDispatched,
-                None => Awaited::End,
-            };
-            *self.sums.waited.entry(what).or_default() += end - start;
-        }
+        add_awaited(of, (start, at), &mut self.sums.waited);
         self.sums.waits.record(at - start);
         if at - start < self.long_wait {
             return;
@@ -383,26 +320,7 @@ impl Tracked {
             return None;
         }
         let mut sums = std::mem::take(&mut self.sums);
-        let gauges = std::mem::take(&mut self.gauges).into_iter();
-        let of = |((lane, what), (count, sum, max)): (_, (u64, f64, f64))| {
-            let lane: Option<Lane> = lane;
-            GaugeSum {
-                lane: lane.map(Lane::key),
-                what,
-                count,
-                sum,
-                max,
-            }
-        };
-        sums.gauges = gauges.map(of).collect();
+        sums.gauges = std::mem::take(&mut self.gauges).sums();
         Some(sums)
-    }
-}
-
-/// Contents may be pictures: those stay where everything is kept.
-fn is_small(event: &Event) -> bool {
-    match &event.kind {
-        EventKind::Content(content) => content.nbytes() <= MOST_CONTENT,
-        _ => true,
     }
 }

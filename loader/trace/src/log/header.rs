@@ -16,7 +16,7 @@ const PLAIN: u64 = 1;
 pub enum Heading<'a> {
     /// Everything is in it.
     Plain,
-    /// Of a part of the time it has sums.
+    /// Not everything is in it: of a part of the time it has sums, or some batches were left out.
     Limited,
     /// It stands in this folder, in parts.
     InParts(&'a str),
@@ -58,6 +58,14 @@ impl Header {
             Heading::Part(number) => header.part = Some(number),
         }
         header
+    }
+
+    /// What a recording in one file has to say that has the same events.
+    pub fn of_copies(&self) -> Heading<'static> {
+        match self.loadscope {
+            PLAIN => Heading::Plain,
+            _ => Heading::Limited,
+        }
     }
 
     #[cfg(not(target_family = "wasm"))]

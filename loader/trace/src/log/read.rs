@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::ZSTD_MAGIC;
 use super::chain::Chain;
 use super::counted::Counted;
-use super::header::Header;
+use super::header::{Header, Heading};
 use super::line::{thorough, too_long};
 use super::quick::Quick;
 use super::unpack::Unpacked;
@@ -70,6 +70,11 @@ impl LogReader {
     /// Name of the folder with its parts, which stands beside it, if it has any.
     pub fn parts(&self) -> Option<&str> {
         self.header.parts.as_deref()
+    }
+
+    /// What the first line of a copy of it in one file has to say.
+    pub fn heading(&self) -> Heading<'static> {
+        self.header.of_copies()
     }
 
     /// Bytes of its parts, if it has any and they were opened.

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::frames::Frames;
 use super::header::{Header, Heading};
 use super::wire::Line;
-use crate::{Event, EventKind, LogError};
+use crate::{Event, LogError};
 
 /// How a log is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +57,6 @@ pub struct LogWriter<W: Write> {
     sink: Sink<W>,
     line: Vec<u8>,
     lines: u64,
-    /// Its header is written with the first event, which says what it has to be.
-    is_open: bool,
 }
 
 impl LogWriter<File> {
@@ -84,7 +82,7 @@ impl<W: Write> LogWriter<W> {
         Self::headed(writer, compression, Heading::Plain)
     }
 
-    /// The same with another header.
+    /// The same with another header. That of a copy is [`LogReader::heading`](super::LogReader::heading) of what it is a copy of.
     ///
     /// # Errors
     /// If `writer` fails.
@@ -95,16 +93,6 @@ impl<W: Write> LogWriter<W> {
     ) -> Result<Self, LogError> {
         let mut log = Self::for_copies(writer, compression)?;
         log.put(&Header::of(heading))?;
-        Ok(log)
-    }
-
-    /// A log of the events of another recording, whatever that is: its header follows from the first event.
-    ///
-    /// # Errors
-    /// If there is no memory.
-    pub fn for_events(writer: W, compression: Compression) -> Result<Self, LogError> {
-        let mut log = Self::for_copies(writer, compression)?;
-        log.is_open = true;
         Ok(log)
     }
 
@@ -128,7 +116,6 @@ impl<W: Write> LogWriter<W> {
             sink,
             line: Vec::with_capacity(256),
             lines: 0,
-            is_open: false,
         })
     }
 
@@ -147,18 +134,7 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If the disk is full or the pipe is closed.
     pub fn write(&mut self, event: &Event) -> Result<(), LogError> {
-        if self.is_open {
-            self.head(match event.kind {
-                EventKind::Retention(_) | EventKind::State(_) => Heading::Limited,
-                _ => Heading::Plain,
-            })?;
-        }
         self.put(&Line::of(event))
-    }
-
-    fn head(&mut self, heading: Heading<'_>) -> Result<(), LogError> {
-        self.is_open = false;
-        self.put(&Header::of(heading))
     }
 
     fn put(&mut self, value: &impl serde::Serialize) -> Result<(), LogError> {
@@ -209,10 +185,7 @@ impl<W: Write> LogWriter<W> {
     ///
     /// # Errors
     /// If the disk is full or the pipe is closed.
-    pub fn finish(mut self) -> Result<W, LogError> {
-        if self.is_open {
-            self.head(Heading::Plain)?;
-        }
+    pub fn finish(self) -> Result<W, LogError> {
         let lines = self.lines;
         let failed = |cause| LogError::Io {
             doing: "write",

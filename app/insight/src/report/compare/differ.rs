@@ -31,12 +31,24 @@ pub fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
     let (Ok(x), Ok(y)) = (x, y) else {
         return Vec::new();
     };
-    let of = |field: Field| Difference {
-        name: field.name(),
-        a: shown(&x, field),
-        b: shown(&y, field),
+    let of = |field: Field| match field {
+        // Both draw from a generator of their own with the same seed.
+        Field::Generator if a.seed.is_some() && a.seed == b.seed => Difference {
+            name: "manual_seed",
+            a: seed(a.global_seed),
+            b: seed(b.global_seed),
+        },
+        _ => Difference {
+            name: field.name(),
+            a: shown(a, &x, field),
+            b: shown(b, &y, field),
+        },
     };
     changed(a, b).into_iter().map(of).collect()
+}
+
+fn seed(seed: Option<u64>) -> String {
+    seed.map_or("None".to_owned(), |seed| seed.to_string())
 }
 
 /// What differs, in one line: `Options that differ: num_workers 4 → 7`, or that none does.
@@ -49,14 +61,15 @@ pub fn line(a: &RunOptions, b: &RunOptions) -> String {
     say!("Options that differ: {}", all.join(say!(", ")))
 }
 
-fn shown(options: &Value, field: Field) -> String {
-    let value = options.get(field.option());
-    match (field, value) {
+/// A field of `options`, all of which stand in `all`.
+fn shown(options: &RunOptions, all: &Value, field: Field) -> String {
+    match (field, all.get(field.option())) {
         // With a seed of its own a loader draws nothing from the default generator.
-        (Field::Generator, None | Some(Value::Null)) => match options.get("global_seed") {
-            Some(Value::Number(seed)) => format!("torch.manual_seed({seed})"),
-            _ => "None".to_owned(),
+        (Field::Generator, None | Some(Value::Null)) => match options.global_seed {
+            Some(seed) => format!("torch.manual_seed({seed})"),
+            None => "None".to_owned(),
         },
+        (Field::PinMemory, _) => options.pin_memory.python().to_owned(),
         (_, None | Some(Value::Null)) => "None".to_owned(),
         (_, Some(Value::Bool(on))) => if *on { "True" } else { "False" }.to_owned(),
         (_, Some(Value::String(text))) if text.is_empty() => "—".to_owned(),
@@ -67,6 +80,8 @@ fn shown(options: &Value, field: Field) -> String {
 
 #[cfg(test)]
 mod tests {
+    use loadscope_trace::PinMemory;
+
     use super::*;
 
     #[test]
@@ -94,6 +109,14 @@ mod tests {
             ]
         );
         assert_eq!(line(&a, &a), "Both have the same options");
+        let c = RunOptions {
+            global_seed: Some(2),
+            pin_memory: PinMemory::On,
+            ..a.clone()
+        };
+        let mut texts: Vec<String> = differences(&a, &c).iter().map(Difference::text).collect();
+        texts.sort();
+        assert_eq!(texts, ["manual_seed None → 2", "pin_memory False → True"]);
         assert!(line(&a, &b).starts_with("Options that differ: "));
     }
 }

@@ -89,9 +89,5 @@ pub(super) fn play_of(state: &State, number: u32) -> Option<Play> {
 
 /// Tells the user what went wrong.
 pub(super) fn complain(state: &mut State, text: String) {
-    let notice = Notice {
-        is_error: true,
-        text,
-    };
-    tell(state, notice);
+    tell(state, Notice::error(text));
 }

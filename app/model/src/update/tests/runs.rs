@@ -79,6 +79,24 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     assert_eq!(state.overlay.typing, None);
 }
 
+/// It was found by the beginning of its text, which another crate writes.
+#[test]
+fn what_could_not_be_exported_is_told_until_an_export_succeeds() {
+    let mut state = state();
+    let texts = |state: &State| {
+        let notices = state.session.notices.iter();
+        notices.map(|n| n.text.clone()).collect::<Vec<_>>()
+    };
+    update(&mut state, Arrival::Failed("another one".to_owned()));
+    for why in ["no folder", "no room"] {
+        let why = Some(why.to_owned());
+        update(&mut state, Arrival::NotExported(why));
+    }
+    assert_eq!(texts(&state), ["Another one", "No folder", "No room"]);
+    update(&mut state, Arrival::Exported(vec!["/run.json".into()]));
+    assert_eq!(texts(&state), ["Another one"]);
+}
+
 fn begin(state: &mut State) {
     let source = Source::Live { paused: false };
     let watched = false;
@@ -145,4 +163,76 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
     assert!(state.runs.all().is_empty());
     update(&mut state, Message::Shown(2));
     assert_eq!(state.session.number, 1, "what is gone is not shown");
+}
+
+/// *Try on the program* ran the program that `loadscope watch` was started with, whichever was shown.
+#[test]
+fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
+    use crate::watching::Program;
+
+    let program = |name: &str| Program {
+        command: vec!["python".into(), name.into()],
+        folder: Some("/work".into()),
+    };
+    let mut state = state();
+    state.session.number = 1;
+    let shown = |state: &State| state.session.program.as_ref().map(Program::shown);
+    let refused = "Only for a program that was started here or by loadscope watch";
+    assert_eq!(obstacle(&state, Action::TryProgram), Some(refused));
+    update(&mut state, Message::Watches(program("a.py")));
+    assert_eq!(obstacle(&state, Action::TryProgram), None);
+    begin(&mut state);
+    assert_eq!(shown(&state), None, "another run is begun");
+    update(&mut state, Message::Watches(program("b.py")));
+    assert_eq!(shown(&state).as_deref(), Some("python b.py"));
+    update(&mut state, Message::Shown(1));
+    assert_eq!(shown(&state).as_deref(), Some("python a.py"));
+}
+
+/// What was typed while the dialog was open was lost, and a sheet that was closed meanwhile came back.
+#[test]
+fn a_program_that_is_chosen_changes_only_the_sheet_that_is_open() {
+    use crate::watching::{ProgramToWatch, Watching};
+
+    let mut state = state();
+    state.overlay.watching = Some(Watching {
+        program: ProgramToWatch::default(),
+        problem: Some("There is no file train.py".to_owned()),
+    });
+    assert_eq!(
+        update(&mut state, Command::ChooseScript),
+        Some(Effect::AskScript)
+    );
+    let typed = ProgramToWatch {
+        arguments: "--epochs 3".to_owned(),
+        ..ProgramToWatch::default()
+    };
+    update(&mut state, Command::AskProgram(Some(Box::new(typed))));
+    let chosen = Command::UseScript("/work/train.py".into());
+    update(&mut state, chosen.clone());
+    let asked = state.overlay.watching.clone().expect("it is open");
+    assert_eq!(asked.problem, None);
+    let ProgramToWatch {
+        script,
+        arguments,
+        folder,
+        ..
+    } = asked.program;
+    assert_eq!(
+        [&*script, &arguments, &folder],
+        ["train.py", "--epochs 3", "/work"]
+    );
+    update(&mut state, Command::AskProgram(None));
+    update(&mut state, chosen);
+    assert_eq!(state.overlay.watching, None);
+}
+
+#[test]
+fn secrets_among_the_arguments_of_a_program_are_not_remembered() {
+    let mut state = state();
+    state.prefs.watched.arguments = "--api-key abc --epochs 3".to_owned();
+    let kept = state.prefs_to_keep().watched.arguments;
+    assert_eq!(kept, "--api-key *** --epochs 3");
+    // Until the window closes the sheet has it.
+    assert_eq!(state.prefs.watched.arguments, "--api-key abc --epochs 3");
 }

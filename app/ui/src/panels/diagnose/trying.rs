@@ -5,6 +5,7 @@ use loadscope_insight::tune::{Outcome as Is, Row, Table};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::trying::{Outcome, Trying};
+use loadscope_model::watching::Program;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
@@ -20,7 +21,8 @@ const LINES: usize = 6;
 /// Shows it, if the window watches a program.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let trying = state.look.trying.as_ref();
-    if state.place.program.is_none() && trying.is_none() {
+    let program = state.session.program.as_ref();
+    if program.is_none() && trying.is_none() {
         return;
     }
     section(ui, say!("Try on the program"));
@@ -31,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             button(ui, state, Action::TryProgram, false, commands);
         }
         None => {
-            let program = state.place.program.as_deref().unwrap_or_default();
+            let program = program.map(Program::shown).unwrap_or_default();
             remark(
                 ui,
                 &say!(

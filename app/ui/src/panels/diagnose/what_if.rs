@@ -111,10 +111,10 @@ fn detail(
     ui.add(Label::new(title).wrap());
     let took = what_if.recorded.time();
     // As the findings say it: what the forecast is off by is no gain.
-    let now = took.min(what_if.outlook.recorded.time);
+    let now = what_if.now();
     let change = forecast.time.as_secs_f64() / now.as_secs_f64().max(1e-9) - 1.0;
     let change = match change {
-        c if c.abs() < 0.005 => say!("as recorded").to_owned(),
+        c if c.abs() < 0.005 => say!("as now").to_owned(),
         c if c < 0.0 => say!("{} less", percent(-c)),
         c => say!("{} more", percent(c)),
     };
@@ -185,7 +185,8 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         say!("With an ideal loader"),
         say(what_if.outlook.headroom),
     );
-    if error.abs() > Prospects::WELL && error.abs() <= Prospects::FITS {
+    let is_rough = |p: &Prospects| p.is_rough() && p.fits();
+    if what_if.prospects.as_ref().is_some_and(is_rough) {
         remark(
             ui,
             say!(

@@ -160,11 +160,7 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
     if !o.collate.is_fitting() {
         fact(ui, "collate", &o.collate.to_string(), false);
     }
-    let pin = match o.pin_memory {
-        PinMemory::Off => "False",
-        PinMemory::On => "True",
-        PinMemory::Mlock => "mlock",
-    };
+    let pin = o.pin_memory.python();
     fact(ui, "pin_memory", pin, o.pin_memory == PinMemory::Off);
     fact(ui, "drop_last", flag(o.drop_last), !o.drop_last);
     if o.num_workers > 0 {

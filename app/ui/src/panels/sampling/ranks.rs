@@ -26,8 +26,8 @@ fn strips(ranks: &Ranks) -> f32 {
     (ranks.shares.len() as f32 * 16.0).min(TALLEST)
 }
 
-/// Shows the ranks; `mine` is the one that is looked at. They are coloured as the points above, if those are.
-pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, is_coloured: bool) {
+/// Shows the ranks; `mine` is the one that is looked at. Those that are laid over each other above are coloured as their points there.
+pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), height(ranks));
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
@@ -56,12 +56,10 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, is_coloured: bool) {
         );
         let most = share.columns.iter().copied().max().unwrap_or(1).max(1);
         painter.rect_filled(strip, 0.0, palette.panel);
-        let colour = if is_coloured && (share.rank as usize) < Overlay::MOST {
-            group_colour(palette, share.rank)
-        } else if share.rank == mine {
-            palette.text
-        } else {
-            palette.wait
+        let colour = match above.and_then(|overlay| overlay.place(share.rank)) {
+            Some(place) => group_colour(palette, place),
+            None if share.rank == mine => palette.text,
+            None => palette.wait,
         };
         let x = |column: usize| strip.left() + column as f32 / ranks.columns as f32 * strip.width();
         for (column, n) in share.columns.iter().enumerate().filter(|(_, n)| **n > 0) {

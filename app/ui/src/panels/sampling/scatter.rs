@@ -24,6 +24,10 @@ const LEFT: f32 = 64.0;
 const BELOW: f32 = 36.0;
 const ABOVE: f32 = 32.0;
 const RIGHT: f32 = 12.0;
+/// Height of the buttons above the upper right corner, their widths (all of it, out, in), and what is between two, points.
+const BUTTON: f32 = 20.0;
+const BUTTONS: [f32; 3] = [40.0, BUTTON, BUTTON];
+const BETWEEN: f32 = 2.0;
 /// So many points are drawn within a frame; more are drawn in the background.
 const AT_ONCE: usize = 200_000;
 
@@ -54,8 +58,17 @@ struct Key {
     pixels: (usize, usize),
     dot: usize,
     by: Colouring,
-    /// Points of all orders that are laid over each other.
-    points: usize,
+    overlaid: Option<Overlaid>,
+}
+
+/// Which orders are laid over each other: their points, and the numbers of the first and the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Overlaid(usize, Option<(u32, u32)>);
+
+impl Overlaid {
+    fn of(overlay: &Overlay) -> Self {
+        Self(overlay.points(), overlay.ends())
+    }
 }
 
 impl PartialEq for Key {
@@ -63,7 +76,7 @@ impl PartialEq for Key {
         Arc::ptr_eq(&self.order, &other.order)
             && self.window == other.window
             && (self.pixels, self.dot) == (other.pixels, other.dot)
-            && (self.by, self.points) == (other.by, other.points)
+            && (self.by, self.overlaid) == (other.by, other.overlaid)
     }
 }
 
@@ -79,7 +92,7 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// Shows it in `size` points.
+    /// Shows it in `size` points, coloured by what is in force.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -97,14 +110,7 @@ impl Scatter {
         if rect.width() < 16.0 || rect.height() < 16.0 {
             return Pointed::default();
         }
-        // What this order does not tell is not chosen for it, but stays chosen for the next.
-        let shown = match by.obstacle(answers) {
-            None => by,
-            Some(_) => Colouring::Nothing,
-        };
-        let bound = answers.coverage.bound.max(highest(answers));
-        let longest = shown.overlay(answers).map_or(0, Overlay::longest);
-        let whole = Window::whole(answers.positions.max(longest), bound);
+        let whole = whole(answers, by);
         // Who has zoomed in keeps the place while the order grows.
         let fits = |before: &Window| {
             before.indices == whole.indices && before.positions.end <= whole.positions.end
@@ -125,13 +131,7 @@ impl Scatter {
             window: &window,
         };
         view.axes(ui, palette);
-        self.paint(
-            ui,
-            platform,
-            &view,
-            answers,
-            (marks.selected.is_some(), shown),
-        );
+        self.paint(ui, platform, &view, answers, (marks.selected.is_some(), by));
         view.marks(ui, answers, marks, palette);
         ui.painter().rect_stroke(
             rect,
@@ -140,13 +140,14 @@ impl Scatter {
             StrokeKind::Outside,
         );
         self.buttons(ui, rect, &whole);
-        colours::legend(ui, rect, answers, shown);
+        let buttons = BUTTONS.iter().map(|width| width + BETWEEN).sum::<f32>() - BETWEEN;
+        colours::legend(ui, rect, answers, by, buttons);
         let mut pointed = Pointed {
             hovered: response
                 .hover_pos()
                 .and_then(|at| view.nearest(answers, at)),
             clicked: None,
-            colouring: choice(ui, rect, answers, shown),
+            colouring: choice(ui, rect, answers, by),
         };
         if let Some(position) = pointed.hovered {
             tooltip(&response, answers, position);
@@ -193,31 +194,18 @@ impl Scatter {
 
     /// For the keyboard, and for those who have no wheel.
     fn buttons(&mut self, ui: &mut Ui, rect: Rect, whole: &Window) {
-        const HEIGHT: f32 = 20.0;
         let window = self.window.clone().unwrap_or_else(|| whole.clone());
         let is_part = self.window.is_some();
         let all = [
-            (
-                say!("All"),
-                say!("Show the whole order"),
-                None,
-                40.0,
-                is_part,
-            ),
-            (
-                "−",
-                say!("Zoom out of the order"),
-                Some(0.5),
-                HEIGHT,
-                is_part,
-            ),
-            ("+", say!("Zoom into the order"), Some(2.0), HEIGHT, true),
+            (say!("All"), say!("Show the whole order"), None, is_part),
+            ("−", say!("Zoom out of the order"), Some(0.5), is_part),
+            ("+", say!("Zoom into the order"), Some(2.0), true),
         ];
         let mut right = rect.right();
-        for (text, name, factor, width, on) in all.into_iter().rev() {
-            let top = rect.top() - 6.0 - HEIGHT;
-            let place = Rect::from_min_size(pos2(right - width, top), vec2(width, HEIGHT));
-            right -= width + 2.0;
+        for ((text, name, factor, on), width) in all.into_iter().zip(BUTTONS).rev() {
+            let top = rect.top() - 6.0 - BUTTON;
+            let place = Rect::from_min_size(pos2(right - width, top), vec2(width, BUTTON));
+            right -= width + BETWEEN;
             if !on {
                 continue;
             }
@@ -253,7 +241,7 @@ impl Scatter {
             pixels: (pixels(view.rect.width()), pixels(view.rect.height())),
             dot: (dot(visible) * scale).round().max(1.0) as usize,
             by,
-            points: overlay.map_or(0, Overlay::points),
+            overlaid: overlay.map(Overlaid::of),
         };
         self.rasterise(ui, platform, &key, answers, visible);
         let Some((made_of, raster)) = &self.raster else {
@@ -328,6 +316,17 @@ impl Scatter {
     }
 }
 
+/// What there is to be seen of the order and of those that are laid over it.
+fn whole(answers: &Answers, by: Colouring) -> Window {
+    let overlay = by.overlay(answers);
+    let longest = overlay.map_or(0, Overlay::longest);
+    let bound = overlay.map_or(0, Overlay::bound).max(highest(answers));
+    Window::whole(
+        answers.positions.max(longest),
+        answers.coverage.bound.max(bound),
+    )
+}
+
 /// The index of the sampler may lie beyond the dataset.
 fn highest(answers: &Answers) -> u64 {
     match answers.coverage.outside {
@@ -383,3 +382,6 @@ fn tooltip(response: &Response, answers: &Answers, position: usize) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,17 +41,19 @@ pub fn group_colour(palette: &Palette, group: u32) -> Color32 {
     }
 }
 
-/// Which colour stands for which rank or epoch, where several are laid over each other: beside the drop-down, as far as there is room.
-pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring) {
+/// Which colour stands for which rank or epoch, where several are laid over each other: beside the drop-down, as far as there
+/// is room; `beside` it the buttons on the right take so many points.
+pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring, beside: f32) {
     const SQUARE: f32 = 9.0;
+    const GAP: f32 = 12.0;
     let Some(overlay) = by.overlay(answers) else {
         return;
     };
     let palette = Palette::of(ui);
     let painter = ui.painter();
     let y = rect.top() - 5.0 - CHOICE.y / 2.0;
-    let mut x = rect.left() + CHOICE.x + 12.0;
-    let end = rect.right() - BUTTONS;
+    let mut x = rect.left() + CHOICE.x + GAP;
+    let end = rect.right() - beside - GAP;
     let name = |number: u32| match by {
         Colouring::Rank => say!("rank {}", number),
         _ => say!("epoch {}", number),
@@ -80,13 +82,12 @@ pub fn legend(ui: &Ui, rect: Rect, answers: &Answers, by: Colouring) {
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
         x += SQUARE + 5.0;
         painter.galley(pos2(x, y - text.size().y / 2.0), text, palette.text);
-        x += width + 12.0;
+        x += width + GAP;
     }
 }
 
-/// Size of the drop-down, and the width of the buttons on the right, points.
+/// Size of the drop-down, points.
 const CHOICE: Vec2 = vec2(150.0, 22.0);
-const BUTTONS: f32 = 96.0;
 
 /// The drop-down above the upper left corner: what points are coloured by. What was chosen now.
 pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Option<Colouring> {

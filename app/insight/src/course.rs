@@ -1,0 +1,178 @@
+//! The far past of a run whose recording has a limit: what stretches of it came to, for the timeline.
+
+use loadscope_trace::{Kept, Nanos, Past, Run, Sums, percent, plural};
+use loadscope_words::say;
+
+/// What minutes between `start` and `end` came to; so many are taken together that each stretch is at least `least` long, but for the last one. Minutes with a gap between them are not taken together.
+pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
+    let all = past.sums();
+    let first = all.partition_point(|sums| sums.to <= start);
+    let inside = all[first..].iter().take_while(|sums| sums.from < end);
+    let mut out: Vec<Sums> = Vec::new();
+    for sums in inside {
+        match out.last_mut() {
+            Some(last) if last.to - last.from < least && sums.from - last.to < least => {
+                last.add(sums);
+            }
+            _ => out.push(sums.clone()),
+        }
+    }
+    out
+}
+
+/// Where the part of a run begins of which everything is kept; `None` if that is all of it.
+pub fn kept_since(run: &Run) -> Option<Nanos> {
+    let past = run.past()?;
+    Some(past.until().unwrap_or(run.whole_end()))
+}
+
+/// Where the far past of a run begins; `None` if it has none.
+pub fn begins(run: &Run) -> Option<Nanos> {
+    Some(run.past()?.sums().first()?.from)
+}
+
+/// What a stretch came to, in lines; the first is its time.
+pub fn lines(sums: &Sums) -> Vec<String> {
+    let (in_loop, waited) = (sums.in_loop(), sums.waited());
+    let share = waited.0 as f64 / in_loop.0.max(1) as f64;
+    let mut out = vec![
+        say!("{} to {}", clock(sums.from), clock(sums.to)),
+        say!(
+            "{}, {:.1} samples/s; the trainer waited {} of {in_loop} ({})",
+            plural(sums.batches, say!(n: "batch"), say!(n: "batches")),
+            per_second(sums),
+            waited.beside(in_loop),
+            percent(share)
+        ),
+    ];
+    if let Some((what, time)) = sums.waited.iter().max_by_key(|(_, time)| **time)
+        && waited > Nanos::ZERO
+    {
+        let share = percent(time.0 as f64 / waited.0 as f64);
+        out.push(say!("{share} of the waiting: {}", what.label()));
+    }
+    if let (Some(half), Some(most)) = (sums.fetches.quantile(0.5), sums.fetches.quantile(0.99)) {
+        out.push(say!(
+            "Fetching and collating a batch: median {half}, 99\u{2009}% within {most}"
+        ));
+    }
+    let trouble = sums.errors + sums.warnings;
+    if trouble > 0 {
+        out.push(plural(
+            trouble,
+            say!(n: "error or warning"),
+            say!(n: "errors and warnings"),
+        ));
+    }
+    out.push(say!("Only sums per minute are kept of this time").to_owned());
+    out
+}
+
+/// Hours, minutes and seconds since the recording began: `1:02:00`, `3 d 4:00:00`.
+fn clock(time: Nanos) -> String {
+    let seconds = time.0.max(0) / 1_000_000_000;
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let clock = format!(
+        "{}:{:02}:{:02}",
+        of_day / 3_600,
+        of_day / 60 % 60,
+        of_day % 60
+    );
+    match days {
+        0 => clock,
+        days => say!("{days} d {clock}"),
+    }
+}
+
+/// Samples that the trainer got per second of a stretch.
+pub fn per_second(sums: &Sums) -> f64 {
+    match (sums.to - sums.from).as_secs_f64() {
+        seconds if seconds > 0.0 => sums.samples as f64 / seconds,
+        _ => 0.0,
+    }
+}
+
+/// What is kept in full and lies in a stretch, in lines: the longest wait first, then messages.
+pub fn kept_in(past: &Past, (start, end): (Nanos, Nanos)) -> Vec<String> {
+    /// So many are named.
+    const NAMED: usize = 3;
+    let at = |kept: &Kept, ended: Nanos| kept.wait.map_or(ended, |(start, _)| start);
+    let here = past.kept().iter();
+    let here: Vec<&Kept> = here
+        .filter(|(ended, kept)| (start..end).contains(&at(kept, *ended)))
+        .map(|(_, kept)| kept)
+        .collect();
+    let mut waits: Vec<(Nanos, &Kept)> = here
+        .iter()
+        .filter_map(|kept| kept.wait.map(|(start, end)| (end - start, *kept)))
+        .collect();
+    waits.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
+    let waits = waits.into_iter().map(|(took, kept)| match kept.batch() {
+        Some(batch) => say!("Waited {took} for {batch}"),
+        None => say!("Waited {took}"),
+    });
+    let messages = here.iter().filter_map(|kept| kept.message());
+    let messages = messages.map(|(_, message)| message.first_line().to_owned());
+    waits.take(NAMED).chain(messages.take(NAMED)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Awaited, Event, EventKind, RunId};
+
+    use super::*;
+
+    fn minute(k: i64, batches: u64) -> Sums {
+        Sums {
+            from: Nanos(k * 60_000_000_000),
+            to: Nanos((k + 1) * 60_000_000_000),
+            batches,
+            samples: batches * 32,
+            ..Sums::default()
+        }
+    }
+
+    #[test]
+    fn minutes_are_taken_together_and_nothing_is_lost_or_counted_twice() {
+        let mut run = Run::default();
+        for k in (0..100).chain(200..300) {
+            let sums = minute(k, 1 + k as u64 % 7);
+            run.apply(&Event {
+                at: sums.to,
+                run: RunId(0),
+                kind: EventKind::Summed(Box::new(sums)),
+            });
+        }
+        let past = run.past().expect("sums");
+        let all: u64 = past.sums().iter().map(|sums| sums.batches).sum();
+        for least in [1, 60, 150, 600, 100_000] {
+            let found = stretches(
+                past,
+                (Nanos(0), Nanos::MAX),
+                Nanos::from_secs_f64(least as f64),
+            );
+            let sum: u64 = found.iter().map(|sums| sums.batches).sum();
+            assert_eq!(sum, all, "{least}");
+            assert!(found.windows(2).all(|w| w[0].to <= w[1].from), "{least}");
+        }
+        let two = stretches(past, (Nanos(0), Nanos::MAX), Nanos::from_secs_f64(3_000.0));
+        let gap = two
+            .iter()
+            .any(|s| s.from < minute(100, 0).from && s.to > minute(199, 0).to);
+        assert!(!gap, "nothing is drawn where nothing is known");
+    }
+
+    #[test]
+    fn a_stretch_is_put_into_words() {
+        let mut sums = minute(61, 120);
+        sums.waited
+            .insert(Awaited::Fetching, Nanos::from_millis(15_000));
+        sums.steps.record(Nanos::from_millis(45_000));
+        let lines = lines(&sums);
+        let plain = lines.join("\n").replace('\u{2009}', " ");
+        assert!(plain.starts_with("1:01:00 to 1:02:00"), "{plain}");
+        assert!(plain.contains("120 batches, 64.0 samples/s"), "{plain}");
+        assert!(plain.contains("15.00 s of 60.0 s (25 %)"), "{plain}");
+        assert!(plain.contains("100 % of the waiting: Fetching"), "{plain}");
+    }
+}

@@ -1,0 +1,197 @@
+//! What is measured in both runs, and whether its change may be chance.
+
+use loadscope_trace::Nanos;
+use loadscope_words::say;
+use oorandom::Rand64;
+use serde::Serialize;
+
+use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
+use super::paired::Noise;
+use super::pieces::Drawn;
+use crate::format::percent;
+use crate::format::signed;
+use crate::report::facts::rate;
+
+/// So often both runs are drawn anew.
+const DRAWS: usize = 1_000;
+
+/// A number of both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measure {
+    /// Its name for scripts.
+    pub id: &'static str,
+    /// In the first run.
+    pub a: f64,
+    /// In the second one.
+    pub b: f64,
+    /// The second over the first, minus 1; none if the first is zero.
+    pub change: Option<f64>,
+    /// The lower end of its confidence interval; none if there are too few batches.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// What to think of it.
+    pub outcome: Outcome,
+}
+
+/// The value of a measure.
+type Value64 = fn(&Drawn) -> f64;
+/// Names, values, and whether more is better.
+const MEASURES: [(&str, Value64, bool); 4] = [
+    ("samples_per_second", |d| d.samples / d.cycle * 1e9, true),
+    ("wait_share", |d| d.waited / d.cycle, false),
+    (
+        "wait_seconds_per_batch",
+        |d| d.waited / d.batches * 1e-9,
+        false,
+    ),
+    (
+        "work_seconds_per_batch",
+        |d| d.work / d.batches * 1e-9,
+        false,
+    ),
+];
+
+/// `+12 % (+9.1 % to +15 %)`; of a share in points of a hundred: `−20 points (−28 to −12)`.
+pub fn change(m: &Measure) -> String {
+    if m.id == "wait_share" {
+        let points = |change: f64| {
+            let points = (change * m.a * 100.0).round();
+            match points {
+                0.0 => "0".to_owned(),
+                p if p < 0.0 => format!("−{}", -p),
+                p => format!("+{p}"),
+            }
+        };
+        return match (m.change, m.low, m.high) {
+            (Some(change), Some(low), Some(high)) => say!(
+                "{} points ({} to {})",
+                points(change),
+                points(low),
+                points(high)
+            ),
+            (Some(change), ..) => say!("{} points", points(change)),
+            _ => "—".to_owned(),
+        };
+    }
+    match (m.change, m.low, m.high) {
+        (Some(change), Some(low), Some(high)) => {
+            say!("{} ({} to {})", signed(change), signed(low), signed(high))
+        }
+        (Some(change), ..) => signed(change),
+        _ => "—".to_owned(),
+    }
+}
+
+/// Its name, and both values as people read them.
+pub fn shown(m: &Measure) -> (&'static str, String, String) {
+    let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+    match m.id {
+        "samples_per_second" => (say!("samples/s"), rate(m.a), rate(m.b)),
+        "wait_share" => (say!("share waited"), percent(m.a), percent(m.b)),
+        "wait_seconds_per_batch" => (say!("waited per batch"), time(m.a), time(m.b)),
+        _ => (say!("work per batch"), time(m.a), time(m.b)),
+    }
+}
+
+/// The measures of two runs. With `noise` both yield the same batches in the same order: those are not drawn anew.
+pub(super) fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>) -> Vec<Measure> {
+    let (of_a, of_b) = (whole(a), whole(b));
+    if of_a.batches == 0.0 || of_b.batches == 0.0 {
+        return Vec::new();
+    }
+    let mut random = Rand64::new(SEED);
+    let draws: Vec<(Drawn, Drawn)> = match are_enough(a) && are_enough(b) {
+        true => (0..DRAWS)
+            .map(|_| match noise {
+                Some(noise) => (of_a, noise.draw(&of_b, &mut random)),
+                None => (draw(a, &mut random), draw(b, &mut random)),
+            })
+            .collect(),
+        false => Vec::new(),
+    };
+    let measure = |(id, value, more_is_better): (&'static str, Value64, bool)| {
+        let drawn = draws.iter().filter_map(|(x, y)| ratio(value(x), value(y)));
+        let (low, high) = interval(drawn.collect()).unzip();
+        let outcome = match (low, high) {
+            (Some(low), _) if low > 0.0 && more_is_better => Outcome::Improved,
+            (_, Some(high)) if high < 0.0 && !more_is_better => Outcome::Improved,
+            (Some(low), _) if low > 0.0 => Outcome::Worse,
+            (_, Some(high)) if high < 0.0 => Outcome::Worse,
+            _ => Outcome::Unclear,
+        };
+        let (a, b) = (value(&of_a), value(&of_b));
+        let change = ratio(a, b);
+        Measure {
+            id,
+            a,
+            b,
+            change,
+            low,
+            high,
+            outcome,
+        }
+    };
+    MEASURES.into_iter().map(measure).collect()
+}
+
+/// By how much a value changes from one to the other, and where that lies with this confidence; no interval where there are too
+/// few pieces.
+pub(crate) fn change_of(
+    a: &[Vec<Drawn>],
+    b: &[Vec<Drawn>],
+    value: impl Fn(&Drawn) -> f64,
+) -> Option<(f64, Option<(f64, f64)>)> {
+    let change = ratio(value(&whole(a)), value(&whole(b)))?;
+    if !(are_enough(a) && are_enough(b)) {
+        return Some((change, None));
+    }
+    let mut random = Rand64::new(SEED);
+    let draws = (0..DRAWS).filter_map(|_| {
+        let (x, y) = (draw(a, &mut random), draw(b, &mut random));
+        ratio(value(&x), value(&y))
+    });
+    let ends = interval(draws.collect());
+    Some((
+        change,
+        ends.map(|(low, high)| (low.min(change), high.max(change))),
+    ))
+}
+
+/// All pieces together.
+fn whole(epochs: &[Vec<Drawn>]) -> Drawn {
+    let mut sum = Drawn::default();
+    epochs.iter().flatten().for_each(|d| sum.add(d));
+    sum
+}
+
+/// True if there are enough pieces to say something of chance.
+fn are_enough(epochs: &[Vec<Drawn>]) -> bool {
+    epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES
+}
+
+/// The second over the first, minus 1; none if the first is zero.
+fn ratio(x: f64, y: f64) -> Option<f64> {
+    (x > 0.0 && y.is_finite()).then(|| y / x - 1.0)
+}
+
+/// The ends of the confidence interval of what was drawn; none if nothing was.
+fn interval(mut drawn: Vec<f64>) -> Option<(f64, f64)> {
+    drawn.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let last = drawn.len().checked_sub(1)?;
+        drawn.get((share * last as f64).round() as usize).copied()
+    };
+    at((1.0 - CONFIDENCE) / 2.0).zip(at((1.0 + CONFIDENCE) / 2.0))
+}
+
+/// As many pieces of each epoch as it has, each any one of them.
+fn draw(epochs: &[Vec<Drawn>], random: &mut Rand64) -> Drawn {
+    let mut sum = Drawn::default();
+    for pieces in epochs {
+        for _ in pieces {
+            sum.add(any_of(pieces, random));
+        }
+    }
+    sum
+}

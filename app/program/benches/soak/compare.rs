@@ -1,0 +1,186 @@
+//! What a recording with a limit says, held against what was counted while it was written.
+
+use std::collections::HashMap;
+
+use loadscope_trace::Nanos;
+
+use crate::counts::{LONG, LongWait, Sum};
+use crate::found::Found;
+use crate::ledger::Ledger;
+use crate::say;
+
+/// Differences that are shown of each kind.
+const SHOWN: usize = 3;
+
+/// How many of so many are as they should be.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    right: u64,
+    of: u64,
+}
+
+/// Recordings held against what was counted.
+#[derive(Debug, Default)]
+pub struct Judged {
+    recordings: Tally,
+    waits: Tally,
+    minutes: Tally,
+    messages: Tally,
+    slowest: Tally,
+    totals: Tally,
+    /// Stretches in which the minutes are.
+    stretches: u64,
+    left_out: u64,
+    /// How long the stretches are that are there in full, the shortest and the longest.
+    in_full: Option<(Nanos, Nanos)>,
+    differences: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, is_right: bool) {
+        self.of += 1;
+        self.right += u64::from(is_right);
+    }
+
+    fn holds(self) -> bool {
+        self.right == self.of
+    }
+
+    fn text(self) -> String {
+        format!("{} of {}", say::count(self.right), say::count(self.of))
+    }
+}
+
+impl Judged {
+    /// Holds a recording against what was counted.
+    pub fn take(&mut self, found: &Found, counted: &Ledger) {
+        self.recordings.add(found.is_whole);
+        self.left_out += found.left_out;
+        let (least, most) = self.in_full.unwrap_or((found.in_full, found.in_full));
+        self.in_full = Some((least.min(found.in_full), most.max(found.in_full)));
+        self.take_waits(found, counted);
+        self.take_minutes(found, counted);
+        self.totals.add(found.totals == counted.totals);
+        if found.totals != counted.totals {
+            self.differ(format!(
+                "the recording comes to {:?}, counted were {:?}",
+                found.totals, counted.totals
+            ));
+        }
+        let is_there = |at: usize| found.messages.get(at) == counted.messages.get(at);
+        let most = found.messages.len().max(counted.messages.len());
+        (0..most).for_each(|at| self.messages.add(is_there(at)));
+        for batch in counted.slowest() {
+            self.slowest.add(found.batches.contains(&batch));
+        }
+    }
+
+    fn take_waits(&mut self, found: &Found, counted: &Ledger) {
+        if found.long_wait != LONG {
+            self.differ(format!(
+                "waits are kept only from {} on: there was no room for more",
+                found.long_wait
+            ));
+        }
+        let known = found.long.iter().map(|wait| (wait.time, wait));
+        let known: HashMap<(Nanos, Nanos), &LongWait> = known.collect();
+        let mut shown = 0;
+        for wait in &counted.long {
+            let same = known.get(&wait.time).copied();
+            self.waits.add(same == Some(wait));
+            if same != Some(wait) && shown < SHOWN {
+                shown += 1;
+                self.differ(format!("{wait:?} is in the recording as {same:?}"));
+            }
+        }
+        // None is made up.
+        let more = found.long.len().saturating_sub(counted.long.len());
+        (0..more).for_each(|_| self.waits.add(false));
+    }
+
+    fn take_minutes(&mut self, found: &Found, counted: &Ledger) {
+        let (mut begin, mut shown) = (0, 0);
+        let last = counted.minutes.len();
+        let rest = (last, Sum::default());
+        // Where the recording says nothing, nothing may have happened.
+        for (end, sum) in found.stretches.iter().chain([&rest]) {
+            let end = (*end).max(begin);
+            if begin == end {
+                continue;
+            }
+            let mut wanted = Sum::default();
+            let minutes = counted.minutes.iter().take(end).skip(begin);
+            minutes.for_each(|minute| wanted += *minute);
+            let is_same = wanted == *sum;
+            (begin..end).for_each(|_| self.minutes.add(is_same));
+            self.stretches += 1;
+            if !is_same && shown < SHOWN {
+                shown += 1;
+                self.differ(format!(
+                    "minutes {begin} to {end} come to {sum:?}, counted were {wanted:?}"
+                ));
+            }
+            begin = end;
+        }
+    }
+
+    fn differ(&mut self, how: String) {
+        self.differences.push(how);
+    }
+
+    /// Tells what was found.
+    pub fn tell(&self) {
+        say::row(
+            "recordings that are read again whole",
+            &self.recordings.text(),
+            Some(self.recordings.holds()),
+        );
+        say::row(
+            "waits of 100 ms and more, each in full",
+            &self.waits.text(),
+            Some(self.waits.holds()),
+        );
+        let minutes = format!(
+            "{}, in {} stretches",
+            self.minutes.text(),
+            say::count(self.stretches)
+        );
+        say::row(
+            "minutes with the batches, samples, failures and waits that were counted",
+            &minutes,
+            Some(self.minutes.holds()),
+        );
+        say::row(
+            "events, epochs, batches, errors and losses over all, as counted",
+            &self.totals.text(),
+            Some(self.totals.holds()),
+        );
+        say::row(
+            "errors and warnings, each in full",
+            &self.messages.text(),
+            Some(self.messages.holds()),
+        );
+        say::row(
+            "the slowest batches, each in full",
+            &self.slowest.text(),
+            Some(self.slowest.holds()),
+        );
+        let left_out = say::count(self.left_out);
+        say::row(
+            "left out for want of room",
+            &left_out,
+            Some(self.left_out == 0),
+        );
+        if let Some((least, most)) = self.in_full {
+            let minutes = |time: Nanos| time.as_secs_f64() / 60.0;
+            let text = match least == most {
+                true => format!("{:.1} min", minutes(least)),
+                false => format!("{:.1} to {:.1} min", minutes(least), minutes(most)),
+            };
+            say::row("the end that is there in full", &text, None);
+        }
+        for difference in &self.differences {
+            say::row("difference", difference, Some(false));
+        }
+    }
+}

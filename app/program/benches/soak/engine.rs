@@ -1,0 +1,241 @@
+//! The embedded engine at full speed, recorded with a limit as `loadscope run --record --last 30m --max-size 200MB` does it, with pauses,
+//! steps and copies of the growing recording at random moments.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use crossbeam_channel::RecvTimeoutError;
+use loadscope_session::{Record, Session, Update};
+use loadscope_trace::RunOptions;
+
+use crate::compare::Judged;
+use crate::copy;
+use crate::found::Found;
+use crate::job::Job;
+use crate::ledger::Ledger;
+use crate::recorder::{MOST, NAME, create};
+use crate::say::{self, Progress};
+use crate::size::size;
+
+/// Batches of a run, of those that the engine allows: each run is opened and recorded anew.
+const BATCHES: u64 = 10_000_000;
+/// Batches of an epoch.
+const OF_EPOCH: u64 = 500_000;
+/// Samples per batch.
+const SAMPLES: u64 = 2;
+/// Events of a batch, about.
+const OF_BATCH: u64 = 7;
+/// The growing recording is copied so often at first, and then the less often the longer it lasts.
+const COPY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
+/// It is looked so often whether there is something to do.
+const LOOK: Duration = Duration::from_millis(20);
+/// An engine that is asked to stop has so long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs loaders one after the other, and reads their recordings again.
+///
+/// # Errors
+/// If something cannot be started, written or read.
+pub fn run(job: &Job) -> Result<()> {
+    let mut all: Vec<(PathBuf, Ledger)> = Vec::new();
+    let mut done = Done::default();
+    let mut noise = Noise(job.seed | 1);
+    while done.events < job.events {
+        let folder = job.folder.join(format!("run-{}", all.len()));
+        fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
+        say::recording(&folder, MOST);
+        let left = job.events - done.events;
+        let mut one = One::start(&folder, left)?;
+        one.follow(left, &mut noise, &mut done)?;
+        done.largest = done.largest.max(size(&folder)?);
+        all.push((folder.join(NAME), one.counted));
+    }
+    say::done(done.events);
+    say::checking();
+    done.tell(all.len());
+    let mut judged = Judged::default();
+    let mut dropped = 0;
+    for (path, counted) in &all {
+        dropped += counted.totals.dropped;
+        judged.take(&Found::read(path)?, counted);
+    }
+    let share = dropped as f64 / (done.events + dropped) as f64 * 100.0;
+    let text = format!("{} ({share:.2} %)", say::count(dropped));
+    say::row(
+        "events that there was no room for, each counted",
+        &text,
+        None,
+    );
+    judged.tell();
+    Ok(())
+}
+
+/// What was done.
+#[derive(Default)]
+struct Done {
+    events: u64,
+    pauses: u64,
+    steps: u64,
+    copies: u64,
+    largest: u64,
+}
+
+impl Done {
+    fn tell(&self, runs: usize) {
+        let text = format!(
+            "{runs} runs, {} pauses, {} steps, {} copies of the growing recording by another process",
+            say::count(self.pauses),
+            say::count(self.steps),
+            say::count(self.copies)
+        );
+        say::row("what was done meanwhile", &text, None);
+        let text = format!("{:.1} MB", self.largest as f64 / 1e6);
+        let what = "all files together, when a recording is complete";
+        say::row(what, &text, Some(self.largest <= MOST));
+    }
+}
+
+/// A run under way.
+struct One {
+    session: Session,
+    folder: PathBuf,
+    counted: Ledger,
+    /// Since when it is paused.
+    paused: Option<Instant>,
+    /// When the next pause begins or the present one ends.
+    next: Instant,
+    copy: Option<Child>,
+    began: Instant,
+    copied: Instant,
+}
+
+impl One {
+    fn start(folder: &Path, events: u64) -> Result<Self> {
+        let batches = (events / OF_BATCH * 5 / 4).clamp(OF_EPOCH, BATCHES);
+        let options = RunOptions {
+            // Some are waited for.
+            dataset: format!(
+                "synthetic:len={},cost_ms=0,every=100003:150,shape=4",
+                OF_EPOCH * SAMPLES
+            ),
+            batch_size: Some(SAMPLES as usize),
+            num_workers: 2,
+            shuffle: true,
+            epochs: u32::try_from(batches.div_ceil(OF_EPOCH)).unwrap_or(1),
+            ..RunOptions::default()
+        };
+        let record = Record::Limited(create(&folder.join(NAME))?);
+        let session = Session::start(&options, record, Arc::new(|| {}))?;
+        let now = Instant::now();
+        Ok(Self {
+            session,
+            folder: folder.to_owned(),
+            counted: Ledger::default(),
+            paused: None,
+            next: now + Duration::from_secs(1),
+            copy: None,
+            began: now,
+            copied: now,
+        })
+    }
+
+    /// Hears of what happens, and interferes, until so many events have come.
+    fn follow(&mut self, events: u64, noise: &mut Noise, done: &mut Done) -> Result<()> {
+        let mut progress = Progress::new();
+        let mut stopped: Option<Instant> = None;
+        loop {
+            match self.session.updates.recv_timeout(LOOK) {
+                Ok(Update::Events(all)) => {
+                    all.iter().for_each(|event| self.counted.hear(event));
+                    done.events += all.len() as u64;
+                }
+                Ok(Update::Failed(text)) => bail!("{text}"),
+                Ok(Update::Ended(Some(text))) => bail!("{text}"),
+                Ok(Update::Ended(None)) => break,
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    bail!("the recorder has ended without a word")
+                }
+            }
+            progress.done(done.events);
+            if stopped.is_some_and(|since| since.elapsed() > PATIENCE) {
+                bail!("the engine does not stop");
+            }
+            if stopped.is_none() && self.counted.totals.events >= events {
+                self.session.stop();
+                stopped = Some(Instant::now());
+            }
+            if stopped.is_none() {
+                self.interfere(noise, done);
+                self.copy(done)?;
+            }
+        }
+        self.end_copy()
+    }
+
+    /// Pauses, steps and goes on, at random moments.
+    fn interfere(&mut self, noise: &mut Noise, done: &mut Done) {
+        let now = Instant::now();
+        let between = |noise: &mut Noise, least: u64, most: u64| {
+            Duration::from_millis(least + noise.below(most - least))
+        };
+        if now < self.next {
+            if self.paused.is_some() && noise.below(4) == 0 {
+                self.session.step();
+                done.steps += 1;
+            }
+            return;
+        }
+        match self.paused.take() {
+            Some(_) => {
+                self.session.resume();
+                self.next = now + between(noise, 200, 8_000);
+            }
+            None => {
+                self.session.pause();
+                done.pauses += 1;
+                self.paused = Some(now);
+                self.next = now + between(noise, 20, 400);
+            }
+        }
+    }
+
+    /// Lets another process copy the growing recording, one at a time.
+    fn copy(&mut self, done: &mut Done) -> Result<()> {
+        let every = (self.began.elapsed() / 4).clamp(COPY.0, COPY.1);
+        let is_over = self.copy.as_mut().map(Child::try_wait).transpose()?;
+        if is_over == Some(None) || self.copied.elapsed() < every {
+            return Ok(());
+        }
+        self.end_copy()?;
+        self.copied = Instant::now();
+        self.copy = Some(copy::start(&self.folder)?);
+        done.copies += 1;
+        Ok(())
+    }
+
+    fn end_copy(&mut self) -> Result<()> {
+        match self.copy.take().map(|mut copy| copy.wait()).transpose()? {
+            Some(ended) if !ended.success() => {
+                bail!("copying the growing recording ended with {ended}")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Random numbers.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % most.max(1)
+    }
+}

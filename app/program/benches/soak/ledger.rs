@@ -1,0 +1,224 @@
+//! Counts what happens, event by event, with little memory: what a recording of everything would come to.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+
+use loadscope_trace::{BatchId, Event, EventKind, Level, Nanos, Stage};
+
+use crate::counts::{LONG, LongWait, SLOWEST, Sum, Totals, minute_of};
+use crate::print::{Print, of_text};
+
+/// What happened so far.
+#[derive(Default)]
+pub struct Ledger {
+    /// Everything together.
+    pub totals: Totals,
+    /// What each minute came to, from the first.
+    pub minutes: Vec<Sum>,
+    /// Waits of at least [`LONG`].
+    pub long: Vec<LongWait>,
+    /// When which error or warning came.
+    pub messages: Vec<(Nanos, u64)>,
+    slowest: BinaryHeap<Reverse<(Nanos, BatchId)>>,
+    /// Batches on their way.
+    flying: HashMap<BatchId, Flying>,
+    /// Epochs that last, with the number of their next batch.
+    epochs: BTreeMap<u32, u32>,
+    newest: Option<u32>,
+    wait: Option<Nanos>,
+    training: BTreeSet<BatchId>,
+    now: Nanos,
+}
+
+/// A batch on its way.
+struct Flying {
+    stage: Stage,
+    since: Nanos,
+    indices: usize,
+    timed: usize,
+    was_held: bool,
+    was_yielded: bool,
+    /// In fetching and collating.
+    fetch: Nanos,
+    print: Print,
+}
+
+impl Ledger {
+    /// Counts an event. One that is late counts as happening now.
+    pub fn hear(&mut self, event: &Event) {
+        self.now = self.now.max(event.at);
+        self.totals.events += 1;
+        match &event.kind {
+            EventKind::EpochStarted { epoch } if self.newest.is_none_or(|n| *epoch > n) => {
+                self.newest = Some(*epoch);
+                self.epochs.insert(*epoch, 0);
+                self.totals.epochs += 1;
+            }
+            EventKind::EpochEnded { epoch } => self.end_epoch(*epoch),
+            EventKind::RunEnded => {
+                let open: Vec<u32> = self.epochs.keys().copied().collect();
+                open.into_iter().for_each(|epoch| self.end_epoch(epoch));
+                self.end_wait(None);
+            }
+            EventKind::Dispatched(dispatch) => {
+                self.dispatch(dispatch.batch, dispatch.worker, &dispatch.indices);
+            }
+            EventKind::Entered { batch, stage } => self.enter(*batch, *stage),
+            EventKind::Fetched(fetched) => {
+                if let Some(of) = self.flying.get_mut(&fetched.batch)
+                    && of.timed == 0
+                {
+                    of.timed = fetched.samples.len();
+                }
+            }
+            EventKind::Consumer { waiting: true } if self.wait.is_none() => {
+                // Asking for the next batch ends the work on the one before.
+                if let Some(batch) = self.training.first().copied() {
+                    self.enter(batch, Stage::Done);
+                }
+                self.wait = Some(self.now);
+            }
+            EventKind::Consumer { waiting: false } => self.end_wait(None),
+            EventKind::Message(message) if message.level >= Level::Warning => {
+                let count = match message.level {
+                    Level::Error => &mut self.totals.errors,
+                    _ => &mut self.totals.warnings,
+                };
+                *count += 1;
+                self.messages.push((self.now, of_text(&message.text)));
+            }
+            EventKind::Dropped { count } => self.totals.dropped += count,
+            _ => {}
+        }
+    }
+
+    /// The slowest batches, but for those that are as fast as the fastest of them.
+    pub fn slowest(&self) -> Vec<BatchId> {
+        let least = self.slowest.peek().map(|Reverse((took, _))| *took);
+        let all = self.slowest.iter();
+        let is_slower = |took: Nanos| self.slowest.len() < SLOWEST || Some(took) > least;
+        all.filter(|Reverse((took, _))| is_slower(*took))
+            .map(|Reverse((_, batch))| *batch)
+            .collect()
+    }
+
+    fn dispatch(&mut self, batch: BatchId, worker: Option<u16>, indices: &[u64]) {
+        let Some(next) = self.epochs.get_mut(&batch.epoch) else {
+            return;
+        };
+        if batch.idx < *next {
+            return;
+        }
+        *next = batch.idx + 1;
+        let flying = Flying {
+            stage: Stage::Queued,
+            since: self.now,
+            indices: indices.len(),
+            timed: 0,
+            was_held: false,
+            was_yielded: false,
+            fetch: Nanos::ZERO,
+            print: Print::new(self.now, worker, indices),
+        };
+        self.flying.insert(batch, flying);
+    }
+
+    fn enter(&mut self, batch: BatchId, stage: Stage) {
+        let now = self.now;
+        let Some(of) = self.flying.get_mut(&batch) else {
+            return;
+        };
+        if !of.stage.may_enter(stage) {
+            return;
+        }
+        if matches!(of.stage, Stage::Fetching | Stage::Collating) {
+            of.fetch += now - of.since;
+        }
+        (of.stage, of.since) = (stage, now);
+        of.was_held |= stage == Stage::Held;
+        of.was_yielded |= stage == Stage::Training;
+        of.print = of.print.entered(now, stage);
+        match stage {
+            Stage::Training => self.training.insert(batch),
+            _ => self.training.remove(&batch),
+        };
+        if matches!(stage, Stage::Training | Stage::Failed) {
+            self.end_wait(Some(batch));
+        }
+        if stage.is_final()
+            && let Some(of) = self.flying.remove(&batch)
+        {
+            self.land(batch, &of);
+        }
+    }
+
+    /// A batch has come to its end.
+    fn land(&mut self, batch: BatchId, of: &Flying) {
+        let mut sum = Sum::default();
+        if of.was_yielded {
+            sum.batches = 1;
+            sum.samples = of.indices.max(of.timed) as u64;
+        }
+        sum.failed = u64::from(of.stage == Stage::Failed);
+        sum.discarded = u64::from(of.stage == Stage::Discarded && !of.was_yielded);
+        self.totals.held += u64::from(of.was_held);
+        self.add(sum);
+        if of.fetch <= Nanos::ZERO {
+            return;
+        }
+        let least = self.slowest.peek().map(|Reverse((took, _))| *took);
+        if self.slowest.len() < SLOWEST || Some(of.fetch) > least {
+            self.slowest.push(Reverse((of.fetch, batch)));
+            if self.slowest.len() > SLOWEST {
+                self.slowest.pop();
+            }
+        }
+    }
+
+    fn end_wait(&mut self, batch: Option<BatchId>) {
+        let Some(start) = self.wait.take() else {
+            return;
+        };
+        let waited = (self.now - start).0;
+        self.add(Sum {
+            waited,
+            ..Sum::default()
+        });
+        if waited < LONG.0 {
+            return;
+        }
+        let of = |batch: BatchId| {
+            let of = self.flying.get(&batch)?;
+            Some((batch, of.print.timed(of.timed)))
+        };
+        self.long.push(LongWait {
+            time: (start, self.now),
+            batch: batch.and_then(of),
+        });
+    }
+
+    fn end_epoch(&mut self, epoch: u32) {
+        if self.epochs.remove(&epoch).is_none() {
+            return;
+        }
+        self.end_wait(None);
+        let left = self.flying.keys().filter(|batch| batch.epoch == epoch);
+        let left: Vec<BatchId> = left.copied().collect();
+        for batch in left {
+            let end = match self.training.contains(&batch) {
+                true => Stage::Done,
+                false => Stage::Discarded,
+            };
+            self.enter(batch, end);
+        }
+    }
+
+    fn add(&mut self, sum: Sum) {
+        let minute = minute_of(self.now);
+        if self.minutes.len() <= minute {
+            self.minutes.resize(minute + 1, Sum::default());
+        }
+        self.minutes[minute] += sum;
+        self.totals.sum += sum;
+    }
+}

@@ -1,0 +1,46 @@
+//! A number for what happened to a batch, to see whether it is the same: its worker, its samples, and when it entered which stage.
+
+use loadscope_trace::{Nanos, Stage, WorkerId};
+
+/// A number for what happened to a batch so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Print(u64);
+
+impl Print {
+    /// Of a batch that is dispatched.
+    pub fn new(at: Nanos, worker: Option<WorkerId>, indices: &[u64]) -> Self {
+        let worker = worker.map_or(u64::MAX, u64::from);
+        let begun = Self(0).with(at.0 as u64).with(worker);
+        indices
+            .iter()
+            .fold(begun, |print, index| print.with(*index))
+    }
+
+    /// It enters a stage.
+    #[must_use]
+    pub fn entered(self, at: Nanos, stage: Stage) -> Self {
+        self.with(at.0 as u64).with(stage as u64)
+    }
+
+    /// The times of so many samples of it are known.
+    #[must_use]
+    pub fn timed(self, samples: usize) -> Self {
+        self.with(samples as u64)
+    }
+
+    /// SplitMix64's finalizer.
+    fn with(self, word: u64) -> Self {
+        let mut z = (self.0 ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self(z ^ (z >> 31))
+    }
+}
+
+/// The number of a text.
+pub fn of_text(text: &str) -> u64 {
+    let bytes = text.bytes();
+    bytes
+        .fold(Print(0), |print, byte| print.with(byte.into()))
+        .0
+}

@@ -1,0 +1,378 @@
+//! A training without an end, made up: eight workers, long waits, errors, warnings, epochs that are stopped early, hours in which five
+//! times as much happens.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+use loadscope_trace::{
+    BatchId, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Level, Message, Nanos, RunId,
+    RunInfo, RunOptions, SampleTiming, Stage, WorkerInfo,
+};
+
+const WORKERS: u16 = 8;
+/// Batches in flight per worker.
+const PREFETCH: u32 = 2;
+/// Samples per batch.
+const SAMPLES: u64 = 16;
+
+const SECOND: i64 = 1_000_000_000;
+const HOUR: i64 = 3600 * SECOND;
+
+/// A training step.
+const STEP: i64 = 5_000_000;
+/// Fetching a batch, where workers just keep up with that.
+const FETCH: i64 = 32_000_000;
+/// In so much of each three hours steps and fetches take a fifth.
+const DENSE: std::ops::Range<i64> = 2 * HOUR..2 * HOUR + 40 * 60 * SECOND;
+/// One batch in so many takes long enough that it is waited for.
+const SLOW: u64 = 2_000;
+/// The times of the samples are known of one batch in so many.
+const TIMED: u64 = 20;
+/// Errors and warnings that come at most: a recording keeps a thousand.
+const MESSAGES: u64 = 600;
+/// Events of a batch, about.
+const OF_BATCH: u64 = 7;
+
+/// What is going to happen.
+struct Planned {
+    order: (i64, u64),
+    what: What,
+}
+
+enum What {
+    /// An event.
+    Tell(EventKind),
+    /// The trainer asks for the next batch.
+    Ask,
+    /// Memory is measured.
+    Measure,
+}
+
+/// A training without an end.
+pub struct Training {
+    noise: u64,
+    /// How much longer steps take, so that hours pass also in few events.
+    stretch: i64,
+    /// An error or a warning in so many batches.
+    trouble: u64,
+    ahead: BinaryHeap<Reverse<Planned>>,
+    planned: u64,
+    /// The next events.
+    out: VecDeque<Event>,
+    now: i64,
+    epoch: u32,
+    /// Batches of this epoch: all, sent, and the one that the trainer gets next.
+    of_epoch: u32,
+    sent: u32,
+    wanted: u32,
+    /// It is stopped before that batch.
+    stops_at: u32,
+    early: BTreeSet<u32>,
+    is_asking: bool,
+    /// When each worker is free.
+    free: [i64; WORKERS as usize],
+    /// Batches that were made up so far.
+    made: u64,
+}
+
+impl PartialEq for Planned {
+    fn eq(&self, other: &Self) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Planned {}
+impl PartialOrd for Planned {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Planned {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order.cmp(&other.order)
+    }
+}
+
+impl Training {
+    /// One of which about so many events are going to be asked for.
+    pub fn new(seed: u64, events: u64) -> Self {
+        let mut training = Self {
+            noise: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            stretch: i64::try_from(30_000_000 / events.max(1))
+                .unwrap_or(1)
+                .clamp(1, 100),
+            trouble: (events / OF_BATCH / MESSAGES).max(50),
+            ahead: BinaryHeap::new(),
+            planned: 0,
+            out: VecDeque::new(),
+            now: 1_000,
+            epoch: 0,
+            of_epoch: 0,
+            sent: 0,
+            wanted: 0,
+            stops_at: 0,
+            early: BTreeSet::new(),
+            is_asking: false,
+            free: [0; WORKERS as usize],
+            made: 0,
+        };
+        let options = RunOptions {
+            num_workers: WORKERS.into(),
+            batch_size: Some(SAMPLES as usize),
+            ..RunOptions::default()
+        };
+        let info = RunInfo {
+            options,
+            dataset: "made up".to_owned(),
+            ..RunInfo::default()
+        };
+        training.tell(EventKind::RunStarted(Box::new(info)));
+        training.plan(training.now, What::Measure);
+        training.begin_epoch();
+        training
+    }
+
+    /// The next event.
+    pub fn next(&mut self) -> Event {
+        loop {
+            if let Some(event) = self.out.pop_front() {
+                return event;
+            }
+            let Some(Reverse(next)) = self.ahead.pop() else {
+                self.end_epoch();
+                continue;
+            };
+            self.now = next.order.0;
+            match next.what {
+                What::Tell(kind) => self.pass(kind),
+                What::Ask => self.ask(),
+                What::Measure => self.measure(),
+            }
+        }
+    }
+
+    /// The last events.
+    pub fn end(mut self) -> Vec<Event> {
+        let epoch = self.epoch;
+        self.tell(EventKind::EpochEnded { epoch });
+        self.tell(EventKind::RunEnded);
+        self.out.into()
+    }
+
+    fn tell(&mut self, kind: EventKind) {
+        self.out.push_back(Event {
+            at: Nanos(self.now),
+            run: RunId(0),
+            kind,
+        });
+    }
+
+    fn plan(&mut self, at: i64, what: What) {
+        let order = (at, self.planned);
+        self.planned += 1;
+        self.ahead.push(Reverse(Planned { order, what }));
+    }
+
+    fn random(&mut self, below: i64) -> i64 {
+        self.noise ^= self.noise << 13;
+        self.noise ^= self.noise >> 7;
+        self.noise ^= self.noise << 17;
+        ((self.noise >> 11) % below.max(1) as u64) as i64
+    }
+
+    fn is_dense(&self) -> bool {
+        DENSE.contains(&(self.now % (3 * HOUR)))
+    }
+
+    /// How long a training step takes, about.
+    fn step(&self) -> i64 {
+        let usual = STEP * self.stretch;
+        if self.is_dense() { usual / 5 } else { usual }
+    }
+
+    fn begin_epoch(&mut self) {
+        self.of_epoch = 5_000 + self.random(15_000) as u32;
+        self.stops_at = match self.random(10) {
+            0 => self.of_epoch / 2,
+            _ => self.of_epoch,
+        };
+        (self.sent, self.wanted, self.is_asking) = (0, 0, false);
+        self.early.clear();
+        self.tell(EventKind::EpochStarted { epoch: self.epoch });
+        for worker in 0..WORKERS {
+            let info = WorkerInfo {
+                worker,
+                seed: Some(self.noise),
+                os_id: Some(self.os_id(worker)),
+            };
+            self.tell(EventKind::WorkerStarted(Box::new(info)));
+        }
+        self.free = [self.now; WORKERS as usize];
+        for _ in 0..PREFETCH * u32::from(WORKERS) {
+            self.send(self.now);
+        }
+        self.plan(self.now + 1_000, What::Ask);
+    }
+
+    fn os_id(&self, worker: u16) -> u64 {
+        1_000 + u64::from(self.epoch % 1_000) * u64::from(WORKERS) + u64::from(worker)
+    }
+
+    /// What was planned does not happen any more, but for what is measured.
+    fn end_epoch(&mut self) {
+        let epoch = self.epoch;
+        self.tell(EventKind::EpochEnded { epoch });
+        for worker in 0..WORKERS {
+            let os_id = u32::try_from(self.os_id(worker)).ok();
+            let reason = EndReason::Finished;
+            self.tell(EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id,
+            });
+        }
+        self.ahead.clear();
+        self.epoch += 1;
+        self.now += 10_000_000 + self.random(490_000_000);
+        self.plan(self.now, What::Measure);
+        self.begin_epoch();
+    }
+
+    /// Gives the next batch to its worker, and plans all that happens to it until it arrives.
+    fn send(&mut self, now: i64) {
+        if self.sent == self.of_epoch {
+            return;
+        }
+        let batch = BatchId {
+            epoch: self.epoch,
+            idx: self.sent,
+        };
+        self.sent += 1;
+        self.made += 1;
+        let worker = (batch.idx % u32::from(WORKERS)) as u16;
+        let indices: Vec<u64> = (0..SAMPLES)
+            .map(|_| self.random(1_000_000_000) as u64)
+            .collect();
+        let dispatched = EventKind::dispatched(batch, Some(worker), indices);
+        self.plan(now, What::Tell(dispatched));
+        let enter = |stage| What::Tell(EventKind::Entered { batch, stage });
+        let mut at = self.free[usize::from(worker)].max(now + 5_000);
+        self.plan(at, enter(Stage::Fetching));
+        let fetch = if self.is_dense() { FETCH / 5 } else { FETCH };
+        let mut took = fetch * 3 / 5 + self.random(fetch * 4 / 5);
+        if self.made.is_multiple_of(SLOW) {
+            // All that is on its way is used up before.
+            let flying = i64::from(PREFETCH * u32::from(WORKERS));
+            took += 150_000_000 + self.random(2 * SECOND) + STEP * self.stretch * flying * 5 / 4;
+        }
+        if self.made.is_multiple_of(TIMED) {
+            let fetched = self.times(batch, at, took);
+            self.plan(at + took, What::Tell(EventKind::Fetched(Box::new(fetched))));
+        }
+        at += took;
+        self.plan(at, enter(Stage::Collating));
+        at += 200_000 + self.random(100_000);
+        self.plan(at, enter(Stage::Returning));
+        self.free[usize::from(worker)] = at + 500;
+        at += 20_000 + self.random(10_000);
+        self.plan(at, enter(Stage::Held));
+    }
+
+    fn times(&mut self, batch: BatchId, start: i64, took: i64) -> Fetched {
+        let each = took / SAMPLES as i64;
+        let samples = (0..SAMPLES as i64).map(|k| SampleTiming {
+            start: Nanos(start + k * each),
+            wall: Nanos(each - self.random(each / 2)),
+            cpu: None,
+        });
+        Fetched {
+            batch,
+            samples: samples.collect(),
+            stages: Vec::new(),
+        }
+    }
+
+    /// Tells something that was planned. A batch that arrives is given to the trainer if it is the one that it waits for.
+    fn pass(&mut self, kind: EventKind) {
+        if let EventKind::Entered {
+            batch,
+            stage: Stage::Held,
+        } = kind
+        {
+            if batch.idx == self.wanted && self.is_asking {
+                let stage = Stage::Ready;
+                self.tell(EventKind::Entered { batch, stage });
+                return self.deliver(self.now + 1_000);
+            }
+            self.early.insert(batch.idx);
+        }
+        self.tell(kind);
+    }
+
+    /// The trainer asks for the next batch.
+    fn ask(&mut self) {
+        self.tell(EventKind::Consumer { waiting: true });
+        if self.wanted == self.stops_at {
+            self.now += 20_000;
+            return self.end_epoch();
+        }
+        self.is_asking = true;
+        if self.early.remove(&self.wanted) {
+            self.deliver(self.now + 2_000);
+        }
+    }
+
+    /// The trainer gets the batch, works on it and asks again; or its error is raised.
+    fn deliver(&mut self, at: i64) {
+        let batch = BatchId {
+            epoch: self.epoch,
+            idx: self.wanted,
+        };
+        self.is_asking = false;
+        self.wanted += 1;
+        let number = self.made - u64::from(self.sent - self.wanted);
+        let is_bad = number.is_multiple_of(self.trouble);
+        let fails = is_bad && (number / self.trouble).is_multiple_of(2);
+        if is_bad {
+            let message = Self::message(batch, fails);
+            self.plan(at, What::Tell(EventKind::Message(Box::new(message))));
+        }
+        let stage = if fails {
+            Stage::Failed
+        } else {
+            Stage::Training
+        };
+        self.plan(at, What::Tell(EventKind::Entered { batch, stage }));
+        self.send(at);
+        let step = self.step();
+        let took = match fails {
+            true => 10_000,
+            false => step * 7 / 8 + self.random(step / 4),
+        };
+        self.plan(at + took, What::Ask);
+    }
+
+    fn message(batch: BatchId, is_error: bool) -> Message {
+        let (level, text) = match is_error {
+            true => (Level::Error, format!("ValueError: {batch} is broken")),
+            false => (Level::Warning, format!("UserWarning: {batch} is odd")),
+        };
+        Message {
+            level,
+            text,
+            about: Some(batch),
+            worker: Some((batch.idx % u32::from(WORKERS)) as u16),
+            sample: None,
+        }
+    }
+
+    fn measure(&mut self) {
+        let gauge = Gauge {
+            lane: None,
+            part: None,
+            what: GaugeKind::Rss,
+            value: 1e9 + self.random(1_000_000) as f64,
+        };
+        self.tell(EventKind::Gauge(Box::new(gauge)));
+        self.plan(self.now + SECOND, What::Measure);
+    }
+}

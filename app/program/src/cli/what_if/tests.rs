@@ -1,0 +1,45 @@
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{Run, RunOptions};
+
+use super::*;
+
+/// It said that what was recorded took as long as was forecast for it, and another number further below.
+#[test]
+fn what_is_forecast_is_not_told_as_recorded() {
+    let options = RunOptions {
+        dataset: "synthetic:len=8,cost_ms=5".to_owned(),
+        num_workers: 1,
+        ..RunOptions::default()
+    };
+    let mut run = Run::default();
+    let events = simulate(&options, &MadeUp).expect("sound options");
+    events.iter().for_each(|e| run.apply(e));
+    let recorded = Recorded::of_part(&run).expect("it tells its costs");
+    let base = recorded.setting();
+    let outlook = explore(&recorded, std::slice::from_ref(&base), &|_| true);
+    let outlook = outlook.expect("it can be forecast").expect("it is wanted");
+    let prospects = recorded.prospects(&|_| true);
+    let mut prospects = prospects.expect("as well").expect("it is wanted");
+    let verdict = |prospects: &Prospects| {
+        let answer = Answer {
+            recorded: &recorded,
+            prospects,
+            base: &base,
+            outlook: &outlook,
+            loader: None,
+        };
+        answer.verdict()
+    };
+    let took = recorded.time();
+    assert!(verdict(&prospects).contains(&format!("what was recorded ({took})")));
+    prospects.refit = Nanos(took.0 / 20 * 19);
+    let now = prospects.refit;
+    assert!(verdict(&prospects).ends_with(&format!("for the recorded ones ({now})")));
+}
+
+#[test]
+fn ranges_end_at_what_may_be_asked_for() {
+    assert!(workers("0..1024").is_ok() && workers("0..1025").is_err());
+    assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
+}

@@ -1,0 +1,102 @@
+//! A window that goes away, with its display or without. The programs that it watches go on, and are recorded to their end.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use loadscope_session::{End, Watched, at_exit, end_at_once, end_by};
+use loadscope_words::say;
+
+use crate::cli::terminal::complain;
+use crate::window::Started;
+
+/// What the window that is open would leave behind.
+static LEFT: Mutex<Option<Left>> = Mutex::new(None);
+
+struct Left {
+    /// The program that `loadscope watch` has started.
+    shown: Option<Watched>,
+    /// Those that were started from the window.
+    started: Started,
+}
+
+fn left() -> MutexGuard<'static, Option<Left>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A library ends this process if its display is gone: from now on that waits for these programs.
+pub fn wait_if_gone(shown: Option<Watched>, started: &Started) {
+    *left() = Some(Left {
+        shown,
+        started: Started::clone(started),
+    });
+    at_exit(is_gone);
+}
+
+/// The window is closed.
+pub fn is_closed() {
+    *left() = None;
+}
+
+/// Programs that were started from the window go on without it. This says so, and waits for them.
+pub fn wait_for(started: &Started, why: &str) {
+    let started: Vec<Watched> = {
+        let started = started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.clone()
+    };
+    started.iter().for_each(Watched::look_away);
+    if started.iter().any(|watched| !watched.has_ended()) {
+        complain(why);
+    }
+    for watched in &started {
+        watched.wait();
+    }
+}
+
+/// This process ends as the program of `loadscope watch` does, if there is one.
+fn is_gone() {
+    let Some(Left { shown, started }) = left().take() else {
+        return;
+    };
+    let why = say!("the display is gone; the program goes on");
+    if let Some(shown) = &shown {
+        shown.look_away();
+        if !shown.has_ended() {
+            complain(why);
+        }
+    }
+    wait_for(&started, why);
+    match shown.map(|shown| shown.wait()) {
+        Some(End::Signal(number)) => end_by(number),
+        Some(End::Code(code)) => end_at_once(code & 0xff),
+        None => {}
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use loadscope_session::{Output, Record, Request, Session};
+
+    use super::*;
+
+    /// The display of a window that `loadscope watch` has not opened was lost, and with it every recorder.
+    #[test]
+    fn a_display_that_is_lost_leaves_no_program_unrecorded() {
+        let command = ["sh", "-c", "sleep 0.7"].map(Into::into);
+        let watched = Watched::start(&command, &Request::default(), Output::Inherited);
+        let watched = watched.expect("there is a shell");
+        let session = Session::watch(&watched, Record::Memory, Arc::new(|| {}));
+        let _session = session.expect("there is room for a thread");
+        let begun = Instant::now();
+        wait_if_gone(None, &Arc::new(Mutex::new(vec![watched.clone()])));
+        is_gone();
+        assert!(watched.has_ended());
+        assert!(begun.elapsed() >= Duration::from_millis(300));
+        // Once the window is closed in order, the end of this process waits for nothing.
+        is_gone();
+        wait_if_gone(None, &Started::default());
+        is_closed();
+        assert!(left().is_none());
+    }
+}

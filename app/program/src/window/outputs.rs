@@ -1,0 +1,135 @@
+//! What programs print that are started from the window: files that only this user can read, beside the journal. They outlive the
+//! window, so that they can be read afterwards; the next one that starts removes the oldest.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use loadscope_files::{
+    TemporaryFolder, WriteError, is_abandoned, private_file_for_others, private_folder,
+};
+use loadscope_session::Journal;
+
+/// So many files stay.
+const MOST_FILES: usize = 20;
+/// All files together have at most so many bytes.
+const MOST_BYTES: u64 = 1 << 30;
+/// Names that are tried for a file.
+const MOST_NAMES: u32 = 1000;
+
+/// The files.
+pub(super) struct Outputs {
+    /// Where they stand; `None`: the system knows of no such place.
+    folder: Option<PathBuf>,
+    /// Where they stand then, as long as the window is open.
+    temporary: Option<TemporaryFolder>,
+}
+
+impl Outputs {
+    /// Those beside the journal.
+    pub fn of(journal: Option<&Journal>) -> Self {
+        Self {
+            folder: journal.map(Journal::beside),
+            temporary: None,
+        }
+    }
+
+    /// A new file, and where it is.
+    pub fn create(&mut self) -> Result<(PathBuf, File), WriteError> {
+        let folder = self.place()?;
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let millis = since.unwrap_or_default().as_millis();
+        let mut last = WriteError::Exists(folder.clone());
+        // Names sort by time.
+        for n in 0..MOST_NAMES {
+            let path = folder.join(format!("{millis:015}-{n:03}.txt"));
+            match private_file_for_others(&path) {
+                Err(e @ WriteError::Exists(_)) => last = e,
+                made => return made.map(|file| (path, file)),
+            }
+        }
+        Err(last)
+    }
+
+    fn place(&mut self) -> Result<PathBuf, WriteError> {
+        if let Some(folder) = &self.folder {
+            private_folder(folder)?;
+            return Ok(folder.clone());
+        }
+        let made = match self.temporary.take() {
+            Some(made) => made,
+            None => TemporaryFolder::new("loadscope-output-").map_err(|cause| WriteError::Io {
+                path: std::env::temp_dir(),
+                doing: "create",
+                cause,
+            })?,
+        };
+        Ok(self.temporary.insert(made).path().to_owned())
+    }
+
+    /// Removes the oldest files of programs that have ended.
+    pub fn sweep(&self) {
+        let Some(folder) = &self.folder else {
+            return;
+        };
+        let (mut files, mut bytes) = (0, 0);
+        for (path, length) in latest_first(folder) {
+            files += 1;
+            bytes += length;
+            if (files > MOST_FILES || bytes > MOST_BYTES) && is_abandoned(&path) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn latest_first(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut all: Vec<(PathBuf, u64)> = entries
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .filter(|(path, found)| found.is_file() && path.extension().is_some_and(|e| e == "txt"))
+        .map(|(path, found)| (path, found.len()))
+        .collect();
+    all.sort_by(|(a, _), (b, _)| b.cmp(a));
+    all
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_at_the_next_start_but_for_those_that_are_written() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let journal = Journal::at(&dir.path().join("loadscope/journal"));
+        let mut outputs = Outputs::of(Some(&journal));
+        let (first, written) = outputs.create().expect("room");
+        let others: Vec<PathBuf> = (0..MOST_FILES + 3)
+            .map(|_| outputs.create().expect("room").0)
+            .collect();
+        let foreign = dir.path().join("loadscope/output/000.md");
+        fs::write(&foreign, "").expect("room");
+        let there = || latest_first(&dir.path().join("loadscope/output")).len();
+        assert_eq!(there(), MOST_FILES + 4);
+        Outputs::of(Some(&journal)).sweep();
+        assert_eq!(there(), MOST_FILES + 1);
+        assert!(first.exists(), "a program writes it");
+        assert!(!others[0].exists() && !others[2].exists() && others[3].exists());
+        drop(written);
+        outputs.sweep();
+        assert!(!first.exists() && foreign.exists());
+    }
+
+    #[test]
+    fn without_a_journal_they_go_with_the_window() {
+        let mut outputs = Outputs::of(None);
+        let (first, _) = outputs.create().expect("room");
+        let (second, _) = outputs.create().expect("room");
+        assert!(first != second && first.parent() == second.parent());
+        outputs.sweep();
+        assert!(first.exists());
+        drop(outputs);
+        assert!(!first.exists());
+    }
+}

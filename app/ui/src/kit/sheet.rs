@@ -1,0 +1,23 @@
+//! A sheet: a window in the middle, over all others, that its cross closes.
+
+use egui::{Align2, Ui, Window};
+
+/// What stays free beside the contents of a sheet, on both sides together, points.
+const BESIDE: f32 = 48.0;
+
+/// Shows a sheet with this title. Returns false if the user closes it.
+pub fn sheet(ui: &Ui, title: &str, contents: impl FnOnce(&mut Ui)) -> bool {
+    let mut is_open = true;
+    Window::new(title)
+        .open(&mut is_open)
+        .collapsible(false)
+        .resizable(false)
+        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
+        .show(ui.ctx(), contents);
+    is_open
+}
+
+/// The width that the contents of a sheet have at most, points.
+pub fn room(ui: &Ui) -> f32 {
+    ui.ctx().content_rect().width() - BESIDE
+}

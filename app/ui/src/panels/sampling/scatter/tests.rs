@@ -1,0 +1,41 @@
+use std::sync::Arc;
+
+use loadscope_insight::background::Progress;
+use loadscope_insight::sampling::analysis::{Question, answer};
+
+use super::*;
+
+fn answers() -> Answers {
+    let mut order = Order::default();
+    order.push(&[0, 1, 2, 3], None, Some(0));
+    let question = Question {
+        came: Some(Arc::new(order)),
+        len: Some(4),
+        ..Question::default()
+    };
+    let answer = answer(&question, &Progress::default()).expect("wanted");
+    answer.expect("an order that came")
+}
+
+/// Points of another epoch with larger indices lay above the picture.
+#[test]
+fn all_that_is_laid_over_the_order_has_room() {
+    let mut answers = answers();
+    for (epoch, indices) in [(0, [0, 1, 2, 3, 4].as_slice()), (1, &[20])] {
+        answers.epochs.take(epoch, indices);
+    }
+    assert_eq!(whole(&answers, Colouring::Nothing), Window::whole(4, 4));
+    assert_eq!(whole(&answers, Colouring::Epoch), Window::whole(5, 21));
+}
+
+/// Epochs 0 to 7 stood below the names of 1 to 8, if all were equally long.
+#[test]
+fn a_picture_is_made_anew_when_another_epoch_is_the_first() {
+    let mut epochs = Overlay::default();
+    let eight = u32::try_from(Overlay::MOST).expect("a few");
+    (0..eight).for_each(|epoch| epochs.take(epoch, &[1, 2, 3]));
+    let before = Overlaid::of(&epochs);
+    epochs.take(eight, &[1, 2, 3]);
+    assert_eq!(before.0, epochs.points());
+    assert_ne!(before, Overlaid::of(&epochs));
+}

@@ -1,0 +1,145 @@
+//! The far past of a recording with a limit, in the timeline.
+
+use eframe::egui::{Key, Modifiers, Theme, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::window::App;
+use loadscope_model::command::Action;
+use loadscope_trace::{Awaited, BatchId, Event, EventKind, Kept, Nanos, Run, RunId, State, Sums};
+
+use crate::fixture::{Window, control_sequence, run};
+use crate::texts::Picture as _;
+
+/// Minutes of which only sums are kept.
+const MINUTES: i64 = 600;
+
+fn minute(k: i64) -> Nanos {
+    Nanos(k * 60_000_000_000)
+}
+
+/// A minute: the workers grow slower in the course of ten hours, and pause for half an hour.
+fn sums(k: i64) -> Sums {
+    let mut sums = Sums {
+        part: 1,
+        from: minute(k),
+        to: minute(k + 1),
+        batches: 600 - k as u64 / 2,
+        samples: 32 * (600 - k as u64 / 2),
+        ..Sums::default()
+    };
+    for _ in 0..sums.batches {
+        let wait = Nanos::from_millis(20 + k / 12);
+        *sums.waited.entry(Awaited::Fetching).or_default() += wait;
+        *sums.waited.entry(Awaited::Held).or_default() += Nanos::from_millis(5);
+        sums.waits.record(wait + Nanos::from_millis(5));
+        sums.steps.record(Nanos::from_millis(60));
+        sums.fetches.record(Nanos::from_millis(90 + k / 6));
+    }
+    sums
+}
+
+/// Ten hours in sums, with a long wait that is kept, and the control sequence after them.
+fn limited() -> Run {
+    let mut run = Run::default();
+    let mut tell = |at, kind| {
+        run.apply(&Event {
+            at,
+            run: RunId(0),
+            kind,
+        });
+    };
+    for k in (0..MINUTES).filter(|k| !(300..330).contains(k)) {
+        tell(minute(k + 1), EventKind::Summed(Box::new(sums(k))));
+    }
+    let batch = BatchId {
+        epoch: 0,
+        idx: 120_000,
+    };
+    let start = minute(200);
+    let kept = Kept {
+        part: 1,
+        wait: Some((start, start + Nanos::from_millis(2_500))),
+        events: vec![Event {
+            at: start,
+            run: RunId(0),
+            kind: EventKind::dispatched(batch, Some(1), [7]),
+        }],
+    };
+    tell(start, EventKind::Kept(Box::new(kept)));
+    let (before, after): (Vec<Event>, Vec<Event>) =
+        (control_sequence().into_iter()).partition(|event| {
+            matches!(
+                event.kind,
+                EventKind::RunStarted(_) | EventKind::EpochStarted { .. }
+            )
+        });
+    let mut events = before;
+    // The loop has asked for batches all that time.
+    for waiting in [true, false] {
+        events.push(Event {
+            at: Nanos::ZERO,
+            run: RunId(0),
+            kind: EventKind::Consumer { waiting },
+        });
+    }
+    let state = State { part: 2, events };
+    tell(minute(MINUTES), EventKind::State(Box::new(state)));
+    for event in after {
+        tell(event.at + minute(MINUTES), event.kind);
+    }
+    run
+}
+
+fn open(size: Vec2, theme: Theme) -> Harness<'static, App> {
+    let mut window = Window {
+        size,
+        theme,
+        ..Window::new()
+    }
+    .open();
+    let state = window.state_mut().state.set_up();
+    state.session.run = limited().into();
+    state.session.source = loadscope_model::state::Source::Finished;
+    window.run();
+    window
+}
+
+#[test]
+fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
+    let mut results = SnapshotResults::new();
+    for (theme, name) in [(Theme::Dark, "past_dark"), (Theme::Light, "past_light")] {
+        let mut window = open(Vec2::new(1100.0, 700.0), theme);
+        let shown = window.state().state.shown();
+        assert!(shown.start > minute(MINUTES - 1), "{shown:?}");
+        run(&mut window, Action::ShowAll);
+        let shown = window.state().state.shown();
+        assert!(
+            shown.start <= Nanos::ZERO && shown.end > minute(MINUTES),
+            "{shown:?}"
+        );
+        // The far past explains itself under the pointer.
+        let label = "The far past, of which only sums per minute are kept";
+        let past = window.get_by_label(label).rect();
+        let (wait, whole) = (minute(202) - shown.start, minute(MINUTES) - shown.start);
+        let share = wait.0 as f32 / whole.0 as f32;
+        let at = past.left_center() + (past.width() * share, 0.0).into();
+        window.hover_at(at);
+        window.run_steps(4);
+        window.get_by_label_contains("samples/s; the trainer waited");
+        window.get_by_label_contains("Waited 2.50\u{2009}s for batch 120000");
+        window.picture(name);
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn one_goes_into_the_far_past_and_back_by_keys() {
+    let mut window = open(Vec2::new(1100.0, 700.0), Theme::Dark);
+    let kept = window.state().state.shown();
+    window.key_press_modifiers(Modifiers::NONE, Key::Home);
+    window.run();
+    assert!(window.state().state.shown().len() > kept.len());
+    window.key_press_modifiers(Modifiers::NONE, Key::Home);
+    window.run();
+    assert_eq!(window.state().state.shown(), kept);
+}

@@ -1,0 +1,322 @@
+//! A process that works for hours, and what is seen of it from outside.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+
+use super::judge;
+use super::row::{Row, count};
+use super::sample::Sample;
+use super::stops::Stops;
+use crate::steps;
+
+/// What a process takes is looked at so often.
+const LOOK: Duration = Duration::from_millis(250);
+/// How far it is stands in the terminal so often.
+const SAY: Duration = Duration::from_secs(10);
+/// One that does not get on for so long is stuck.
+const STUCK: Duration = Duration::from_secs(900);
+
+/// What a process is to do.
+pub struct Work {
+    /// The heading of its table.
+    pub title: &'static str,
+    /// What it does, in whole sentences.
+    pub about: String,
+    /// What it is started with.
+    pub arguments: &'static [&'static str],
+    /// It is stopped and continued at random moments.
+    pub is_stopped: bool,
+}
+
+/// How it is done.
+pub struct Run<'a> {
+    /// The benchmark.
+    pub executable: &'a Path,
+    /// Where libtorch is.
+    pub libraries: PathBuf,
+    /// So many events.
+    pub events: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+    /// It is ended after so long.
+    pub deadline: Duration,
+}
+
+/// What was seen.
+pub struct Watched {
+    /// The lines of the table.
+    pub rows: Vec<Row>,
+    /// How long it worked, without what it said afterwards.
+    pub took: Duration,
+}
+
+/// What it tells.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Done { done: u64 },
+    Recording { recording: PathBuf, most: u64 },
+    Checking { checking: bool },
+    Row(Row),
+}
+
+/// Starts it, watches it to its end, and says what was seen.
+pub fn watch(work: &Work, run: &Run<'_>) -> Result<Watched> {
+    let folder = tempfile::Builder::new()
+        .prefix("loadscope-soak-")
+        .tempdir()?;
+    let mut child = Command::new(run.executable)
+        .args(work.arguments)
+        .arg(format!("folder={}", folder.path().display()))
+        .arg(format!("events={}", run.events))
+        .arg(format!("seed={}", run.seed))
+        .env("LD_LIBRARY_PATH", &run.libraries)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{} could not be started", run.executable.display()))?;
+    let said = listen(&mut child)?;
+    let mut watching = Watching {
+        title: work.title,
+        events: run.events,
+        said,
+        samples: Vec::new(),
+        rows: Vec::new(),
+        recording: None,
+        done: 0,
+        checking: false,
+        began: Instant::now(),
+        took: None,
+        moved: Instant::now(),
+        shown: Instant::now(),
+        stops: work.is_stopped.then(|| Stops::new(run.seed)),
+    };
+    let ended = watching.follow(&mut child, run.deadline);
+    if ended.is_err() {
+        // One that is stopped ends as well.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    Ok(watching.finish(&ended?))
+}
+
+/// Hands on what it tells, as it comes.
+fn listen(child: &mut Child) -> Result<Receiver<Result<Said>>> {
+    let output = child.stdout.take().context("its output is a pipe")?;
+    let (sender, said) = channel();
+    let job = move || {
+        for line in BufReader::new(output).lines() {
+            let said = line.map_err(anyhow::Error::from).and_then(|line| {
+                serde_json::from_str(&line).with_context(|| format!("it said {line:?}"))
+            });
+            if sender.send(said).is_err() {
+                return;
+            }
+        }
+    };
+    Builder::new().name("listener".to_owned()).spawn(job)?;
+    Ok(said)
+}
+
+/// A process that is watched.
+struct Watching {
+    title: &'static str,
+    events: u64,
+    said: Receiver<Result<Said>>,
+    samples: Vec<Sample>,
+    rows: Vec<Row>,
+    /// Where the recording is, and how large it may be.
+    recording: Option<(PathBuf, u64)>,
+    done: u64,
+    /// It looks at what it has done.
+    checking: bool,
+    began: Instant,
+    took: Option<Duration>,
+    /// When it got on last.
+    moved: Instant,
+    /// When the terminal showed last how far it is.
+    shown: Instant,
+    stops: Option<Stops>,
+}
+
+impl Watching {
+    fn follow(&mut self, child: &mut Child, deadline: Duration) -> Result<ExitStatus> {
+        loop {
+            self.hear()?;
+            if !self.checking {
+                let recording = self.recording.as_ref().map(|(folder, _)| &**folder);
+                self.samples
+                    .extend(Sample::of(child.id(), self.done, recording));
+                if let Some(stops) = &mut self.stops {
+                    stops.step(child)?;
+                }
+            } else if let Some(stops) = &mut self.stops {
+                stops.end(child)?;
+            }
+            if let Some(status) = child.try_wait()? {
+                // What it told last.
+                std::thread::sleep(LOOK);
+                self.hear()?;
+                return Ok(status);
+            }
+            if self.began.elapsed() > deadline {
+                bail!(
+                    "{} was ended after {}, with {} of {} events. Give it more time with --hours",
+                    self.title,
+                    steps::shown(deadline),
+                    count(self.done),
+                    count(self.events)
+                );
+            }
+            if self.moved.elapsed() > STUCK {
+                bail!(
+                    "{} does not get on: {} of {} events for {}",
+                    self.title,
+                    count(self.done),
+                    count(self.events),
+                    steps::shown(STUCK)
+                );
+            }
+            self.show();
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Takes in what it has told.
+    fn hear(&mut self) -> Result<()> {
+        while let Ok(said) = self.said.try_recv() {
+            self.moved = Instant::now();
+            match said? {
+                Said::Done { done } => self.done = done,
+                Said::Recording { recording, most } => self.recording = Some((recording, most)),
+                Said::Checking { checking } => {
+                    self.checking = checking;
+                    self.took = Some(self.began.elapsed());
+                }
+                Said::Row(row) => self.rows.push(row),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says how far it is, every now and then.
+    fn show(&mut self) {
+        if self.shown.elapsed() < SAY {
+            return;
+        }
+        self.shown = Instant::now();
+        let took = self.began.elapsed().as_secs_f64();
+        let share = self.done as f64 / self.events as f64;
+        let last = self.samples.last().copied().unwrap_or_default();
+        if self.checking {
+            eprintln!("{}: it looks at what it has done", self.title);
+            return;
+        }
+        let left = match share > 0.0 {
+            true => steps::shown(Duration::from_secs_f64(
+                took / share * (1.0 - share).max(0.0),
+            )),
+            false => "unknown".to_owned(),
+        };
+        eprintln!(
+            "{}: {:.1} % of {} events, {:.2} million a second, {:.0} MB resident, {} descriptors, {} threads, {:.1} MB of files; {left} left",
+            self.title,
+            share * 100.0,
+            count(self.events),
+            self.done as f64 / took / 1e6,
+            last.memory as f64 / 1e6,
+            last.descriptors,
+            last.threads,
+            last.files as f64 / 1e6,
+        );
+    }
+
+    fn finish(mut self, status: &ExitStatus) -> Watched {
+        let took = self.took.unwrap_or_else(|| self.began.elapsed());
+        let most = self.recording.as_ref().map(|(_, most)| *most);
+        let mut rows = judge::rows(&self.samples, self.events, most);
+        if let Some(stops) = &self.stops {
+            let text = format!(
+                "{} times, {:.0} s together",
+                count(stops.count),
+                stops.together.as_secs_f64()
+            );
+            rows.push(Row::new("it was stopped by SIGSTOP", text, None));
+        }
+        rows.append(&mut self.rows);
+        if !status.success() {
+            let text = format!("with {status}, after {} events", count(self.done));
+            rows.push(Row::new("it ended", text, Some(false)));
+        }
+        Watched { rows, took }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that tells what a script does.
+    fn told(script: &str, is_stopped: bool) -> Result<Watched> {
+        let folder = tempfile::tempdir()?;
+        let program = folder.path().join("program");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n"))?;
+        let mut executable = Command::new("chmod");
+        executable.arg("+x").arg(&program).status()?;
+        let work = Work {
+            title: "Test",
+            about: String::new(),
+            arguments: &["part=none"],
+            is_stopped,
+        };
+        let run = Run {
+            executable: &program,
+            libraries: PathBuf::new(),
+            events: 100,
+            seed: 1,
+            deadline: Duration::from_secs(30),
+        };
+        watch(&work, &run)
+    }
+
+    #[test]
+    fn what_a_process_tells_becomes_rows() -> Result<()> {
+        let script = r#"echo '{"done":50}'; echo '{"recording":"/nowhere","most":5}'; sleep 1; echo '{"done":100}'
+            echo '{"checking":true}'; echo '{"what":"a","measured":"b","holds":true}'"#;
+        let watched = told(script, false)?;
+        let row = watched.rows.last().context("a row")?;
+        assert_eq!((row.what.as_str(), row.holds), ("a", Some(true)));
+        assert!(watched.took >= Duration::from_millis(900));
+        Ok(())
+    }
+
+    #[test]
+    fn one_that_fails_or_talks_nonsense_is_found_out() -> Result<()> {
+        let watched = told("exit 3", false)?;
+        let row = watched.rows.last().context("a row")?;
+        assert!(row.measured.contains("exit status: 3"), "{row:?}");
+        assert_eq!(row.holds, Some(false));
+        assert!(told("echo nonsense; sleep 1", false).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn one_that_is_stopped_goes_on() -> Result<()> {
+        let watched = told("sleep 8", true)?;
+        let stopped = watched
+            .rows
+            .iter()
+            .find(|row| row.what.contains("SIGSTOP"))
+            .context("a row")?;
+        assert!(!stopped.measured.starts_with("0 times"), "{stopped:?}");
+        assert!(watched.took < Duration::from_secs(20));
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! `tests/soak/RESULTS.md`: a section for each process that worked for hours.
+
+use std::fmt::Write as _;
+use std::num::NonZero;
+
+use super::child::{Run, Watched, Work};
+use super::row::{Row, count};
+use crate::steps;
+
+/// What stands above the sections.
+const HEAD: &str = "# Soak\n\nWritten by `cargo xtask soak --write`: events by the thousand million through what goes on for weeks where people train. Each section is one \
+process,\nwhich is looked at from outside four times a second: its resident memory, descriptors and threads, and the files of its recording. After the first \
+tenth of\nthe events nothing may grow: the largest value of all that follows on the second tenth is at most a tenth and 16 MB above the largest of the second tenth, \
+16\nabove it for descriptors (who reads a recording has its parts open), and 8 for threads. What the recording says is held against what was counted event by event \
+while\nit was written.\n";
+
+/// A section of the page.
+pub struct Section {
+    title: String,
+    body: String,
+}
+
+impl Section {
+    /// What was seen of a process.
+    pub fn of(work: &Work, run: &Run<'_>, watched: &Watched) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let failed = watched.rows.iter().filter(|row| row.holds == Some(false));
+        let verdict = match failed.count() {
+            0 => "everything holds".to_owned(),
+            failed => format!("{failed} FAILED"),
+        };
+        let mut body = format!(
+            "{}\n\n{} events in {}, on a host with {cores} cores; seed {}: **{verdict}**.\n\n| what | measured | |\n|---|---|---|\n",
+            work.about,
+            count(run.events),
+            steps::shown(watched.took),
+            run.seed,
+        );
+        for row in &watched.rows {
+            let _ = writeln!(body, "{}", line(row));
+        }
+        Self {
+            title: work.title.to_owned(),
+            body,
+        }
+    }
+
+    /// As it stands in the page.
+    pub fn text(&self) -> String {
+        format!("## {}\n\n{}", self.title, self.body)
+    }
+}
+
+fn line(row: &Row) -> String {
+    let verdict = match row.holds {
+        Some(true) => "holds",
+        Some(false) => "FAILED",
+        None => "",
+    };
+    let [what, measured] = [&row.what, &row.measured].map(|text| cell(text));
+    format!("| {what} | {measured} | {verdict} |")
+}
+
+/// What does not break a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// The page with a section in the place of the one before with its title; sections stand in this order.
+pub fn page(before: &str, section: Section, order: &[&str]) -> String {
+    let mut sections: Vec<Section> = before.split("\n## ").skip(1).map(read).collect();
+    sections.retain(|other| other.title != section.title);
+    sections.push(section);
+    let place = |section: &Section| order.iter().position(|title| *title == section.title);
+    sections.sort_by_key(|section| place(section).unwrap_or(usize::MAX));
+    let mut page = HEAD.to_owned();
+    for section in sections {
+        let _ = write!(page, "\n{}\n", section.text().trim_end());
+    }
+    page
+}
+
+fn read(text: &str) -> Section {
+    let (title, body) = text.split_once('\n').unwrap_or((text, ""));
+    Section {
+        title: title.to_owned(),
+        body: body.trim().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(title: &str, body: &str) -> Section {
+        Section {
+            title: title.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_section_takes_the_place_of_the_one_before() {
+        let order = ["One", "Two"];
+        let two = page("", section("Two", "old"), &order);
+        let both = page(&two, section("One", "| a | b | holds |"), &order);
+        let again = page(&both, section("Two", "new"), &order);
+        assert!(again.starts_with("# Soak\n"));
+        assert!(
+            again.ends_with("\n## One\n\n| a | b | holds |\n\n## Two\n\nnew\n"),
+            "{again}"
+        );
+        assert_eq!(page(&again, section("Two", "new"), &order), again);
+    }
+
+    #[test]
+    fn what_failed_says_so() {
+        let row = Row::new("a|b", "1".to_owned(), Some(false));
+        assert_eq!(line(&row), "| a\\|b | 1 | FAILED |");
+    }
+}
