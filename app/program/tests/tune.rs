@@ -271,7 +271,8 @@ fn interrupted_by(signal: &str, code: i32) {
     let Some((dir, python)) = stand_in() else {
         return;
     };
-    let word = format!("unmistakable-{}", std::process::id());
+    // Not the word of another test of this process.
+    let word = format!("unmistakable{signal}-{}", std::process::id());
     let mut command = loadscope(dir.path());
     command
         .args([
