@@ -111,6 +111,8 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
         let mut window = open(Vec2::new(1100.0, 700.0), theme);
         let shown = window.state().state.shown();
         assert!(shown.start > minute(MINUTES - 1), "{shown:?}");
+        // The headline is about what is kept; the ten hours before are no time beside the loop.
+        window.get_by_label("The trainer waited 736\u{2009}ms of 976\u{2009}ms (75\u{2009}%)");
         run(&mut window, Action::ShowAll);
         let shown = window.state().state.shown();
         assert!(

@@ -82,7 +82,7 @@ fn the_sheet_keeps_what_was_typed_and_goes_with_escape() {
 #[test]
 fn enter_starts_the_program_only_from_a_field() {
     let mut window = open(vec2(1100.0, 700.0), Theme::Dark);
-    // There is no such folder: who tries to start it is told so.
+    // There is no such folder: the sheet reports it on an attempt to start.
     type_into(&mut window, "Program", "train.py");
     type_into(&mut window, "Folder", "/no/such/folder");
     let problem = |window: &Harness<'static, App>| {

@@ -92,6 +92,42 @@ mod tests {
         assert!(!headline.has_failed);
     }
 
+    /// Of a program that validates for long after its epoch, 100 ms of 200 ms would read as the time of the whole run.
+    #[test]
+    fn where_the_program_does_much_else_the_loop_is_named() {
+        let batch = BatchId::default();
+        let headline = |end| {
+            let mut run = Run::new(RunInfo::default());
+            for (ms, kind) in [
+                (0, EventKind::EpochStarted { epoch: 0 }),
+                (0, EventKind::dispatched(batch, Some(2), [7])),
+                (0, EventKind::Consumer { waiting: true }),
+                (
+                    100,
+                    EventKind::Entered {
+                        batch,
+                        stage: Stage::Training,
+                    },
+                ),
+                (200, EventKind::EpochEnded { epoch: 0 }),
+                (end, EventKind::RunEnded),
+            ] {
+                run.apply(&Event {
+                    at: Nanos::from_millis(ms),
+                    run: RunId(0),
+                    kind,
+                });
+            }
+            let headline = Headline::of(&run).expect("an epoch has begun");
+            headline.verdict.replace('\u{2009}', " ")
+        };
+        assert_eq!(headline(215), "The trainer waited 100 ms of 200 ms (50 %)");
+        assert_eq!(
+            headline(900),
+            "The trainer waited 100 ms of 200 ms in the loader's loop (50 %)"
+        );
+    }
+
     #[test]
     fn of_a_run_that_failed_the_error_comes_first() {
         let mut run = Run::new(RunInfo::default());

@@ -179,7 +179,7 @@ impl Watched {
         self.0.asking.fetch_max(asking as u8, Ordering::AcqRel);
     }
 
-    /// Ends a program at once that no session follows: nobody would hear of it, or end it.
+    /// Ends a program at once that no session follows: nothing else would report on it, or end it.
     pub fn end_unfollowed(&self) {
         let alone = self.started().take();
         if let Some((program, _)) = alone {

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn short_waits_are_told_from_long_ones() {
+    fn short_waits_differ_from_long_ones() {
         let run = run(&[200, 3_000, 300]);
         let [all] = trainer(&run, (Nanos::ZERO, run.end()), 1)[..] else {
             panic!("one part");

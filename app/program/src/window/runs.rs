@@ -38,7 +38,7 @@ impl App {
     /// Watches a program that was started, and may be started again.
     ///
     /// # Errors
-    /// If it cannot be watched. It runs then, and nobody follows it.
+    /// If it cannot be watched. It runs then without being watched.
     pub(super) fn watch(
         &mut self,
         ctx: &Context,

@@ -6,7 +6,7 @@ use super::*;
 
 /// Where a window cannot watch a program, the program does not run on unseen.
 #[test]
-fn a_program_that_nobody_follows_is_ended() {
+fn a_program_that_no_session_follows_is_ended() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let command: Vec<OsString> = ["sh", "-c", "echo $$ > id; exec sleep 600"]
         .map(OsString::from)

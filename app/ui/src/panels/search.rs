@@ -30,7 +30,7 @@ const LINE: f32 = 22.0;
 /// So many hits are in sight at a time; the list scrolls.
 const IN_SIGHT: usize = 8;
 
-/// Shows the search if it is open, above `middle`: beside it stands what is told about the hit.
+/// Shows the search if it is open, above `middle`: the facts about the hit stand beside it.
 pub fn show(ui: &mut Ui, state: &State, middle: Rect) -> Vec<Command> {
     let mut commands = Vec::new();
     if !state.look.search.open || state.overlay.palette.is_some() {

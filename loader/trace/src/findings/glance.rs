@@ -86,7 +86,11 @@ impl<'a> Glance<'a> {
         const NOTICEABLE: f64 = 1.1;
         let run = self.run;
         let start = run.epochs().first().map(|epoch| epoch.start);
-        let lasted = start.map_or(Nanos::ZERO, |start| run.end() - start);
+        // Of a recording with a limit the loop is that of what is kept in full.
+        let kept = run.past().and_then(|past| past.until());
+        let lasted = start.map_or(Nanos::ZERO, |start| {
+            run.end() - kept.map_or(start, |kept| start.max(kept))
+        });
         lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
     }
 

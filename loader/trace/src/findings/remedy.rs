@@ -211,9 +211,9 @@ mod tests {
         );
     }
 
-    /// It was said of `in_order=False` as well where that was not forecast: with one worker, or where it is set already.
+    /// It was reported of `in_order=False` as well where that was not forecast: with one worker, or where it is set already.
     #[test]
-    fn only_of_what_is_forecast_it_is_said_that_it_does_not_help() {
+    fn only_what_is_forecast_is_reported_not_to_help() {
         let of = [finding(FindingId::HeavyTail, "as it was")];
         let said = |changes: &[(Change, i64)]| remedies(&of, &prospects(changes)).remove(0);
         let further = (Change::PrefetchFactor(4), 1000);

@@ -81,7 +81,7 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
 
 /// It was found by the beginning of its text, which another crate writes.
 #[test]
-fn what_could_not_be_exported_is_told_until_an_export_succeeds() {
+fn what_could_not_be_exported_is_shown_until_an_export_succeeds() {
     let mut state = state();
     let texts = |state: &State| {
         let notices = state.session.notices.iter();
