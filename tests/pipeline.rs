@@ -150,7 +150,6 @@ fn shots() -> Vec<Shot> {
         ("16", many(16), (60, Stage::Held), USUAL, dark),
         ("16-wide", many(16), (60, Stage::Held), WIDE, light),
         ("64", many(64), (300, Stage::Held), USUAL, dark),
-        ("64-light", many(64), (300, Stage::Held), USUAL, light),
         ("64-wide", many(64), (300, Stage::Held), WIDE, dark),
         ("digits", long, (15_000, Stage::Fetching), USUAL, light),
         ("tiny", usual, (8, Stage::Held), (530.0, 160.0), dark),

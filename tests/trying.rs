@@ -91,7 +91,10 @@ fn pictures_of_tries() {
         let mut window = diagnose(theme, &file, program);
         let said = "Runs python train.py --epochs 3 again";
         assert!(window.query_by_label_contains(said).is_some());
-        window.picture(format!("{name}-before"));
+        // The rest of that view in the light theme is in the picture of its end.
+        if theme == Theme::Dark {
+            window.picture(format!("{name}-before"));
+        }
         let tell = |window: &mut Harness<'static, App>, news| {
             let _ = window.state_mut().state.tell(Message::Trying(news));
             window.run_steps(2);
