@@ -3,6 +3,8 @@
 use loadscope_trace::{Kept, Nanos, Past, Run, Sums, percent, plural};
 use loadscope_words::say;
 
+use crate::format::clock;
+
 /// What minutes between `start` and `end` came to; so many are taken together that each stretch is at least `least` long, but for the last one. Minutes with a gap between them are not taken together.
 pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
     let all = past.sums();
@@ -36,7 +38,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
     let (in_loop, waited) = (sums.in_loop(), sums.waited());
     let share = waited.0 as f64 / in_loop.0.max(1) as f64;
     let mut out = vec![
-        say!("{} to {}", clock(sums.from), clock(sums.to)),
+        say!("{} to {}", clock(sums.from, 0), clock(sums.to, 0)),
         say!(
             "{}, {:.1} samples/s; the trainer waited {} of {in_loop} ({})",
             plural(sums.batches, say!(n: "batch"), say!(n: "batches")),
@@ -66,22 +68,6 @@ pub fn lines(sums: &Sums) -> Vec<String> {
     }
     out.push(say!("Only sums per minute are kept of this time").to_owned());
     out
-}
-
-/// Hours, minutes and seconds since the recording began: `1:02:00`, `3 d 4:00:00`.
-fn clock(time: Nanos) -> String {
-    let seconds = time.0.max(0) / 1_000_000_000;
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let clock = format!(
-        "{}:{:02}:{:02}",
-        of_day / 3_600,
-        of_day / 60 % 60,
-        of_day % 60
-    );
-    match days {
-        0 => clock,
-        days => say!("{days} d {clock}"),
-    }
 }
 
 /// Samples that the trainer got per second of a stretch.

@@ -70,6 +70,25 @@ pub fn length(time: Nanos) -> String {
     }
 }
 
+/// Hours, minutes and seconds since a beginning, with this many decimals (at most 9), the rest cut off: `1:02:00`, `3 d 4:00:00.250`.
+pub fn clock(time: Nanos, decimals: usize) -> String {
+    let sign = if time.0 < 0 { "−" } else { "" };
+    let ns = time.0.unsigned_abs();
+    let seconds = ns / 1_000_000_000;
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let (hours, minutes) = (of_day / 3_600, of_day / 60 % 60);
+    let mut clock = format!("{hours}:{minutes:02}:{:02}", of_day % 60);
+    if decimals > 0 {
+        let rest = format!("{:09}", ns % 1_000_000_000);
+        clock.push('.');
+        clock.push_str(&rest[..decimals.min(9)]);
+    }
+    match days {
+        0 => format!("{sign}{clock}"),
+        days => format!("{sign}{}", say!("{days} d {clock}")),
+    }
+}
+
 /// With a capital letter at its beginning, as the first word of a sentence.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -100,6 +119,16 @@ mod tests {
         let shown = [0, 119, 120, 3_599, 8_100, 273_600].map(|s| length(Nanos(s * 1_000_000_000)));
         let expected = ["0 ns", "119 s", "2 min", "59 min", "2 h 15 min", "3 d 4 h"];
         assert_eq!(shown.map(|text| text.replace('\u{2009}', " ")), expected);
+    }
+
+    #[test]
+    fn a_clock_goes_on_for_days() {
+        let ms = |ms: i64, decimals| clock(Nanos(ms * 1_000_000), decimals);
+        assert_eq!(ms(0, 0), "0:00:00");
+        assert_eq!(ms(3_725_250, 1), "1:02:05.2");
+        assert_eq!(ms(-60_000, 3), "−0:01:00.000");
+        assert_eq!(ms(3 * 86_400_000 + 4 * 3_600_000, 0), "3 d 4:00:00");
+        assert_eq!(clock(Nanos(i64::MIN), 12), "−106751 d 23:47:16.854775808");
     }
 
     #[test]

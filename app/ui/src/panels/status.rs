@@ -59,7 +59,11 @@ fn left(ui: &mut Ui, state: &State) {
         ui.add(Label::new(small(&info.dataset, weak)).truncate());
     });
     ui.separator();
-    let now = say!("{:.3} ms", state.now().as_millis_f64());
+    // From an hour on as the ruler writes it.
+    let now = match state.now() {
+        now if now.as_secs_f64() >= 3_600.0 => format::clock(now, 6),
+        now => say!("{:.3} ms", now.as_millis_f64()),
+    };
     let now = RichText::new(say!("t = {now:>12}")).font(mono(size::SMALL));
     ui.label(now.color(weak));
     if let Some(pinning) = &info.pinning {

@@ -1,6 +1,7 @@
 //! Time to pixels and back. Time is whole nanoseconds; floating point appears only on the way to a pixel.
 
 use egui::Rangef;
+use loadscope_insight::format::clock;
 use loadscope_trace::Nanos;
 
 use loadscope_model::view::TimeView;
@@ -16,6 +17,26 @@ pub struct TimeAxis {
     pub pixels_per_point: f32,
     points_per_ns: f64,
 }
+
+const SECOND: i64 = 1_000_000_000;
+
+/// Steps of a clock from ten seconds to half a day, seconds, and into how many parts they divide well.
+const CLOCK: [(i64, i64); 14] = [
+    (10, 5),
+    (15, 3),
+    (30, 3),
+    (60, 4),
+    (120, 4),
+    (300, 5),
+    (600, 5),
+    (900, 3),
+    (1_800, 3),
+    (3_600, 4),
+    (7_200, 4),
+    (10_800, 3),
+    (21_600, 3),
+    (43_200, 4),
+];
 
 /// The marks of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +100,7 @@ impl TimeAxis {
         (self.view.start..=self.view.end).contains(&t)
     }
 
-    /// Marks at 1, 2 or 5 times a power of ten, far enough from each other for their labels.
+    /// Marks at 1, 2 or 5 times a power of ten, or at round times of a clock, far enough from each other for their labels.
     pub fn ticks(&self) -> Ticks {
         let fits = |step: &i64| {
             let points = *step as f64 / self.ns_per_point();
@@ -87,8 +108,10 @@ impl TimeAxis {
             let room = Self::LABEL_EVERY.max(label * Self::DIGIT + Self::AIR);
             points >= f64::from(room)
         };
-        let major = nice_steps().find(fits).unwrap_or(i64::MAX);
-        let parts = if leading_digit(major) == 2 { 4 } else { 5 };
+        let (major, parts) = self
+            .steps()
+            .find(|(step, _)| fits(step))
+            .unwrap_or((i64::MAX, 1));
         Ticks {
             major: Nanos(major),
             minor: (major % parts == 0).then_some(Nanos(major / parts)),
@@ -108,13 +131,10 @@ impl TimeAxis {
 
     /// `t` with as many decimals as marks `step` apart need, in the unit that suits the whole screen.
     pub fn label(&self, t: Nanos, step: Nanos) -> String {
-        let largest = self
-            .view
-            .end
-            .0
-            .unsigned_abs()
-            .max(self.view.start.0.unsigned_abs());
-        let (unit, digits) = match largest {
+        if self.is_clock() {
+            return clock(t, 9_usize.saturating_sub(zeros(step.0)));
+        }
+        let (unit, digits) = match self.largest() {
             v if v >= 1_000_000_000 => ("s", 9),
             v if v >= 1_000_000 => ("ms", 6),
             v if v >= 1_000 => ("µs", 3),
@@ -132,6 +152,30 @@ impl TimeAxis {
         format!("{sign}{whole}.{}\u{2009}{unit}", &rest[..decimals])
     }
 
+    fn largest(&self) -> u64 {
+        let (start, end) = (self.view.start.0, self.view.end.0);
+        end.unsigned_abs().max(start.unsigned_abs())
+    }
+
+    /// True where hours, minutes and seconds read better than a number of seconds: from an hour on.
+    fn is_clock(&self) -> bool {
+        self.largest() >= 3_600 * SECOND.unsigned_abs()
+    }
+
+    /// Nice steps, and into how many parts they divide well.
+    fn steps(&self) -> impl Iterator<Item = (i64, i64)> {
+        let is_clock = self.is_clock();
+        let decimal = nice_steps()
+            .take_while(move |step| !is_clock || *step < 10 * SECOND)
+            .map(|step| (step, if leading_digit(step) == 2 { 4 } else { 5 }));
+        let of_clock = CLOCK.map(|(seconds, parts)| (seconds * SECOND, parts));
+        let days = nice_steps()
+            .take(12)
+            .map(|days| (days * 86_400 * SECOND, 4));
+        let long = of_clock.into_iter().chain(days).filter(move |_| is_clock);
+        decimal.chain(long)
+    }
+
     /// `t` as exactly as a pixel can tell.
     pub fn exact(&self, t: Nanos) -> String {
         let fine = self.ns_per_point() / f64::from(self.pixels_per_point);
@@ -139,10 +183,9 @@ impl TimeAxis {
             .take_while(|s| *s as f64 <= fine)
             .last()
             .unwrap_or(1);
-        self.label(
-            Nanos(t.0 - t.0.rem_euclid(10_i64.pow(zeros(step) as u32))),
-            Nanos(step),
-        )
+        let zeros = zeros(step) as u32;
+        let zeros = if self.is_clock() { zeros.min(9) } else { zeros };
+        self.label(Nanos(t.0 - t.0.rem_euclid(10_i64.pow(zeros))), Nanos(step))
     }
 }
 
@@ -210,6 +253,29 @@ mod tests {
     }
 
     #[test]
+    fn from_an_hour_on_labels_are_of_a_clock() {
+        let hour = 3_600 * SECOND;
+        assert_eq!(
+            labels(&axis(0, 10 * hour))[..3],
+            ["0:00:00", "1:00:00", "2:00:00"]
+        );
+        assert_eq!(
+            labels(&axis(2 * hour - 1, 2 * hour + 150 * SECOND))[..2],
+            ["2:00:00", "2:00:15"]
+        );
+        assert_eq!(
+            labels(&axis(2 * hour, 2 * hour + SECOND))[..2],
+            ["2:00:00.0", "2:00:00.2"]
+        );
+        assert_eq!(
+            labels(&axis(0, 80 * 24 * hour))[..2],
+            ["0:00:00", "10 d 0:00:00"]
+        );
+        let exact = axis(0, 10 * hour).exact(Nanos(3 * hour + 1_500_000_000));
+        assert_eq!(exact, "3:00:01");
+    }
+
+    #[test]
     fn exact_labels_tell_pixels_apart() {
         let axis = axis(0, 2_000_000_000);
         assert_eq!(axis.exact(Nanos(1_234_567_890)), "1.234\u{2009}s");
@@ -236,7 +302,7 @@ mod tests {
         }
 
         #[test]
-        fn marks_never_crowd(start in 0..1_000_000_000_000i64, len in 200..1_000_000_000_000i64) {
+        fn marks_never_crowd(start in 0..90_000_000_000_000i64, len in 200..9_000_000_000_000_000i64) {
             let axis = axis(start, start + len);
             let ticks = axis.ticks();
             prop_assert!(axis.points(ticks.major) >= TimeAxis::LABEL_EVERY * 0.999);

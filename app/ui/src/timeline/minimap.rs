@@ -6,6 +6,7 @@ use egui::{
     Align2, CursorIcon, Mesh, PointerButton, Rangef, Rect, Response, Role, Sense, Shape, Stroke,
     StrokeKind, Ui, WidgetInfo, pos2,
 };
+use loadscope_insight::format;
 use loadscope_trace::{Activity, Lane, Nanos, Track};
 use loadscope_words::say;
 
@@ -83,7 +84,7 @@ pub(super) fn show(
         true => scene.state.session.run.end(),
         false => scene.state.extent().1,
     };
-    let length = length.to_string();
+    let length = format::length(length);
     let length = painter.text(
         pos2(strip.left() - 8.0, middle),
         Align2::RIGHT_CENTER,
