@@ -265,7 +265,7 @@ mod tests {
         );
         assert_eq!(
             labels(&axis(2 * hour, 2 * hour + SECOND))[..2],
-            ["2:00:00.0", "2:00:00.2"]
+            ["2:00:00.0", "2:00:00.1"]
         );
         assert_eq!(
             labels(&axis(0, 80 * 24 * hour))[..2],
