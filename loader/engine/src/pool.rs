@@ -263,10 +263,17 @@ fn pin_loop<B: Batch>(
                 probe.enter(batch, Stage::Pinning);
                 let pinned = caught(|| made.pin(pinner)).flatten();
                 probe.enter(batch, Stage::Returning);
+                let result = match pinned {
+                    Ok((made, lease)) => Ok(Produced::Batch(made, lease)),
+                    Err(cause) => Err(EngineError::Pinning {
+                        batch,
+                        cause: Box::new(cause),
+                    }),
+                };
                 Arrival::Batch {
                     batch,
                     worker,
-                    result: pinned.map(|(made, lease)| Produced::Batch(made, lease)),
+                    result,
                 }
             }
             other => other,

@@ -41,6 +41,49 @@ fn a_panic_while_pinning_is_the_error_of_its_batch() {
     });
 }
 
+/// As in `_pin_memory_loop` of torch/utils/data/_utils/pin_memory.py: the pin thread wraps the error, and the main thread, which pins
+/// where there are no workers, does not.
+#[test]
+fn an_error_while_pinning_has_pytorchs_text() {
+    struct Stiff(usize);
+    impl Batch for Stiff {
+        fn pin(self, _: &Pinner) -> Result<(Self, Lease), EngineError> {
+            match self.0 {
+                1 => Err(EngineError::value_error("it does not move")),
+                _ => Ok((self, Lease::default())),
+            }
+        }
+    }
+    fn first(samples: Vec<usize>) -> Result<Stiff, EngineError> {
+        Ok(Stiff(samples[0]))
+    }
+    let wrapped = "Caught ValueError in pin memory thread for device 0.\nOriginal ValueError: it does not move";
+    within(60, || {
+        for (num_workers, expected) in [(0, "it does not move"), (2, wrapped)] {
+            let numbers: ListDataset<usize> = (0..4).collect();
+            let mut loader = LoaderBuilder::new(Arc::new(numbers))
+                .num_workers(num_workers)
+                .pin_memory(PinMemory::Mlock)
+                .collate_fn(first)
+                .build()
+                .expect("memory can be locked");
+            let batches = loader.iter().expect("threads start");
+            let errors: Vec<EngineError> = batches.filter_map(Result::err).collect();
+            let [error] = &errors[..] else {
+                panic!("one batch fails: {errors:?}");
+            };
+            assert_eq!(error.exception_kind().as_str(), "ValueError");
+            assert_eq!(error.python_message(), expected);
+            if num_workers > 0 {
+                assert_eq!(
+                    error.to_string(),
+                    "ValueError: it does not move (in the pin thread, batch 1)"
+                );
+            }
+        }
+    });
+}
+
 #[test]
 fn page_locked_batches_are_the_same_batches() {
     within(60, || {

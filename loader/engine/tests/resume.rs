@@ -11,8 +11,10 @@ use std::sync::Arc;
 use configuration::{
     Alive, Config, Got, Picked, Use, many, maps, silence_wanted_panics, streams, with_loader,
 };
+use loadscope_engine::dataset::ListDataset;
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
-use loadscope_engine::{DataLoader, Fetch, LoaderState, Probe};
+use loadscope_engine::sampler::{BatchIter, BatchSource, IndexIter, Sampler};
+use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, Probe};
 use proptest::prelude::*;
 use support::within;
 
@@ -213,4 +215,169 @@ proptest! {
         silence_wanted_panics();
         within(60, move || saved_between(&config, seed, taken));
     }
+}
+
+/// Draws when its iterator is taken, as a Python sampler whose `__iter__` is no generator function: which batches come depends on how
+/// often, and when, the loader takes one.
+struct Eager(SharedGenerator);
+
+impl Eager {
+    fn order(&self) -> Vec<usize> {
+        let start = lock_generator(&self.0).next_u64() as usize % 12;
+        (0..12).map(|k| (start + k) % 12).collect()
+    }
+}
+
+impl Sampler for Eager {
+    fn len(&self) -> usize {
+        12
+    }
+
+    fn iter(&self) -> IndexIter {
+        Box::new(self.order().into_iter().map(Ok))
+    }
+
+    fn generators(&self) -> Vec<SharedGenerator> {
+        vec![Arc::clone(&self.0)]
+    }
+}
+
+impl BatchSource for Eager {
+    fn len(&self) -> usize {
+        6
+    }
+
+    fn iter(&self) -> BatchIter {
+        let order = self.order();
+        Box::new((0..6).map(move |k| Ok(order[2 * k..2 * k + 2].to_vec())))
+    }
+
+    fn generators(&self) -> Vec<SharedGenerator> {
+        vec![Arc::clone(&self.0)]
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Eagerly {
+    num_workers: usize,
+    persistent: bool,
+    in_batches: bool,
+    /// The sampler draws from the loader's own generator.
+    shares: bool,
+}
+
+impl Eagerly {
+    /// Goes through epochs of a fresh loader; of the last one `taken` batches. Then its state.
+    fn go(self, seed: u64, from: Option<String>, whole: usize, taken: usize) -> (Epochs, String) {
+        let generator = shared_generator(seed);
+        let sampler = match self.shares {
+            true => Arc::new(Eager(Arc::clone(&generator))),
+            false => Arc::new(Eager(shared_generator(!seed))),
+        };
+        let numbers: ListDataset<usize> = (0..12).collect();
+        let builder = LoaderBuilder::new(Arc::new(numbers))
+            .num_workers(self.num_workers)
+            .persistent_workers(self.persistent)
+            .generator(generator)
+            .collate_fn(Ok::<Vec<usize>, EngineError>);
+        let builder = match self.in_batches {
+            true => builder.batch_sampler(sampler),
+            false => builder.batch_size(2).sampler(sampler),
+        };
+        let mut loader = builder.build().expect("it is well formed");
+        load(&mut loader, from);
+        let mut epochs = Vec::new();
+        for _ in 0..whole {
+            let iter = loader.iter().expect("threads start");
+            epochs.push(iter.map(|b| b.expect("it loads").into_batch()).collect());
+        }
+        if taken == 0 {
+            let state = save(&loader.state_dict());
+            return (epochs, state);
+        }
+        let mut iter = loader.iter().expect("threads start");
+        let some = iter.by_ref().take(taken);
+        epochs.push(some.map(|b| b.expect("it loads").into_batch()).collect());
+        let state = save(&iter.state_dict());
+        (epochs, state)
+    }
+}
+
+type Epochs = Vec<Vec<Vec<usize>>>;
+
+#[test]
+fn a_sampler_that_draws_in_iter_goes_on_as_it_would_have() {
+    let all = [0, 1, 3].into_iter().flat_map(|num_workers| {
+        [false, true].into_iter().flat_map(move |in_batches| {
+            [false, true].into_iter().flat_map(move |shares| {
+                let persistent = [false, true].into_iter().take(1 + num_workers.min(1));
+                persistent.map(move |persistent| Eagerly {
+                    num_workers,
+                    persistent,
+                    in_batches,
+                    shares,
+                })
+            })
+        })
+    });
+    within(120, move || {
+        for way in all {
+            let (expected, _) = way.go(7, None, EPOCHS, 0);
+            for (whole, taken) in [(0, 0), (0, 2), (1, 0), (1, 1), (2, 5)] {
+                let (mut got, state) = way.go(7, None, whole, taken);
+                // Stopped a second time at once: a state of a loader that went on is as good.
+                let (more, state) = way.go(99, Some(state), 0, usize::from(taken > 0));
+                let (rest, _) = way.go(1234, Some(state), EPOCHS - whole, 0);
+                if taken > 0 {
+                    let mut broken_off = got.pop().expect("it was taken");
+                    broken_off.extend(more.into_iter().flatten());
+                    broken_off.extend(rest[0].clone());
+                    got.push(broken_off);
+                    got.extend_from_slice(&rest[1..]);
+                } else {
+                    got.extend(rest);
+                }
+                assert_eq!(
+                    got, expected,
+                    "{way:?}, stopped in epoch {whole} at {taken}"
+                );
+            }
+        }
+    });
+}
+
+/// States of the version before hold the generators just after the base seed was drawn.
+#[test]
+fn a_state_of_version_1_is_still_read() {
+    let generator = shared_generator(3);
+    let mut loader = LoaderBuilder::new(Arc::new((0..12).collect::<ListDataset<usize>>()))
+        .batch_size(2)
+        .shuffle(true)
+        .generator(Arc::clone(&generator))
+        .collate_fn(Ok::<Vec<usize>, EngineError>)
+        .build()
+        .expect("it is well formed");
+    let mut state = serde_json::to_value(loader.state_dict()).expect("plain data");
+    // What the version before wrote in the middle of the epoch that begins now.
+    let base_seed = lock_generator(&generator).random_i64();
+    let after = serde_json::to_value(lock_generator(&generator).state()).expect("plain data");
+    let fields = state.as_object_mut().expect("an object");
+    fields.remove("iterators");
+    fields.insert("version".into(), 1.into());
+    fields.insert("base_seed".into(), base_seed.into());
+    fields.insert("generators".into(), vec![after].into());
+    fields.insert(
+        "progress".into(),
+        serde_json::json!({"tasks": {"below": 4, "also": []}}),
+    );
+    lock_generator(&generator).manual_seed(3);
+    let all: Vec<Vec<usize>> = (loader.iter().expect("an epoch"))
+        .map(|b| b.expect("it loads").into_batch())
+        .collect();
+    let state: LoaderState = serde_json::from_value(state).expect("it is read");
+    loader.load_state_dict(state).expect("it fits");
+    let rest: Vec<Vec<usize>> = (loader.iter().expect("an epoch"))
+        .map(|b| b.expect("it loads").into_batch())
+        .collect();
+    assert_eq!(rest, all[4..]);
 }

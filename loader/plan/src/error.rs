@@ -54,6 +54,14 @@ impl ExceptionKind {
     /// `ZeroDivisionError`
     pub const ZERO_DIVISION_ERROR: Self = Self::plain("ZeroDivisionError");
 
+    /// The type that arrives where a worker or the pin thread passed the error on.
+    fn passed_on(self) -> Self {
+        match self.needs_arguments {
+            true => Self::RUNTIME_ERROR,
+            false => self,
+        }
+    }
+
     /// The name of the type as Python writes it.
     pub fn as_str(&self) -> &str {
         &self.name
@@ -121,6 +129,14 @@ pub enum EngineError {
         batch: BatchId,
         /// The dataset index that failed, if one sample did.
         sample: Option<usize>,
+        /// Why.
+        cause: Box<EngineError>,
+    },
+    /// A batch that a worker made could not be moved to page-locked memory. The next one still comes.
+    #[error("{cause} (in the pin thread, {batch})")]
+    Pinning {
+        /// Which batch.
+        batch: BatchId,
         /// Why.
         cause: Box<EngineError>,
     },
@@ -198,13 +214,13 @@ impl EngineError {
         match self {
             Self::Python { kind, .. } => kind.clone(),
             Self::Dataset(_) | Self::Spec(_) => ExceptionKind::VALUE_ERROR,
-            Self::Worker { worker, cause, .. } => {
-                let kind = cause.exception_kind();
-                if worker.is_some() && kind.needs_arguments {
-                    ExceptionKind::RUNTIME_ERROR
-                } else {
-                    kind
-                }
+            Self::Worker {
+                worker: None,
+                cause,
+                ..
+            } => cause.exception_kind(),
+            Self::Worker { cause, .. } | Self::Pinning { cause, .. } => {
+                cause.exception_kind().passed_on()
             }
             Self::Interrupted => ExceptionKind::from("KeyboardInterrupt"),
             Self::Torch { .. }
@@ -229,19 +245,22 @@ impl EngineError {
                 worker: Some(worker),
                 cause,
                 ..
-            } => {
-                let kind = cause.exception_kind();
-                let text = cause.python_message();
-                format!(
-                    "Caught {kind} in DataLoader worker process {worker}.\nOriginal {kind}: {text}"
-                )
-            }
+            } => cause.wrapped(&format!("in DataLoader worker process {worker}")),
+            // The device that CUDA has as its current one; where memory is locked without a GPU there is none, and 0 is its default.
+            Self::Pinning { cause, .. } => cause.wrapped("in pin memory thread for device 0"),
             Self::WorkerDied { workers, .. } => format!(
                 "DataLoader worker (pid(s) {}) exited unexpectedly",
                 numbers(workers)
             ),
             other => other.to_string(),
         }
+    }
+
+    /// What `ExceptionWrapper` makes of the error: a thread or a process passes it on with the place where it happened.
+    fn wrapped(&self, place: &str) -> String {
+        let kind = self.exception_kind();
+        let text = self.python_message();
+        format!("Caught {kind} {place}.\nOriginal {kind}: {text}")
     }
 
     /// True for a map-style dataset's `StopIteration`, which ends the epoch without a word in PyTorch.

@@ -3,7 +3,7 @@
 use loadscope_trace::EventKind;
 
 use super::iter::{LoaderIter, Source};
-use super::state::{Behind, Resume, Snapshot};
+use super::state::{Behind, Known, Resume, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::Fetch;
@@ -51,24 +51,27 @@ impl<F: Fetch> DataLoader<F> {
 
     /// Draws the base seed, starts or wakes the workers and takes the samplers' iterators, in PyTorch's order.
     fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, EngineError> {
+        let known = match resume {
+            Some(resume) => resume.restore(&self.generators())?,
+            None => Known {
+                base_seed: self.kept_seed(),
+                iterators: self.iterators(),
+                done: None,
+            },
+        };
         let pool = self.persistent.take();
         let is_new = pool.is_none();
-        let mut behind = Behind::new(self.streams(), self.options.num_workers);
-        let mut base_seed = pool.as_ref().and(self.base_seed);
-        if let Some(resume) = resume {
-            let done;
-            (base_seed, done) = resume.restore(&self.generators())?;
-            behind = done.unwrap_or(behind);
-        }
+        let fresh = || Behind::new(self.streams(), self.options.num_workers);
+        let behind = known.done.unwrap_or_else(fresh);
+        let snapshot = Snapshot::of(&self.generators(), known.base_seed, known.iterators);
         // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one once new workers run.
         let mut requests = self.index.iter();
-        let base_seed = match base_seed {
+        let base_seed = match known.base_seed {
             Some(seed) => seed,
             None => lock_generator(self.generator()).random_i64(),
         };
         self.base_seed = self.options.persistent_workers.then_some(base_seed);
         self.check_start()?;
-        let snapshot = Snapshot::of(&self.generators(), base_seed);
         let source = if self.options.num_workers == 0 {
             Source::Single {
                 fetcher: self.fetch.start()?,
@@ -79,11 +82,7 @@ impl<F: Fetch> DataLoader<F> {
         } else {
             let pool = match pool {
                 Some(pool) => self.wake(pool)?,
-                None => {
-                    let pool = self.start_workers(base_seed)?;
-                    requests = self.index.iter();
-                    pool
-                }
+                None => self.start_workers(base_seed)?,
             };
             Source::Threads {
                 pool,
@@ -94,6 +93,9 @@ impl<F: Fetch> DataLoader<F> {
                 }),
             }
         };
+        for _ in 1..known.iterators.min(2) {
+            requests = self.index.iter();
+        }
         Ok(Begun {
             source,
             requests,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loadscope_words::say;
 
 use super::DataLoader;
-use super::state::{LoaderState, Progress, Resume, VERSION};
+use super::state::{AFTER_THE_SEED, LoaderState, Progress, Resume, VERSION};
 use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
@@ -22,6 +22,17 @@ impl<F: Fetch> DataLoader<F> {
         all
     }
 
+    /// The base seed of workers that live on; `None`: the next epoch draws one.
+    pub(super) fn kept_seed(&self) -> Option<i64> {
+        self.persistent.as_ref().and(self.base_seed)
+    }
+
+    /// How often the next epoch takes an iterator of its sampler: twice where it starts workers, as PyTorch does.
+    pub(super) fn iterators(&self) -> u32 {
+        let starts_workers = self.options.num_workers > 0 && self.persistent.is_none();
+        1 + u32::from(starts_workers)
+    }
+
     /// The state between two epochs. In the middle of one ask its iterator:
     /// [`LoaderIter::state_dict`](super::LoaderIter::state_dict).
     pub fn state_dict(&self) -> LoaderState {
@@ -32,7 +43,8 @@ impl<F: Fetch> DataLoader<F> {
                 num_workers: self.options.num_workers,
                 epoch: self.next_epoch,
                 generators: states(&self.generators()),
-                base_seed: self.base_seed,
+                base_seed: self.kept_seed(),
+                iterators: self.iterators(),
                 progress: None,
             },
         }
@@ -44,7 +56,7 @@ impl<F: Fetch> DataLoader<F> {
     /// ValueError if the state is damaged, or of another kind of loader: another version, another number of generators, or, for
     /// streams, another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
-        if state.version != VERSION {
+        if ![VERSION, AFTER_THE_SEED].contains(&state.version) {
             return Err(EngineError::value_error(say!(
                 "the state is of version {}, but this program knows version {VERSION}",
                 state.version

@@ -8,7 +8,10 @@ use crate::error::EngineError;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
 /// The version of [`LoaderState`].
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+/// The version before it, which is still read: its generators are those just after the base seed was drawn, so a sampler that draws
+/// in `iter()` does not go on as it would have.
+pub(super) const AFTER_THE_SEED: u32 = 1;
 
 /// What `state_dict()` returns: a loader that is given it yields exactly the batches that were not yet yielded, and the same
 /// epochs afterwards. The counterpart of torchdata's `StatefulDataLoader.state_dict()`.
@@ -18,19 +21,25 @@ pub(super) const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoaderState {
-    /// Version of this form, 1.
+    /// Version of this form, 2.
     pub version: u32,
     /// Worker threads of the loader that was saved.
     pub num_workers: usize,
     /// The epoch, counted from 0, that is under way or comes next.
     pub epoch: u32,
-    /// The generators when the epoch began, just after its base seed was drawn: the loader's (or the default one), then those of
-    /// its samplers.
+    /// The generators when the epoch began, before anything was drawn: the loader's (or the default one), then those of its samplers.
     pub generators: Vec<GeneratorState>,
-    /// `_base_seed`; `None`: still to be drawn.
+    /// `_base_seed` of persistent workers; `None`: the epoch draws it.
     pub base_seed: Option<i64>,
+    /// How often the epoch takes an iterator of its sampler, which may draw: twice where new workers are started, else once.
+    #[serde(default = "once")]
+    pub iterators: u32,
     /// What was yielded of the epoch; `None`: the epoch has not begun.
     pub progress: Option<Progress>,
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// Which batches of an epoch were yielded.
@@ -130,22 +139,24 @@ impl From<Progress> for Behind {
     }
 }
 
-/// The generators just after the base seed of an epoch was drawn.
+/// How an epoch began, before anything was drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     /// Copies: most snapshots are never looked at, so they are not written out yet.
     generators: Vec<Generator>,
-    base_seed: i64,
+    base_seed: Option<i64>,
+    iterators: u32,
 }
 
 impl Snapshot {
-    pub fn of(generators: &[SharedGenerator], base_seed: i64) -> Self {
+    pub fn of(generators: &[SharedGenerator], base_seed: Option<i64>, iterators: u32) -> Self {
         Self {
             generators: generators
                 .iter()
                 .map(|g| lock_generator(g).clone())
                 .collect(),
             base_seed,
+            iterators,
         }
     }
 
@@ -156,7 +167,8 @@ impl Snapshot {
             num_workers,
             epoch,
             generators: self.generators.iter().map(Generator::state).collect(),
-            base_seed: Some(self.base_seed),
+            base_seed: self.base_seed,
+            iterators: self.iterators,
             progress: Some(progress.clone()),
         }
     }
@@ -165,19 +177,30 @@ impl Snapshot {
 /// A state to go on from.
 pub(super) struct Resume(pub LoaderState);
 
+/// What is known of an epoch before it begins.
+pub(super) struct Known {
+    /// Not to be drawn.
+    pub base_seed: Option<i64>,
+    /// How often it takes an iterator of the sampler.
+    pub iterators: u32,
+    /// What was yielded of it.
+    pub done: Option<Behind>,
+}
+
 impl Resume {
     pub fn epoch(&self) -> u32 {
         self.0.epoch
     }
 
-    /// Sets the generators back; returns the base seed, if it was drawn, and what was yielded.
-    pub fn restore(
-        self,
-        generators: &[SharedGenerator],
-    ) -> Result<(Option<i64>, Option<Behind>), EngineError> {
+    /// Sets the generators back.
+    pub fn restore(self, generators: &[SharedGenerator]) -> Result<Known, EngineError> {
         for (generator, state) in generators.iter().zip(&self.0.generators) {
             lock_generator(generator).set_state(state)?;
         }
-        Ok((self.0.base_seed, self.0.progress.map(Behind::from)))
+        Ok(Known {
+            base_seed: self.0.base_seed,
+            iterators: self.0.iterators,
+            done: self.0.progress.map(Behind::from),
+        })
     }
 }
