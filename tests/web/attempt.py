@@ -261,13 +261,23 @@ class Attempt:
             browser.press("Enter")
             browser.shows("The batch sampler groups", 20)
             browser.press("Enter")
-            browser.shows("How many samples does the last batch have?", 60)
+            browser.shows("This is called fetching", 20)
+            browser.press("Enter")
+            browser.shows("The indices are grouped", 60)
+            for stage in ("The indices are grouped", "reads each sample", "combines the samples", "uses the batch", "step is over"):
+                browser.click(stage)
+            browser.press("Enter")
+            browser.shows("these four steps make every batch", 60)
+            browser.press("Enter")
+            # The field is there once the run of the question is simulated.
+            asks = lambda screen: screen.has("How many samples does the last batch have?") and not screen.has("Simulating the run")
+            browser.until(asks, "the question is not asked", 60)
             browser.type("2")
             browser.press("Enter")
             browser.shows("Three full batches take 18 samples", 60)
             self.picture(browser, "answered")
             assert browser.complaints() == [], browser.complaints()
-            self.row("a lesson by keys, with an answer that is checked", "three steps", True)
+            self.row("a lesson by keys and clicks, with answers that are checked", "five steps", True)
 
 
 def main():
