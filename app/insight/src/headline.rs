@@ -3,6 +3,8 @@
 use loadscope_trace::{Glance, Run};
 use loadscope_words::say;
 
+use crate::format::capital;
+
 /// What the trainer's waiting comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
@@ -42,7 +44,8 @@ impl Headline {
             share: glance.share(),
             has_failed: false,
             verdict: glance.headline(),
-            cause: glance.cause(),
+            // A line of its own in the window, not the rest of a sentence.
+            cause: glance.cause().map(|cause| capital(&cause)),
             batch: glance.batch(),
         })
     }
