@@ -3,7 +3,9 @@
 
     python differential.py --cases 100000 --first 1 --engine PARITY_TEST --results RESULTS.md
 
-`--engine` is the executable of the test `parity` of loadscope-engine; `cargo xtask differential` builds it and calls this.
+    python differential.py --cases 0 --engine PARITY_TEST --add PART.md ... --results RESULTS.md
+
+The second adds up what several processes, or one after another, have tried. `--engine` is the executable of the test `parity` of loadscope-engine; `cargo xtask differential` builds it and calls this.
 """
 
 import argparse
@@ -11,6 +13,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,11 +88,54 @@ the generators have to be the same.
 """
 
 
-def table(first, done, differing, refused, counts):
-    """What was tried so far."""
-    lines = [f"{done} programs, seeds {first} to {first + done - 1}, PyTorch {torch.__version__}: {done - len(differing)} answered alike, "
-             f"{len(differing)} not. PyTorch refused {refused} of them.", "", "| programs with | how many |", "|---|---|"]
-    return lines + [f"| {kind} | {count} |" for kind, count in sorted(counts.items())]
+# As `table` writes it.
+HEAD = re.compile(r"(\d+) programs, seeds (.+), PyTorch (\S+): (\d+) answered alike, (\d+) not\. PyTorch refused (\d+) of them\.")
+
+
+class Tried:
+    """What was tried: of which seeds, how many differed, how many PyTorch refused, and how many there were of each kind."""
+
+    def __init__(self):
+        self.seeds, self.differing, self.refused, self.counts = [], 0, 0, collections.Counter()
+
+    def add(self, path):
+        """Counts what another run has written with this one."""
+        text = path.read_text(encoding="utf-8")
+        head = HEAD.search(text) or sys.exit(f"{path} is no table of this program")
+        done, seeds, version, _, differing, refused = head.groups()
+        if version != torch.__version__:
+            sys.exit(f"{path} is of PyTorch {version}, and this is {torch.__version__}")
+        parts = [tuple(map(int, part.split(" to "))) for part in seeds.split(", ")]
+        if sum(last - first + 1 for first, last in parts) != int(done):
+            sys.exit(f"{path}: its seeds are not as many as its programs")
+        for first, last in parts:
+            self.take(first, last)
+        self.differing += int(differing)
+        self.refused += int(refused)
+        self.counts.update({kind: int(count) for kind, count in re.findall(r"^\| (.+) \| (\d+) \|$", text, re.M)})
+
+    def take(self, first, last):
+        """Seeds that were not tried before."""
+        for a, b in self.seeds:
+            if first <= b and a <= last:
+                sys.exit(f"the seeds {first} to {last} were tried already")
+        joined = []
+        for part in sorted([*self.seeds, (first, last)]):
+            if joined and joined[-1][1] + 1 == part[0]:
+                joined[-1] = (joined[-1][0], part[1])
+            else:
+                joined.append(part)
+        self.seeds = joined
+
+    def done(self):
+        return sum(last - first + 1 for first, last in self.seeds)
+
+    def table(self):
+        seeds = ", ".join(f"{first} to {last}" for first, last in self.seeds)
+        alike = self.done() - self.differing
+        lines = [f"{self.done()} programs, seeds {seeds}, PyTorch {torch.__version__}: {alike} answered alike, "
+                 f"{self.differing} not. PyTorch refused {self.refused} of them.", "", "| programs with | how many |", "|---|---|"]
+        return lines + [f"| {kind} | {count} |" for kind, count in sorted(self.counts.items())]
 
 
 def write(path, lines):
@@ -104,31 +150,36 @@ def main():
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--engine", required=True)
     parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--add", type=pathlib.Path, nargs="*", default=[], help="results of other seeds, counted with these")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    began, differing, refused, lines = time.monotonic(), [], 0, []
-    counts = collections.Counter()
-    for first in range(arguments.first, arguments.first + arguments.cases, AT_ONCE):
-        seeds = range(first, min(first + AT_ONCE, arguments.first + arguments.cases))
+    began, differing, tried = time.monotonic(), [], Tried()
+    for path in arguments.add:
+        tried.add(path)
+    end = arguments.first + arguments.cases
+    for first in range(arguments.first, end, AT_ONCE):
+        seeds = range(first, min(first + AT_ONCE, end))
         told = [(program, programs.answer(program)) for program in map(programs.drawn, seeds)]
-        refused += sum("error" in said for _, said in told)
-        for program, _ in told:
-            counts.update(kinds(program))
         found = judged(arguments.engine, told)
+        tried.take(seeds[0], seeds[-1])
+        tried.refused += sum("error" in said for _, said in told)
+        tried.differing += len(found)
+        for program, _ in told:
+            tried.counts.update(kinds(program))
         differing += [(seeds[position], told[position][0]) for position in sorted(found)]
         done = seeds[-1] - arguments.first + 1
         print(f"{done} of {arguments.cases} programs, {len(differing)} differ, {time.monotonic() - began:.0f} s", flush=True)
         # Written each time: it takes hours, and may be stopped.
-        lines = table(arguments.first, done, differing, refused, counts)
-        write(arguments.results, lines)
+        write(arguments.results, tried.table())
+    lines = tried.table()
     for seed, program in differing[:MOST_SHRUNK]:
         smallest, said, how = shrunk(arguments.engine, program)
         lines += ["", f"Seed {seed}, made smaller:", "", "```", json.dumps(smallest), f"PyTorch: {json.dumps(said)[:600]}",
                   f"engine:  {(how or {}).get('actual', '?')[:600]}", "```"]
     print("\n".join(lines))
     write(arguments.results, lines)
-    return min(1, len(differing))
+    return min(1, tried.differing)
 
 
 if __name__ == "__main__":
