@@ -1,6 +1,6 @@
 //! The card at the end of a run: how long it took, how much of that was waiting, and where to look now.
 
-use egui::{Frame, Margin, Rect, RichText, Stroke, Ui, UiBuilder, vec2};
+use egui::{Frame, Margin, Rect, Stroke, Ui, UiBuilder, vec2};
 use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Glance, Run};
 use loadscope_words::say;
@@ -15,6 +15,10 @@ use loadscope_model::state::State;
 /// Its size, points.
 const WIDTH: f32 = 372.0;
 const HEIGHT: f32 = 78.0;
+/// A further line of what it says, points.
+const LINE: f32 = 18.0;
+/// Between its left and right edge and what is in it, points.
+const MARGIN: i8 = 12;
 
 /// What the card says, and of which run.
 #[derive(Debug, Default)]
@@ -38,8 +42,8 @@ pub fn is_over(state: &State, scene: &Scene<'_>) -> bool {
 impl Ending {
     /// Draws the card in the middle of `room`.
     pub fn show(&mut self, ui: &mut Ui, room: Rect, state: &State, commands: &mut Vec<Command>) {
-        let wide = vec2(WIDTH.min(room.width() - 8.0), HEIGHT);
-        if wide.x < 250.0 || room.height() < HEIGHT {
+        let wide = WIDTH.min(room.width() - 8.0);
+        if wide < 250.0 || room.height() < HEIGHT {
             return;
         }
         let run = &state.session.run;
@@ -50,18 +54,25 @@ impl Ending {
         }
         let text = self.said.as_ref().map_or("", |(_, text)| text);
         let palette = Palette::of(ui.ctx());
-        let card = around(room.center(), wide);
+        let galley = ui.painter().layout(
+            text.to_owned(),
+            heading(size::BODY),
+            palette.strong,
+            wide - 2.0 * f32::from(MARGIN),
+        );
+        // What takes a second line takes room for it.
+        let rows = galley.rows.len().max(1) - 1;
+        let height = HEIGHT + rows as f32 * LINE;
+        let card = around(room.center(), vec2(wide, height.min(room.height())));
         let frame = Frame::NONE
             .fill(palette.canvas)
             .stroke(Stroke::new(1.0, palette.weak))
             .corner_radius(6.0)
-            .inner_margin(Margin::symmetric(12, 8));
+            .inner_margin(Margin::symmetric(MARGIN, 8));
         ui.scope_builder(UiBuilder::new().max_rect(card), |ui| {
             frame.show(ui, |ui| {
                 ui.set_min_size(ui.available_size());
-                let text = RichText::new(text).font(heading(size::BODY));
-                let label = egui::Label::new(text.color(palette.strong)).truncate();
-                ui.add(label).on_hover_text(say!("How long the program was in the loader's loop, and for how much of that the trainer waited"));
+                ui.add(egui::Label::new(galley)).on_hover_text(say!("How long the program was in the loader's loop, and for how much of that the trainer waited"));
                 ui.add_space(6.0);
                 ui.horizontal(|ui| {
                     for (action, name) in offers(run) {
