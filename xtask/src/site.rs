@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use crate::setup::{Ready, workspace};
-use crate::{pytorch, steps};
+use crate::{python, pytorch, steps};
 use chapters::{CHAPTERS, Chapter};
 
 /// Where it goes, and with what.
@@ -23,6 +23,9 @@ pub struct Options {
     /// A program that is there already, which has the window for browsers (`cargo xtask web`), instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// Open all of it in a headless Chromium afterwards, from disk and from a plain file server
+    #[arg(long = "try")]
+    tries: bool,
 }
 
 /// Makes the documentation from Markdown.
@@ -58,6 +61,11 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
         eprintln!("{line}");
     }
     eprintln!("{}: {} broken links", out.display(), broken.len());
+    if options.tries && broken.is_empty() {
+        let mut open = Command::new(python::find()?);
+        open.arg(workspace().join("tests/web/site.py")).arg(&out);
+        return steps::finish(&mut open);
+    }
     Ok(u8::from(!broken.is_empty()))
 }
 
