@@ -248,7 +248,10 @@ fn states_that_do_not_fit_are_refused_with_a_sentence() {
     assert!(refused(3, &|_| ()).contains("as many workers as it had"));
     let tasks = serde_json::json!({"tasks": {"below": 1, "also": []}});
     assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of dataset"));
-    assert!(refused(2, &|s| s["version"] = 2.into()).contains("version 2"));
+    for version in [0, 3] {
+        let of = format!("of version {version}");
+        assert!(refused(2, &|s| s["version"] = version.into()).contains(&of));
+    }
     assert!(refused(2, &|s| s["generators"] = serde_json::json!([])).contains("0 generators"));
     assert!(refused(2, &|s| s["more"] = 1.into()).contains("unknown field"));
     assert!(refused(2, &|s| s["epoch"] = u32::MAX.into()).contains("epoch"));
