@@ -177,12 +177,13 @@ proptest! {
         }
         prop_assert!(is_subsequence(lines(&survives), &certain), "{:?} {:?} {:?}", place, frames(&whole), damage);
         prop_assert_eq!(damage.unconfirmed > 0, kept.iter().any(|(_, is_certain)| !is_certain) && !damage.cut);
-        if !damage.lost_is_at_least && !damage.cut && damage.unconfirmed == 0 {
+        // What ends behind a whole frame may be a recording whose program was killed then: what is gone behind it is known to nothing.
+        let ends_early = whole.starts_with(&file);
+        if !damage.lost_is_at_least && !damage.cut && damage.unconfirmed == 0 && !ends_early {
             let header = u64::from(!damage.header_replaced);
             prop_assert_eq!(damage.kept + header + damage.lost, all.len() as u64, "{:?}", damage);
         }
-        let is_there = whole == file;
-        prop_assert!(is_there || !damage.is_none() || certain.len() == all.len());
+        prop_assert!(ends_early || !damage.is_none() || certain.len() == all.len());
         assert_sound(&copied(&kept, Compression::Zstd), damage.kept as usize);
         assert_sound(&copied(&kept, Compression::None), damage.kept as usize);
     }
