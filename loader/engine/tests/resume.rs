@@ -329,10 +329,10 @@ fn a_sampler_that_draws_in_iter_goes_on_as_it_would_have() {
                 let (more, state) = way.go(99, Some(state), 0, usize::from(taken > 0));
                 let (rest, _) = way.go(1234, Some(state), EPOCHS - whole, 0);
                 if taken > 0 {
-                    let mut broken_off = got.pop().expect("it was taken");
-                    broken_off.extend(more.into_iter().flatten());
-                    broken_off.extend(rest[0].clone());
-                    got.push(broken_off);
+                    let mut ended_early = got.pop().expect("it was taken");
+                    ended_early.extend(more.into_iter().flatten());
+                    ended_early.extend(rest[0].clone());
+                    got.push(ended_early);
                     got.extend_from_slice(&rest[1..]);
                 } else {
                     got.extend(rest);

@@ -42,14 +42,21 @@ pub const EXEMPT: &[Exempt] = &[
         "loader/plan/src/error.rs",
         &[
             "RuntimeError: DataLoader worker",
-            "Caught {kind} in",
+            "Caught {kind} {place}",
+            "in DataLoader worker process",
+            "in pin memory thread",
             "DataLoader worker (pid(s)",
         ],
         Why::PyTorch,
     ),
     exempt(
         "loader/plan/src/error.rs",
-        &["in worker", "in the main thread", "index {index} is"],
+        &[
+            "in worker",
+            "in the main thread",
+            "index {index} is",
+            "{cause} (in the pin thread",
+        ],
         Why::Recorded,
     ),
     exempt("loader/plan/src/facts.rs", &[""], Why::Recorded),
