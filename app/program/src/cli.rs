@@ -158,6 +158,11 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Ok(cli) => cli,
         Err(e) => return help_or_error(&e),
     };
+    // Who only loads has large lists of samples, which are read all the time.
+    #[cfg(target_os = "linux")]
+    if !matches!(cli.command, Some(Sub::Run(_))) {
+        crate::allocator::use_the_disk();
+    }
     match cli.command {
         None => window::open(Vec::new(), &cli.window),
         Some(Sub::Demo) => window::demo(&cli.window),
