@@ -215,7 +215,7 @@ impl<'a> Culprits<'a> {
                 }
             }
             next = Some(t.stage);
-            at = t.previous;
+            at = self.run.previous(at);
         }
         // Who does not tell of queues does not tell when a batch came into one.
         let cause = match self.run.measures(Stage::Queued) {

@@ -27,7 +27,7 @@ pub(crate) struct Flying {
 
 impl Keyframe {
     /// One keyframe per so many transitions.
-    const EVERY: usize = 256;
+    const EVERY: usize = 512;
 
     /// True if the next transition needs a keyframe before it. There are as many transitions between two keyframes as
     /// batches in the later one, or more: all keyframes together grow no faster than the list of transitions.

@@ -110,7 +110,8 @@ impl<'a> Pipeline<'a> {
         }
         let mut at = self.run.batches[row].last;
         while at as usize >= self.step {
-            at = self.run.transitions.get(at as usize)?.previous;
+            self.run.transitions.get(at as usize)?;
+            at = self.run.previous(at);
         }
         self.run.transitions.get(at as usize).map(|t| t.stage)
     }

@@ -27,6 +27,7 @@ mod range;
 mod size;
 mod steps;
 mod times;
+mod transition;
 mod wait;
 mod worker;
 
@@ -34,24 +35,12 @@ pub use epoch::Epoch;
 pub use memory::Memory;
 pub use range::RangeSummary;
 pub use times::Computed;
+pub use transition::Transition;
 pub use wait::Wait;
 pub use worker::Worker;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
 const MAX_GAPS: usize = 1 << 20;
-
-/// A batch changed its stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transition {
-    /// When.
-    pub at: Nanos,
-    /// Position of the batch in [`Run::batches`].
-    pub batch: u32,
-    /// The transition before this one of the same batch; `u32::MAX` for its first.
-    pub(crate) previous: u32,
-    /// The stage it entered.
-    pub stage: Stage,
-}
 
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +52,8 @@ pub struct Run {
     pub(crate) workers: Column<Worker>,
     pub(crate) lanes: Lanes,
     pub(crate) transitions: Column<Transition>,
+    /// By position, which transition before it is of the same batch, where that is very far away.
+    far_back: BTreeMap<u32, u32>,
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) waits: Column<Wait>,
     /// When batches were handed to the trainer.
@@ -355,12 +346,7 @@ impl Run {
         }
         let batch = &mut self.batches[row as usize];
         let previous = std::mem::replace(&mut batch.last, position as u32);
-        self.transitions.push(Transition {
-            at,
-            batch: row,
-            previous,
-            stage,
-        });
+        self.push_transition((at, row, stage), previous);
     }
 
     fn message(&mut self, at: Nanos, message: &Message) {

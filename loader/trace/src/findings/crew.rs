@@ -106,7 +106,7 @@ pub(super) fn silent(survey: &Survey) -> Option<Finding> {
         let (stage, since, until) = match path.stage {
             s if !s.is_final() => (s, path.at, run.end()),
             Stage::Discarded if is_over(path.at) => {
-                let before = run.transitions.get(path.previous as usize)?;
+                let before = run.transitions.get(run.previous(batch.last) as usize)?;
                 (before.stage, before.at, path.at)
             }
             _ => return None,

@@ -132,7 +132,7 @@ impl Run {
             if t.at == end && matches!(t.stage, Stage::Training | Stage::Failed) {
                 return k as usize >= step;
             }
-            k = t.previous;
+            k = self.previous(k);
         }
         false
     }
@@ -240,7 +240,8 @@ impl Run {
         let mut then = now.clone();
         let before = |mut k: u32| {
             while k as usize >= step {
-                k = self.transitions.get(k as usize)?.previous;
+                self.transitions.get(k as usize)?;
+                k = self.previous(k);
             }
             Some(k)
         };
@@ -254,7 +255,7 @@ impl Run {
             then.was_held |= t.stage == Stage::Held;
             then.was_yielded |= t.stage == Stage::Training;
             then.pinned |= t.stage == Stage::Pinning;
-            k = t.previous;
+            k = self.previous(k);
         }
         then.has_error = now.has_error && self.has_error_so_far(now.id);
         then

@@ -82,7 +82,7 @@ impl Run {
             if t.stage == Stage::Pinning {
                 return true;
             }
-            at = t.previous;
+            at = self.previous(at);
         }
         false
     }

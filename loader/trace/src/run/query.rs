@@ -152,7 +152,7 @@ impl Run {
                 end,
             });
             end = Some(t.at);
-            at = t.previous;
+            at = self.previous(at);
         }
         path.reverse();
         path
@@ -164,7 +164,7 @@ impl Run {
         let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
         while let Some(t) = self.transitions.get(at as usize) {
             steps.push(at as usize);
-            at = t.previous;
+            at = self.previous(at);
         }
         steps.reverse();
         steps
@@ -177,7 +177,7 @@ impl Run {
             if t.stage == stage {
                 return Some(t.at);
             }
-            at = t.previous;
+            at = self.previous(at);
         }
         None
     }
