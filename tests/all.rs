@@ -28,6 +28,7 @@ mod pictures;
 mod pipeline;
 mod plots;
 mod presentation;
+mod reading;
 mod runs;
 mod samples;
 mod sampling;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use loadscope_trace::{Event, Run};
+use loadscope_trace::{Event, Nanos, Run};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
@@ -48,6 +48,17 @@ impl Notice {
     }
 }
 
+/// The loaders of a file as far as they were read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadSoFar {
+    /// The one that is shown.
+    pub run: Run,
+    /// The others.
+    pub loaders: Loaders,
+    /// What can be jumped to in the one that is shown.
+    pub landmarks: Landmarks,
+}
+
 /// Something new from a session.
 #[derive(Clone, Debug)]
 pub enum Arrival {
@@ -55,6 +66,8 @@ pub enum Arrival {
     Events(Vec<Event>),
     /// So much of a file has been read, 0 to 1.
     Loading(f32),
+    /// So much of a file has been read so far; it is shown until it is taken back.
+    SoFar(Box<ReadSoFar>),
     /// A file has been read.
     Loaded {
         /// The loader that is shown.
@@ -63,6 +76,8 @@ pub enum Arrival {
         loaders: Box<Loaders>,
         /// What can be jumped to in the one that is shown.
         landmarks: Box<Landmarks>,
+        /// The instant at which one begins to look at it.
+        at: Option<Nanos>,
         /// True if it ends in the middle.
         cut: bool,
         /// What there is to say about the files of a folder.

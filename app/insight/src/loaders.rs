@@ -40,6 +40,13 @@ impl Loaders {
         (Self { shown, others }, run)
     }
 
+    /// The opposite of [`of`](Self::of): all of them, with the one that is shown, to take in more.
+    pub fn into_fleet(self, run: Run) -> Fleet {
+        let others = self.others.into_iter();
+        let others = others.map(|(id, one)| (id, one.into_inner()));
+        Fleet::of(others.chain([(self.shown, run)]))
+    }
+
     /// Which one is shown.
     pub fn shown(&self) -> RunId {
         self.shown
@@ -235,10 +242,10 @@ mod tests {
             live.take(&mut run, e.clone());
         }
         let (read, same) = Loaders::of(fleet, Some(RunId(1)));
-        assert_eq!(
-            format!("{:?}", read.all(&same)),
-            format!("{:?}", live.all(&run))
-        );
+        let all = format!("{:?}", read.all(&same));
+        assert_eq!(all, format!("{:?}", live.all(&run)));
+        let (again, same) = Loaders::of(read.into_fleet(same), Some(RunId(1)));
+        assert_eq!(all, format!("{:?}", again.all(&same)));
     }
 
     #[test]

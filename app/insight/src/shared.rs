@@ -14,6 +14,14 @@ impl<T> Shared<T> {
         Arc::strong_count(&self.0) > 1
     }
 
+    /// The value itself; copied if someone else reads it.
+    pub fn into_inner(self) -> T
+    where
+        T: Clone,
+    {
+        Arc::unwrap_or_clone(self.0)
+    }
+
     /// The value as it is now, for a reader.
     pub fn now(&self) -> Arc<T> {
         Arc::clone(&self.0)

@@ -1,6 +1,6 @@
 //! Which waits of the trainer are long enough to be pointed out in red, and what they come to.
 
-use loadscope_trace::{Nanos, Run, Stage, Wait};
+use loadscope_trace::{Glance, Nanos, Run, Stage, Wait};
 
 /// A wait that is shorter costs nothing that could be seen: it is not marked in red.
 pub const LONG: Nanos = Nanos::from_millis(1);
@@ -14,6 +14,20 @@ pub fn wait_for(run: &Run, row: usize) -> Option<Wait> {
     let same = waits[first..].iter().take_while(|wait| wait.end == at);
     same.copied()
         .find(|wait| wait.batch == u32::try_from(row).ok())
+}
+
+/// An instant towards the end of the longest wait, where most of what finishes meanwhile has finished. A look at every wait.
+pub fn in_longest(run: &Run) -> Option<Nanos> {
+    let wait = *run.waits().get(Glance::of(run).longest?)?;
+    let length = wait.end.min(run.end()) - wait.start;
+    (length > Nanos::ZERO).then(|| wait.start + Nanos(length.0 - length.0 / 4))
+}
+
+/// The instant at which one begins to look at a recording: its end is where nothing moves any more, so it is where it failed, or else in
+/// the longest wait.
+pub fn point_of_interest(run: &Run) -> Option<Nanos> {
+    let failed = run.failure().map(|(at, _)| at);
+    failed.or_else(|| in_longest(run))
 }
 
 /// What the long waits of a run come to until any instant, kept up with the run as it grows.

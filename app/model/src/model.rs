@@ -2,10 +2,12 @@
 
 use std::ops::Deref;
 
+use loadscope_insight::arrival::ReadSoFar;
+
 use crate::effect::Effect;
 use crate::message::Message;
 use crate::state::State;
-use crate::update::update;
+use crate::update::{give_back, update};
 
 /// The state. It can be read by anyone, and changes by messages only.
 #[derive(Debug, Default)]
@@ -35,6 +37,11 @@ impl Model {
             log.push(message.clone());
         }
         update(&mut self.state, message)
+    }
+
+    /// Between two frames what has been read so far of a file goes back to who reads it: nothing else may look at it meanwhile.
+    pub fn give_back(&mut self) -> Option<ReadSoFar> {
+        give_back(&mut self.state)
     }
 
     /// The messages so far; none if they are not kept.

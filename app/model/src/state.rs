@@ -78,10 +78,12 @@ impl State {
 
     /// True if there is something to look at.
     pub fn has_run(&self) -> bool {
-        !matches!(
-            self.session.source,
-            Source::None | Source::Loading { .. } | Source::Simulating
-        )
+        match self.session.source {
+            Source::None | Source::Simulating => false,
+            // What was read so far.
+            Source::Loading { .. } => !self.session.run.whole_transitions().is_empty(),
+            Source::Live { .. } | Source::Finished | Source::Recording { .. } => true,
+        }
     }
 
     /// True if the pipeline is shown alone: where there is one.
@@ -181,6 +183,11 @@ impl State {
         self.session.view.unwrap_or_else(|| self.whole())
     }
 
+    /// True while a file is being read.
+    pub fn is_reading(&self) -> bool {
+        matches!(self.session.source, Source::Loading { .. })
+    }
+
     /// True while data flow.
     pub fn flows(&self) -> bool {
         self.session.source == Source::Live { paused: false }
@@ -201,7 +208,7 @@ impl State {
     /// in every frame would have to be made anew for it, and the processors are the loader's.
     pub fn whole(&self) -> TimeView {
         let (start, mut end) = self.extent();
-        if self.flows() {
+        if self.flows() || self.is_reading() {
             end = start + in_steps(end - start);
         }
         // A little air on both sides, so that the first and the last span can be seen to begin and end.

@@ -33,6 +33,7 @@ mod tries;
 
 pub use act::WATCH;
 use act::act;
+pub(crate) use arrive::give_back;
 use edit::edit;
 pub use future::is_due as is_future_due;
 pub use learn::{by_digit, candidates, has_wandered, takes_place};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eframe::egui::{Context, Ui, ViewportCommand};
 
@@ -91,6 +91,8 @@ pub struct App {
     /// What is shown. Public for tests.
     pub state: Model,
     session: Option<Session>,
+    /// When it began.
+    begun: Instant,
     /// The sessions of the runs of this window that are not shown, by number.
     kept: BTreeMap<u32, Session>,
     journal: Option<Journal>,
@@ -135,6 +137,7 @@ impl App {
                 false => model,
             },
             session: None,
+            begun: Instant::now(),
             kept: BTreeMap::new(),
             outputs: outputs::Outputs::of(start.journal.as_ref()),
             journal: start.journal,
@@ -275,7 +278,10 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         theme::set_preference(ctx, self.state.prefs.theme);
         self.settle_motion(ctx);
+        // It was not drawn, if the window is hidden.
+        self.give_back(ctx);
         let more = self.drain(ctx) | self.drain_kept(ctx);
+        self.look_so_far(ctx);
         self.hear_tries(ctx);
         self.hear_launched(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
@@ -299,6 +305,8 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         turn::draw(self, ui);
+        let ctx = ui.ctx().clone();
+        self.give_back(&ctx);
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {

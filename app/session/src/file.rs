@@ -39,6 +39,26 @@ const FORESEEN: f64 = 1.0 / 64.0;
 /// Events that go from the thread that reads what others wrote to the one that takes in, at a time.
 const CHUNK: usize = 4096;
 
+/// Who waits while a recording is read. A function that hears how far it is, 0 to 1, and says whether to go on, is one.
+pub(super) trait Watcher {
+    /// So much was read. False if the rest is not wanted.
+    fn progress(&mut self, share: f32) -> bool;
+
+    /// Until the next piece is there, what was read may be looked at.
+    fn put_down(&mut self, _fleet: &mut Fleet) {}
+
+    /// The next piece is there. False if the rest is not wanted.
+    fn take_up(&mut self, _fleet: &mut Fleet) -> bool {
+        true
+    }
+}
+
+impl<F: FnMut(f32) -> bool> Watcher for F {
+    fn progress(&mut self, share: f32) -> bool {
+        self(share)
+    }
+}
+
 /// Takes the events of a recording in.
 pub(super) struct Taker<'a> {
     fleet: &'a mut Fleet,
@@ -93,13 +113,13 @@ impl<'a> Taker<'a> {
 pub(super) fn read_into(
     path: &Path,
     mut taker: Taker<'_>,
-    progress: &mut dyn FnMut(f32) -> bool,
+    watcher: &mut dyn Watcher,
 ) -> Result<bool, ImportError> {
     if is_program(path) {
-        return Ok(read_streams(path, &mut taker, progress)?);
+        return Ok(read_streams(path, &mut taker, watcher)?);
     }
     if Kind::of(path)? != Kind::Log {
-        return read_others(path, &mut taker, progress);
+        return read_others(path, &mut taker, watcher);
     }
     let reader = LogReader::open(path)?;
     let size = std::fs::metadata(path).map_or(0, |m| m.len());
@@ -111,7 +131,7 @@ pub(super) fn read_into(
             // Without help it takes longer.
             let _ = helper.spawn_scoped(threads, || blocks.help());
         }
-        let read = fold(&blocks, size, &mut taker, progress);
+        let read = fold(&blocks, size, &mut taker, watcher);
         blocks.stop();
         Ok(read?)
     })
@@ -122,14 +142,20 @@ fn fold(
     blocks: &Blocks,
     size: u64,
     taker: &mut Taker<'_>,
-    progress: &mut dyn FnMut(f32) -> bool,
+    watcher: &mut dyn Watcher,
 ) -> Result<bool, LogError> {
     let mut merge = Merge::default();
     // The header has been read.
     let (mut lines, mut read, mut cut) = (1, 0, false);
     let mut text = Lines::default();
     let mut told: Option<Instant> = None;
-    while let Some(block) = blocks.next(&mut text) {
+    loop {
+        watcher.put_down(taker.fleet);
+        let block = blocks.next(&mut text);
+        if !watcher.take_up(taker.fleet) {
+            break;
+        }
+        let Some(block) = block else { break };
         read += block.events.len() as u64;
         merge.push(block.events, block.length);
         merge.ripe(|event| taker.take(event));
@@ -147,7 +173,7 @@ fn fold(
         }
         if told.is_none_or(|at| at.elapsed() >= Duration::from_millis(50)) {
             told = Some(Instant::now());
-            if !progress(share as f32) {
+            if !watcher.progress(share as f32) {
                 break;
             }
         }
@@ -179,7 +205,7 @@ pub(super) fn complete(fleet: &mut Fleet) {
 fn read_streams(
     path: &Path,
     taker: &mut Taker<'_>,
-    progress: &mut dyn FnMut(f32) -> bool,
+    watcher: &mut dyn Watcher,
 ) -> Result<bool, LogError> {
     let mut told = Instant::now();
     each_of_streams(path, |event| {
@@ -188,7 +214,8 @@ fn read_streams(
             return true;
         }
         told = Instant::now();
-        progress(0.0)
+        watcher.put_down(taker.fleet);
+        watcher.take_up(taker.fleet) && watcher.progress(0.0)
     })
 }
 
@@ -196,7 +223,7 @@ fn read_streams(
 fn read_others(
     path: &Path,
     taker: &mut Taker<'_>,
-    progress: &mut dyn FnMut(f32) -> bool,
+    watcher: &mut dyn Watcher,
 ) -> Result<bool, ImportError> {
     let size = loadscope_exchange::size(path).max(1);
     let mut told = Instant::now();
@@ -211,11 +238,17 @@ fn read_others(
                 cause,
             })
             .map_err(ImportError::from)?;
-        for (events, bytes) in &chunks {
+        loop {
+            watcher.put_down(taker.fleet);
+            let chunk = chunks.recv();
+            if !watcher.take_up(taker.fleet) {
+                break;
+            }
+            let Ok((events, bytes)) = chunk else { break };
             events.iter().for_each(|event| taker.take(event));
             if told.elapsed() >= Duration::from_millis(50) {
                 told = Instant::now();
-                if !progress((bytes as f64 / size as f64) as f32) {
+                if !watcher.progress((bytes as f64 / size as f64) as f32) {
                     break;
                 }
             }

@@ -27,6 +27,7 @@ mod journal;
 mod limited;
 mod memory;
 mod opened;
+mod opener;
 mod outgoing;
 mod packed;
 mod reading;
@@ -35,6 +36,7 @@ mod recording;
 mod selection;
 mod session;
 mod simulator;
+mod so_far;
 pub mod tune;
 mod watch;
 
@@ -55,6 +57,7 @@ pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;
 pub use session::{Pace, Session};
+pub use so_far::SoFar;
 pub use watch::{Asking, Watched};
 
 /// Who is asked about datasets: the engine, which opens them.

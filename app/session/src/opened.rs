@@ -7,7 +7,7 @@ use loadscope_trace::{Fleet, Run, plural};
 use loadscope_words::say;
 
 use super::Note;
-use super::file::{Taker, complete, read_into, refusal};
+use super::file::{Taker, Watcher, complete, read_into, refusal};
 use super::folder::{Folder, Numbers, name, seats};
 use loadscope_insight::loaders::Loaders;
 
@@ -41,6 +41,11 @@ pub fn read_run(
 /// # Errors
 /// If it is nothing that can be opened or is damaged.
 pub fn open(path: &Path, mut progress: impl FnMut(f32) -> bool) -> Result<Opened, ImportError> {
+    open_watched(path, &mut progress)
+}
+
+/// The same, for who looks at it before all of it is there.
+pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Opened, ImportError> {
     let mut opened = Opened::default();
     if path.is_dir() {
         let folder = Folder::of(path)?;
@@ -48,23 +53,44 @@ pub fn open(path: &Path, mut progress: impl FnMut(f32) -> bool) -> Result<Opened
         opened.notes.extend(skipped);
         match &folder.recordings[..] {
             [] => return Err(folder.nothing()),
-            [one] => opened.read_one(one, &mut progress)?,
-            all => opened.read_all(all, &mut progress)?,
+            [one] => opened.read_one(one, watcher)?,
+            all => opened.read_all(all, watcher)?,
         }
     } else {
-        opened.read_one(path, &mut progress)?;
+        opened.read_one(path, watcher)?;
     }
     complete(&mut opened.fleet);
     Ok(opened)
 }
 
+/// Who waits, while one of several recordings is read.
+struct OfPart<'a> {
+    watcher: &'a mut dyn Watcher,
+    /// The share of all that was read before, and that of this one.
+    before: f32,
+    share: f32,
+    is_wanted: &'a mut bool,
+}
+
+impl Watcher for OfPart<'_> {
+    fn progress(&mut self, share: f32) -> bool {
+        *self.is_wanted = self.watcher.progress(self.before + share * self.share);
+        *self.is_wanted
+    }
+
+    fn put_down(&mut self, fleet: &mut Fleet) {
+        self.watcher.put_down(fleet);
+    }
+
+    fn take_up(&mut self, fleet: &mut Fleet) -> bool {
+        *self.is_wanted = self.watcher.take_up(fleet);
+        *self.is_wanted
+    }
+}
+
 impl Opened {
-    fn read_one(
-        &mut self,
-        path: &Path,
-        progress: &mut dyn FnMut(f32) -> bool,
-    ) -> Result<(), ImportError> {
-        self.cut = read_into(path, Taker::new(&mut self.fleet, None), progress)?;
+    fn read_one(&mut self, path: &Path, watcher: &mut dyn Watcher) -> Result<(), ImportError> {
+        self.cut = read_into(path, Taker::new(&mut self.fleet, None), watcher)?;
         Ok(())
     }
 
@@ -72,26 +98,30 @@ impl Opened {
     fn read_all(
         &mut self,
         recordings: &[std::path::PathBuf],
-        progress: &mut dyn FnMut(f32) -> bool,
+        watcher: &mut dyn Watcher,
     ) -> Result<(), ImportError> {
         let mut seats = seats(recordings);
         let mut numbers = Numbers::default();
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len()).max(1) as f32;
         let total: f32 = seats.iter().map(|seat| size(&seat.path)).sum();
-        let (mut before, mut wanted, mut read) = (0.0, true, 0);
+        let (mut before, mut read) = (0.0, 0);
+        let mut is_wanted = true;
         let (mut cut, mut damaged) = (Vec::new(), None);
         for seat in &mut seats {
-            if !wanted {
+            if !is_wanted {
                 break;
             }
             let path = seat.path.clone();
             let share = size(&path);
             let known = self.fleet.events();
             let taker = Taker::new(&mut self.fleet, Some((seat, &mut numbers)));
-            let outcome = read_into(&path, taker, &mut |done| {
-                wanted = progress((before + done * share) / total);
-                wanted
-            });
+            let mut part = OfPart {
+                watcher,
+                before: before / total,
+                share: share / total,
+                is_wanted: &mut is_wanted,
+            };
+            let outcome = read_into(&path, taker, &mut part);
             before += share;
             match outcome {
                 Ok(was_cut) => {

@@ -7,17 +7,14 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use loadscope_insight::landmarks::Landmarks;
-use loadscope_insight::loaders::Loaders;
 use loadscope_plan::plan::check_options;
 use loadscope_trace::RunOptions;
 
 use super::engine::{self, Control};
 use super::memory::SharedLog;
+use super::opener::Opener;
 use super::outgoing::Outgoing;
-use super::{
-    Entry, Record, Selection, SessionError, Update, Waker, Watched, open, refusal, simulator,
-};
+use super::{Entry, Record, Selection, SessionError, SoFar, Update, Waker, Watched, simulator};
 
 /// How a run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +47,7 @@ pub(super) enum Origin {
     File {
         path: PathBuf,
         cancel: Arc<AtomicBool>,
+        so_far: SoFar,
     },
     Program {
         watched: Watched,
@@ -134,46 +132,26 @@ impl Session {
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let cancel = Arc::new(AtomicBool::new(false));
-        let job = {
-            let (path, cancel, out, wake) = (
-                path.to_owned(),
-                Arc::clone(&cancel),
-                to_window.clone(),
-                Arc::clone(&wake),
-            );
-            move || {
-                let end = match open(&path, |share| {
-                    let _ = out.send(Update::Loading(share));
-                    wake();
-                    !cancel.load(Ordering::Acquire)
-                }) {
-                    // What was read so far is not the recording.
-                    Ok(_) if cancel.load(Ordering::Acquire) => None,
-                    Ok(opened) => {
-                        let (loaders, run) = Loaders::of(opened.fleet, None);
-                        let _ = out.send(Update::Loaded {
-                            landmarks: Box::new(Landmarks::of(&run)),
-                            run: Box::new(run),
-                            loaders: Box::new(loaders),
-                            cut: opened.cut,
-                            notes: opened.notes,
-                        });
-                        None
-                    }
-                    Err(e) => Some(refusal(&path, &e)),
-                };
-                let _ = out.send(Update::Ended(end));
-                wake();
-            }
+        let so_far = SoFar::default();
+        let opener = Opener {
+            path: path.to_owned(),
+            cancel: Arc::clone(&cancel),
+            so_far: so_far.clone(),
+            out: to_window.clone(),
+            wake: Arc::clone(&wake),
         };
         Builder::new()
             .name("opener".to_owned())
-            .spawn(job)
+            .spawn(move || opener.run())
             .map_err(SessionError::Thread)?;
         let path = path.to_owned();
         Ok(Self {
             updates,
-            origin: Origin::File { path, cancel },
+            origin: Origin::File {
+                path,
+                cancel,
+                so_far,
+            },
             to_window,
             wake,
             cancel_export: Arc::default(),
@@ -267,6 +245,14 @@ impl Session {
         }
     }
 
+    /// What has been read so far, while a file is being read.
+    pub fn so_far(&self) -> Option<&SoFar> {
+        match &self.origin {
+            Origin::File { so_far, .. } => Some(so_far),
+            Origin::Engine { .. } | Origin::Simulated { .. } | Origin::Program { .. } => None,
+        }
+    }
+
     /// True if the engine runs it.
     pub fn is_engine(&self) -> bool {
         matches!(self.origin, Origin::Engine { .. })
@@ -304,7 +290,10 @@ impl Session {
             Origin::Engine { control, .. } => control.stop(),
             // It is worked out in a moment.
             Origin::Simulated { .. } => {}
-            Origin::File { cancel, .. } => cancel.store(true, Ordering::Release),
+            Origin::File { cancel, so_far, .. } => {
+                cancel.store(true, Ordering::Release);
+                so_far.end();
+            }
             Origin::Program { watched, .. } => watched.interrupt(),
         }
     }
@@ -333,9 +322,12 @@ impl Session {
                 Box::new(move || control.stop())
             }
             Origin::Simulated { .. } => Box::new(|| {}),
-            Origin::File { cancel, .. } => {
-                let cancel = Arc::clone(cancel);
-                Box::new(move || cancel.store(true, Ordering::Release))
+            Origin::File { cancel, so_far, .. } => {
+                let (cancel, so_far) = (Arc::clone(cancel), so_far.clone());
+                Box::new(move || {
+                    cancel.store(true, Ordering::Release);
+                    so_far.end();
+                })
             }
             Origin::Program { watched, .. } => {
                 let watched = watched.clone();

@@ -6,6 +6,7 @@ use loadscope_insight::arrival::Arrival;
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::loaders::Loaders;
 use loadscope_insight::platform::Budget;
+use loadscope_insight::waits::point_of_interest;
 use loadscope_trace::{Event, Fleet, Lines, LogError, LogReader, Merge, Run, RunId, count, plural};
 use loadscope_words::say;
 
@@ -65,6 +66,7 @@ impl Whole {
     /// What a session tells when it has read a file.
     pub fn arrival(self) -> Arrival {
         Arrival::Loaded {
+            at: point_of_interest(&self.run),
             landmarks: Box::new(self.landmarks),
             run: Box::new(self.run),
             loaders: Box::new(self.loaders),

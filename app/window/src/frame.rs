@@ -9,7 +9,7 @@ use loadscope_model::Model;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
-use loadscope_model::state::{Source, State};
+use loadscope_model::state::State;
 use loadscope_model::view::Lower;
 use loadscope_model::view::Workspace;
 use loadscope_ui::panels::batches::BatchTable;
@@ -87,7 +87,7 @@ impl Window {
             commands.push(Action::ToggleInspector.into());
         }
         // Without a run it shows what the options of the next run will draw.
-        let is_loading = matches!(state.session.source, Source::Loading { .. });
+        let is_loading = state.is_reading();
         let middle = CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
             if state.learn.shows_contents() {
                 commands.extend(learn::contents(ui, state));
@@ -95,7 +95,8 @@ impl Window {
                 commands.extend(self.sampling.show(ui, state));
             } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
                 commands.extend(diagnose::show(ui, state));
-            } else if state.has_run() {
+            } else if state.has_run() && (!is_loading || state.prefs.workspace == Workspace::Debug)
+            {
                 Self::verdict(ui, state, verdict, &mut commands);
                 commands.extend(Self::debug(
                     ui,
@@ -135,6 +136,7 @@ impl Window {
             Panel::top("headline")
                 .frame(framed(ground, 12, 4))
                 .show(ui, |ui| match hides {
+                    _ if state.is_reading() => commands.extend(welcome::reading(ui, state)),
                     true => toolbar::hidden_headline(ui),
                     false => commands.extend(toolbar::headline(ui, verdict)),
                 });

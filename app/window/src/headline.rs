@@ -30,6 +30,11 @@ impl Verdict {
     }
 
     pub(crate) fn refresh(&mut self, ctx: &Context, state: &State) {
+        if state.is_reading() {
+            // Of a part nothing is said, and it is a look at every wait.
+            self.known = None;
+            return;
+        }
         let run = &state.session.run;
         let of = (state.session.run_number, run.version());
         let now = state.place.platform.clock.now();

@@ -2,7 +2,7 @@
 
 use egui::Context;
 use loadscope_model::answers::Answers;
-use loadscope_model::state::{Source, State};
+use loadscope_model::state::State;
 use loadscope_model::view::Workspace;
 
 mod diagnosis;
@@ -25,7 +25,7 @@ impl Jobs {
 
     /// Takes in what is new, and asks what the workspace that is shown needs. Returns the answers if they are others than before.
     pub fn update(&mut self, ctx: &Context, state: &State) -> Option<Answers> {
-        if matches!(state.session.source, Source::Loading { .. }) {
+        if state.is_reading() {
             return None;
         }
         let mut answers = state.session.answers.clone();

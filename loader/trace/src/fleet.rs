@@ -1,5 +1,7 @@
 //! Several runs of one session: the loaders of a program, and those of its ranks, on one clock.
 
+use std::collections::BTreeMap;
+
 use crate::{Activity, Event, Glance, Lane, Nanos, Past, Run, RunId};
 
 /// All runs of a session, by the id that their events carry.
@@ -16,6 +18,16 @@ pub struct Fleet {
 impl Fleet {
     /// So many runs are kept: no program has more loaders, but a broken file may name any number.
     pub const MOST: usize = 4096;
+
+    /// Of runs that were kept one by one. Of several with one id the last is kept.
+    pub fn of(runs: impl IntoIterator<Item = (RunId, Run)>) -> Self {
+        let runs: BTreeMap<RunId, Run> = runs.into_iter().collect();
+        let runs = runs.into_iter();
+        Self {
+            runs: runs.map(|(id, run)| (id, Box::new(run))).collect(),
+            ..Self::default()
+        }
+    }
 
     /// Takes an event in. Runs come with the first event that carries their id.
     pub fn apply(&mut self, event: &Event) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_insight::arrival::{About, Arrival, Notice};
+use loadscope_insight::arrival::{About, Arrival, Notice, ReadSoFar};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
 use loadscope_words::say;
@@ -10,7 +10,6 @@ use loadscope_words::say;
 use super::edit::edit;
 use super::future;
 use super::loader;
-use super::travel::longest_wait;
 use crate::effect::Effect;
 use crate::prefs::Prefs;
 use crate::question::Output;
@@ -38,15 +37,21 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                 *shown = share;
             }
         }
+        Arrival::SoFar(read) => so_far(state, *read),
         Arrival::Loaded {
             run,
             loaders,
             landmarks,
+            at,
             cut,
             notes,
         } => {
             state.session.landmarks = *landmarks;
             state.session.loaders = *loaders;
+            // Who has looked around already stays there.
+            if let (Some(at), Cursor::Live) = (at, state.session.cursor) {
+                state.session.cursor = Cursor::At(at);
+            }
             loaded(state, *run, cut, notes);
         }
         Arrival::Simulated { run, landmarks } => {
@@ -89,6 +94,34 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::Failed(text) => complain(state, &text),
     }
     None
+}
+
+/// What was read of a file so far is looked at.
+fn so_far(state: &mut State, read: ReadSoFar) {
+    if !matches!(state.session.source, Source::Loading { .. }) {
+        return;
+    }
+    state.session.run = read.run.into();
+    state.session.loaders = read.loaders;
+    state.session.landmarks = read.landmarks;
+}
+
+/// Takes back what was read of a file so far, so that more can be read; `None` while a thread looks at it, or if there is nothing.
+pub fn give_back(state: &mut State) -> Option<ReadSoFar> {
+    let session = &mut state.session;
+    let is_reading = matches!(session.source, Source::Loading { .. });
+    let is_there = session.run.events() > 0 || session.loaders.are_many();
+    let is_read = session.run.is_read() || session.loaders.are_read();
+    if !is_reading || !is_there || is_read {
+        return None;
+    }
+    future::reveal(state);
+    let session = &mut state.session;
+    Some(ReadSoFar {
+        run: std::mem::take(&mut session.run).into_inner(),
+        loaders: std::mem::take(&mut session.loaders),
+        landmarks: std::mem::take(&mut session.landmarks),
+    })
 }
 
 /// The run is in a file; what waited for it can go on.
@@ -177,11 +210,6 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     // The options become those of this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
         show_options(state, &run.info.options);
-    }
-    // Its end is where nothing moves any more: one looks at what went wrong, or at what took longest.
-    let failed = run.failure().map(|(at, _)| at);
-    if let Some(at) = failed.or_else(|| longest_wait(&run)) {
-        state.session.cursor = Cursor::At(at);
     }
     state.session.run = run.into();
     state.session.source = Source::Recording { path, cut };

@@ -76,6 +76,9 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         ),
         A::Stop => unless(session.source.is_live(), say!("Nothing is running")),
         A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN.say()),
+        A::Save | A::Export if state.is_reading() => {
+            Some(say!("The recording is still being read"))
+        }
         A::Save => no_run.or(in_page).or(unless(
             !matches!(session.source, Source::Simulating),
             say!("The simulation is not finished"),

@@ -1,7 +1,7 @@
 //! Moving the time cursor: steps, jumps, playing. While a run is held at the gate and one looks at now, moving forwards means
 //! the engine.
 
-use loadscope_trace::{Glance, Nanos, Run};
+use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use super::Effect;
@@ -10,6 +10,7 @@ use crate::command::Action;
 use crate::state::{Seek, Source, State};
 use crate::view::{Cursor, Item};
 use loadscope_insight::landmarks::{Goal, Place};
+use loadscope_insight::waits::in_longest;
 
 /// Multiples of real time at which a recording is played.
 pub const SPEEDS: [f64; 7] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
@@ -114,16 +115,9 @@ pub fn follow_live(state: &mut State) {
 /// Into the longest wait that is shown, so far that its cause can be seen: most of what finishes meanwhile has finished.
 pub fn to_longest_wait(state: &mut State) {
     state.session.seeking = None;
-    if let Some(at) = longest_wait(&state.session.run) {
+    if let Some(at) = in_longest(&state.session.run) {
         go_to(state, Place::At(at));
     }
-}
-
-/// An instant towards the end of the longest wait.
-pub fn longest_wait(run: &Run) -> Option<Nanos> {
-    let wait = *run.waits().get(Glance::of(run).longest?)?;
-    let length = wait.end.min(run.end()) - wait.start;
-    (length > Nanos::ZERO).then(|| wait.start + Nanos(length.0 - length.0 / 4))
 }
 
 /// Plays from the beginning.

@@ -3,14 +3,25 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
+use loadscope_insight::arrival::Arrival;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
+use loadscope_session::Session;
 
 use super::App;
 use super::held::Next;
 
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);
+
+/// A file that is read by then is not shown before.
+const SOON: Duration = Duration::from_millis(250);
+
+/// Who reads a file folds a piece for less than this.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// While a file is read, what has come is drawn so often.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl App {
     /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
@@ -35,6 +46,36 @@ impl App {
             self.tell(ctx, update);
         }
         true
+    }
+
+    /// Takes what has been read so far of a large file, to be drawn in this frame; [`App::give_back`] gives it back.
+    pub(super) fn look_so_far(&mut self, ctx: &Context) {
+        if !self.state.is_reading() || self.begun.elapsed() < SOON {
+            return;
+        }
+        let Some(so_far) = self.session.as_ref().and_then(Session::so_far) else {
+            return;
+        };
+        match so_far.take(PATIENCE) {
+            Some(read) => {
+                self.tell(ctx, Arrival::SoFar(Box::new(read)));
+                // Also if it is not drawn: who reads waits for it.
+                ctx.request_repaint_after(LOOK_EVERY);
+            }
+            // It may have been read to its end in this moment.
+            None => _ = self.drain(ctx),
+        }
+    }
+
+    /// Lets reading go on. What is read changes in every frame, but a frame takes time from who reads it.
+    pub(super) fn give_back(&mut self, ctx: &Context) {
+        let Some(so_far) = self.session.as_ref().and_then(Session::so_far) else {
+            return;
+        };
+        if let Some(read) = self.state.give_back() {
+            so_far.give_back(read);
+            ctx.request_repaint_after(LOOK_EVERY);
+        }
     }
 
     /// Tells the user what went wrong.

@@ -77,6 +77,7 @@ impl App {
             Ok(session) => {
                 self.set_aside();
                 self.session = Some(session);
+                self.begun = Instant::now();
                 self.tell(ctx, Message::Begun { source, watched });
                 self.make_room(ctx);
             }

@@ -266,21 +266,59 @@ fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {
             );
         });
     });
-    ui.scope(|ui| {
-        // How much is still to come has to be seen, too.
-        ui.visuals_mut().extreme_bg_color = palette.line;
-        ui.add(
-            egui::ProgressBar::new(share)
-                .desired_width(ui.available_width())
-                .desired_height(6.0)
-                .fill(palette.text),
-        );
-    });
+    progress(ui, share);
     ui.add_space(space::GAP);
     let cancel = ui
         .button(say!("Cancel"))
         .on_hover_text(say!("Stops reading the file"));
     commands.extend(cancel.clicked().then_some(Action::Close.into()));
+}
+
+/// Stands above what has been read so far of a large recording.
+pub fn reading(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let Source::Loading { path, share } = &state.session.source else {
+        return commands;
+    };
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy();
+    let palette = Palette::of(ui);
+    let so_far = percent(f64::from(*share));
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let cancel = ui
+                .button(say!("Cancel"))
+                .on_hover_text(say!("Stops reading the file"));
+            commands.extend(cancel.clicked().then_some(Action::Close.into()));
+            ui.label(
+                RichText::new(so_far)
+                    .font(mono(size::BODY))
+                    .color(palette.weak),
+            );
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let text = RichText::new(say!("Still reading {name}")).color(palette.strong);
+                ui.add(egui::Label::new(text).truncate())
+                    .on_hover_text(say!("What has been read so far is shown"));
+            });
+        });
+    });
+    progress(ui, *share);
+    commands
+}
+
+/// A thin bar as wide as there is room.
+fn progress(ui: &mut Ui, share: f32) {
+    let fill = Palette::of(ui).text;
+    ui.scope(|ui| {
+        // How much is still to come has to be seen, too.
+        ui.visuals_mut().extreme_bg_color = Palette::of(ui).line;
+        ui.add(
+            egui::ProgressBar::new(share)
+                .desired_width(ui.available_width())
+                .desired_height(6.0)
+                .fill(fill),
+        );
+    });
 }
 
 /// Stands where the pipeline will be while a run has no batches.

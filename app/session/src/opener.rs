@@ -1,0 +1,84 @@
+//! The thread that reads a file for the window.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossbeam_channel::Sender;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::waits::point_of_interest;
+use loadscope_trace::Fleet;
+
+use super::file::Watcher;
+use super::opened::{Opened, open_watched};
+use super::{SoFar, Update, Waker, refusal};
+
+/// Reads a file, and lets what it has read so far be looked at.
+pub(super) struct Opener {
+    pub path: PathBuf,
+    /// Set when the rest is not wanted.
+    pub cancel: Arc<AtomicBool>,
+    pub so_far: SoFar,
+    pub out: Sender<Update>,
+    pub wake: Waker,
+}
+
+impl Opener {
+    /// Reads it to its end.
+    pub fn run(mut self) {
+        let path = self.path.clone();
+        let end = match open_watched(&path, &mut self) {
+            // What was read so far is not the recording.
+            Ok(_) if self.is_cancelled() => None,
+            Ok(opened) => {
+                self.tell_loaded(opened);
+                None
+            }
+            Err(e) => Some(refusal(&path, &e)),
+        };
+        // From now on nothing is put down.
+        self.so_far.end();
+        self.tell(Update::Ended(end));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Acquire)
+    }
+
+    fn tell(&self, update: Update) {
+        let _ = self.out.send(update);
+        (self.wake)();
+    }
+
+    fn tell_loaded(&self, opened: Opened) {
+        let (loaders, run) = Loaders::of(opened.fleet, self.so_far.chosen());
+        let known = self.so_far.landmarks();
+        let known = known.filter(|(id, _)| *id == loaders.shown());
+        let mut landmarks = known.map_or_else(Landmarks::default, |(_, landmarks)| landmarks);
+        landmarks.follow(&run);
+        self.tell(Update::Loaded {
+            at: point_of_interest(&run),
+            landmarks: Box::new(landmarks),
+            run: Box::new(run),
+            loaders: Box::new(loaders),
+            cut: opened.cut,
+            notes: opened.notes,
+        });
+    }
+}
+
+impl Watcher for Opener {
+    fn progress(&mut self, share: f32) -> bool {
+        self.tell(Update::Loading(share));
+        !self.is_cancelled()
+    }
+
+    fn put_down(&mut self, fleet: &mut Fleet) {
+        self.so_far.put_down(fleet);
+    }
+
+    fn take_up(&mut self, fleet: &mut Fleet) -> bool {
+        self.so_far.take_up(fleet)
+    }
+}
