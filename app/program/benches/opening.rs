@@ -1,6 +1,7 @@
 //! Opening a recording of 1 M batches and 10 M samples: how long it takes, and what it costs in memory.
 //!
-//! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one.
+//! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one, `BATCHES=10000000` for one that is too large for memory;
+//! `RECORDING=FILE` for one that is there already, with the contents that it has.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "a file to measure with")]
@@ -12,10 +13,11 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use loadscope_session::read_run;
+use loadscope_session::{Session, Update, read_run};
 use loadscope_trace::{Compression, LogWriter, Run};
 
 mod recording;
@@ -112,7 +114,65 @@ fn weigh(path: &Path) {
     drop(run);
 }
 
+/// What the system says of this process, in the words of `/proc/self/status`, MB.
+fn resident(name: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().nth(1));
+    kilobytes.and_then(|n| n.parse().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
+}
+
+/// Opens it as the window does, and looks at what has come ten times a second.
+fn look(path: &Path) {
+    const EVERY: Duration = Duration::from_millis(100);
+    let start = Instant::now();
+    let session = Session::open(path, Arc::new(|| {})).expect("there is a thread");
+    let so_far = session.so_far().expect("it is a file").clone();
+    let (mut first, mut most, mut longest) = (None, 0.0f64, Duration::ZERO);
+    let run = 'read: loop {
+        while let Ok(update) = session.updates.try_recv() {
+            if let Update::Loaded { run, .. } = update {
+                break 'read run;
+            }
+        }
+        let asked = Instant::now();
+        if let Some(read) = so_far.take(EVERY) {
+            longest = longest.max(asked.elapsed());
+            first.get_or_insert((start.elapsed(), read.run.batches().len()));
+            so_far.give_back(read);
+        }
+        most = most.max(resident("RssAnon:"));
+        std::thread::sleep(EVERY.min(Duration::from_millis(20)));
+    };
+    let (first, batches) = first.unwrap_or((start.elapsed(), run.batches().len()));
+    let (all, own) = (start.elapsed(), resident("RssAnon:"));
+    loadscope::allocator::give_back();
+    println!(
+        "       looked at while it is read: {batches} batches after {:.2} s, all {} after {:.2} s; a look waits for {:.0} ms at most",
+        first.as_secs_f64(),
+        run.batches().len(),
+        all.as_secs_f64(),
+        longest.as_secs_f64() * 1e3,
+    );
+    println!(
+        "       memory of the process's own {:.0} MB at most, then {:.0} MB; beside it {:.0} MB of files that the system may drop from memory",
+        most.max(own),
+        resident("RssAnon:"),
+        resident("RssFile:"),
+    );
+}
+
 fn main() {
+    loadscope::allocator::use_the_disk();
+    if let Some(path) = std::env::var_os("RECORDING") {
+        let path = Path::new(&path);
+        look(path);
+        for _ in 0..3 {
+            drop(open(path));
+        }
+        weigh(path);
+        return;
+    }
     let batches = std::env::var("BATCHES").ok().and_then(|n| n.parse().ok());
     let batches: u32 = batches.unwrap_or(1_000_000);
     let recording = Recording::batches(batches, SAMPLES);
@@ -120,6 +180,8 @@ fn main() {
     for name in ["recording.jsonl", "recording.jsonl.zst"] {
         let path = dir.path().join(name);
         write(&recording, &path);
+        // The first: what was read before leaves memory that is not given back.
+        look(&path);
         for _ in 0..3 {
             drop(open(&path));
         }

@@ -25,6 +25,17 @@ const PAGE: usize = 4096;
 
 const MIMALLOC: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+unsafe extern "C" {
+    /// Mimalloc's own: gives pages without anything in them back to the system, also those that ended threads had.
+    fn mi_collect(force: bool);
+}
+
+/// Gives memory back that was needed for a while: reading a large recording leaves about a fifth of what is kept. Takes milliseconds.
+pub fn give_back() {
+    // SAFETY: it takes nothing that is in use, and may be called by any thread.
+    unsafe { mi_collect(true) };
+}
+
 fn is_large(layout: Layout) -> bool {
     layout.size() >= LARGE && layout.align() <= PAGE
 }
@@ -249,6 +260,24 @@ mod tests {
                 Allocator.dealloc(at, layout(before));
             }
         }
+    }
+
+    #[test]
+    fn what_is_in_use_is_not_given_back() {
+        let layout = Layout::from_size_align(1000, 8).expect("a sound layout");
+        // SAFETY: each place is given back with the layout that it has.
+        unsafe {
+            let places: Vec<*mut u8> = (0..1000).map(|_| Allocator.alloc(layout)).collect();
+            for (k, at) in places.iter().enumerate() {
+                at.write(k as u8);
+            }
+            give_back();
+            for (k, at) in places.into_iter().enumerate() {
+                assert_eq!(at.read(), k as u8);
+                Allocator.dealloc(at, layout);
+            }
+        }
+        give_back();
     }
 
     #[test]

@@ -23,6 +23,16 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// While a file is read, what has come is drawn so often.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// Reading needed memory that looking does not.
+fn give_memory_back() {
+    #[cfg(target_os = "linux")]
+    {
+        // Without a thread the memory stays where it is.
+        let thread = std::thread::Builder::new().name("give back".to_owned());
+        let _ = thread.spawn(crate::allocator::give_back);
+    }
+}
+
 impl App {
     /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
     pub(super) fn drain(&mut self, ctx: &Context) -> bool {
@@ -43,7 +53,11 @@ impl App {
             let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
+            let is_loaded = matches!(update, Arrival::Loaded { .. });
             self.tell(ctx, update);
+            if is_loaded {
+                give_memory_back();
+            }
         }
         true
     }
