@@ -3,6 +3,7 @@
 use loadscope_words::say;
 use tch::{Kind, Tensor};
 
+use super::complex;
 use super::stack::{dtype_of, promote};
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
@@ -36,7 +37,7 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
     }
     match dtype {
         BOOL => {
-            let numbers: Vec<i64> = batch.iter().map(integer).collect::<Result<_, _>>()?;
+            let numbers: Vec<i64> = batch.iter().map(truth).collect::<Result<_, _>>()?;
             tensor(dtype, numbers.into_iter().map(|v| [u8::from(v != 0)]))
         }
         INT => {
@@ -47,6 +48,10 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
             let numbers: Vec<f64> = batch.iter().map(real).collect::<Result<_, _>>()?;
             tensor(dtype, numbers.into_iter().map(|v| (v as f32).to_ne_bytes()))
         }
+        dtype if complex::is_complex(dtype) => {
+            let numbers: Vec<[f64; 2]> = batch.iter().map(pair).collect::<Result<_, _>>()?;
+            complex::tensor(&numbers, dtype)
+        }
         // NumPy's numbers and tensors: few, so that one tensor each does not matter.
         other => converted(batch, other),
     }
@@ -55,17 +60,17 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
 /// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
 fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
     let failed = |e| torch_error(say!("make a batch of {}", dtype.name()), &e);
+    let is_whole = match dtype {
+        // PyTorch takes Python's own integers here, of which no batch has this dtype.
+        DType::UInt64 => return Err(EngineError::type_error("an integer is required")),
+        DType::UInt16 | DType::UInt32 => true,
+        DType::Kind(kind) => matches!(kind, Kind::Uint8 | Kind::Int8 | Kind::Int16 | Kind::Int),
+    };
     let out = new_tensor(&[batch.len() as i64], dtype, |_| {}).map_err(failed)?;
     for (position, value) in batch.iter().enumerate() {
-        let number = match value {
-            Value::Tensor(tensor)
-            | Value::Array(NdArray::Numbers(tensor))
-            | Value::Scalar(NumpyScalar::Number(tensor)) => element(tensor, INTEGER_TENSOR)?,
-            other if matches!(dtype, DType::Kind(Kind::Half | Kind::Float | Kind::Double)) => {
-                Tensor::from(real(other)?)
-            }
-            Value::Float(v) => Tensor::from(*v),
-            other => Tensor::from(integer(other)?),
+        let number = match is_whole {
+            true => Tensor::from(integer(value)?),
+            false => Tensor::from(real(value)?),
         };
         out.f_select(0, position as i64)
             .and_then(|mut slot| slot.f_copy_(&number))
@@ -98,6 +103,7 @@ fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
         Value::Bool(_) => Ok(BOOL),
         Value::Int(_) | Value::BigInt(_) => Ok(INT),
         Value::Float(_) => Ok(FLOAT),
+        Value::Complex(..) => Ok(DType::Kind(Kind::ComplexFloat)),
         Value::Tensor(tensor)
         | Value::Array(NdArray::Numbers(tensor))
         | Value::Scalar(NumpyScalar::Number(tensor))
@@ -145,9 +151,13 @@ const REAL_ARRAY: Refusal = (
 
 fn real(value: &Value) -> Result<f64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
-        element(tensor, refusal)?
-            .f_double_value(&[])
-            .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
+        let element = element(tensor, refusal)?;
+        match complex::parts(&element)? {
+            Some(parts) => complex::real_part(value, parts),
+            None => element
+                .f_double_value(&[])
+                .map_err(|e| torch_error(say!("read a number out of a tensor"), &e)),
+        }
     };
     match value {
         Value::Bool(v) => Ok(f64::from(u8::from(*v))),
@@ -168,7 +178,43 @@ fn real(value: &Value) -> Result<f64, EngineError> {
     }
 }
 
+/// Real and imaginary part of a number of any type.
+fn pair(value: &Value) -> Result<[f64; 2], EngineError> {
+    let parts = match value {
+        Value::Complex(real, imaginary) => Some([*real, *imaginary]),
+        Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
+            complex::parts(&element(tensor, REAL_TENSOR)?)?
+        }
+        Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() == 0 => {
+            complex::parts(array)?
+        }
+        _ => None,
+    };
+    match parts {
+        Some(parts) => Ok(parts),
+        None => Ok([real(value)?, 0.0]),
+    }
+}
+
+/// `operator.index(value)`
 fn integer(value: &Value) -> Result<i64, EngineError> {
+    let is_bool = |tensor: &Tensor| DType::of(tensor) == Some(BOOL);
+    match value {
+        Value::Scalar(NumpyScalar::Number(number)) if is_bool(number) => {
+            Err(EngineError::type_error(format!(
+                "'{}' object cannot be interpreted as an integer",
+                value.type_name()
+            )))
+        }
+        Value::Array(NdArray::Numbers(array)) if is_bool(array) => {
+            Err(EngineError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1))
+        }
+        other => truth(other),
+    }
+}
+
+/// What a tensor of truth values is made of.
+fn truth(value: &Value) -> Result<i64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])
