@@ -20,7 +20,7 @@ IN_WORKER = {
     "mixed_dtype_int_float", "mixed_dtype_float_int", "mixed_dtype_f32_f64", "mixed_dtype_f64_f32",
     "mixed_u8_i64", "tuple", "tuple_len_mismatch", "dict_missing", "namedtuple", "none",
     "zero_dim0", "strs", "complex", "int_then_complex", "np_c64", "ndarray_c64", "tensor_c64", "tensor_c64_then_f32",
-    "tensor_i64_then_c64", "tensor_c128_then_c64", "conjugates",
+    "tensor_i64_then_c64", "tensor_c128_then_c64", "dict_then_vec",
 }
 Point = collections.namedtuple("Point", ["x", "y"])
 
@@ -131,6 +131,20 @@ def container_batches(k):
     }
 
 
+def mismatched_batches(k):
+    """Samples that are not what the first one is."""
+    t, others = torch.tensor, {}
+    for name, other in {
+            "0d": t(1), "vec": t([1 + k]), "mat": torch.zeros(2, 2), "array_0d": np.array(1), "array": np.array([1 + k]), "text_array": np.array(["a"]),
+            "np_f32": np.float32(1), "np_str": np.str_("a"), "np_str2": np.str_("ab"), "str": "ab", "bytes": b"ab", "range": range(3), "complex": 1j,
+            "none": None, "int": 1 + k, "tuple": (1, 2, 3), "point": Point(1, 2), "text_pair": np.array(["a", "b"])}.items():
+        others |= {f"dict_then_{name}": [{"k0": 1}, other], f"point_then_{name}": [Point(1, 2), other], f"pair_then_{name}": [(1, 2), other]}
+    return others | {
+        "dict_then_vec_by_a_letter": [{"k": 1}, t([[1 + k]])], "point_then_1": [Point(1, 2), (1,)], "point_then_0": [Point(1, 2), ()],
+        "short_before_none": [(1, 2), (1,), None], "complex128_then_tuple": [np.complex128(1), (b"a", k)], "complex128_then_str": [np.complex128(1), np.str_("a")],
+    }
+
+
 def numpy_batches(k):
     return {
         "ndarray": [np.array([1 + k, 2]), np.array([3, 4])],
@@ -204,7 +218,7 @@ def collate_cases(profile):
     cases = Cases("collate", NOTES)
     k = profile.shift
     batches = (number_batches(k) | tensor_batches(k) | container_batches(k) | numpy_batches(k)
-               | strange_batches() | complex_batches(k))
+               | strange_batches() | complex_batches(k) | mismatched_batches(k))
     for name, batch in batches.items():
         samples = [described_sample(sample) for sample in batch]
         cases.add("default_collate", {"name": name, "via": "main", "samples": samples},

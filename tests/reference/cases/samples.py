@@ -23,6 +23,9 @@ def drawn(draw, size, depth=0):
     if size and chance > 0.93:
         return {"t": "odd", "at": draw.randrange(size), "is": drawn(draw, 0, depth + 1), "else": drawn(draw, 0, depth + 1)}
     kind = draw.choices(LEAVES, WEIGHTS)[0]
+    if kind == "set" and not size:
+        # Beside another sample what is in it would count, which the engine does not know.
+        kind = "int"
     template = {"t": kind}
     if kind in ("tensor", "ndarray", "np"):
         template["dtype"] = draw.choice(DTYPES + (OF_TORCH if kind == "tensor" else []))

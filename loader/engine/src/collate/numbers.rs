@@ -11,6 +11,8 @@ use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
 const BOOL: DType = DType::Kind(Kind::Bool);
 const INT: DType = DType::Kind(Kind::Int64);
 const FLOAT: DType = DType::Kind(Kind::Float);
+/// PyTorch looks no further for a dtype once it has found this one.
+const WIDEST: DType = DType::Kind(Kind::ComplexDouble);
 
 /// `torch.tensor(batch, dtype=torch.float64)`: what a batch becomes whose first sample is a float.
 pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
@@ -26,6 +28,9 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
         None => FLOAT,
     };
     for value in batch.iter().skip(1) {
+        if dtype == WIDEST {
+            break;
+        }
         dtype = match (dtype, inferred_dtype(value)?) {
             // The usual cases without asking libtorch.
             (a, b) if a == b => a,
@@ -95,9 +100,12 @@ fn tensor<const W: usize>(
 /// The dtype that `torch.tensor` infers from one element.
 fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
     let fold = |items: &[Value]| {
-        let mut dtypes = items.iter().map(inferred_dtype);
-        let first = dtypes.next().unwrap_or(Ok(FLOAT));
-        dtypes.try_fold(first?, |a, b| promote(a, b?))
+        let mut items = items.iter();
+        let first = items.next().map_or(Ok(FLOAT), inferred_dtype);
+        items.try_fold(first?, |dtype, item| match dtype {
+            WIDEST => Ok(WIDEST),
+            dtype => promote(dtype, inferred_dtype(item)?),
+        })
     };
     match value {
         Value::Bool(_) => Ok(BOOL),
