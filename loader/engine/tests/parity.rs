@@ -23,6 +23,8 @@ mod errors;
 mod iterable;
 #[path = "parity/loader.rs"]
 mod loader;
+#[path = "parity/program_loader.rs"]
+mod program_loader;
 #[path = "parity/program_parts.rs"]
 mod program_parts;
 #[path = "parity/programs.rs"]
