@@ -5,6 +5,7 @@ mod containers;
 mod convert;
 mod lists;
 mod manner;
+mod nested;
 mod numbers;
 mod site;
 mod stack;

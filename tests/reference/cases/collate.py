@@ -139,7 +139,16 @@ def mismatched_batches(k):
             "np_f32": np.float32(1), "np_str": np.str_("a"), "np_str2": np.str_("ab"), "str": "ab", "bytes": b"ab", "range": range(3), "complex": 1j,
             "none": None, "int": 1 + k, "tuple": (1, 2, 3), "point": Point(1, 2), "text_pair": np.array(["a", "b"])}.items():
         others |= {f"dict_then_{name}": [{"k0": 1}, other], f"point_then_{name}": [Point(1, 2), other], f"pair_then_{name}": [(1, 2), other]}
+    array = np.array([1.5 + k])
+    for name, other in {
+            "str": ["ab"], "np_str": [np.str_("ab")], "no_str": [""], "bytes": [b"ab"], "late_str": [[1], ["a"]], "texts": [np.array(["a"])],
+            "point": Point("a", t(1)), "ragged": [[1, 2], [3 + k]], "rows": [[1], 1], "none_inside": [(), 1], "flat": [1, [1]], "range": [range(3)],
+            "arrays": [np.array([1, 2 + k])], "array_then_int": [np.array([1, 2]), 1], "vec": [t([1, 2])], "vec_of_1": [t([1 + k])],
+            "row_then_vec": [[1], t([2 + k])], "complex": [[1.5, 1j + k]], "0d": [np.array(1 + k)], "no_rows": [np.zeros((2, 0))], "dict": [{"a": 1}], "bool": [[True], [False]]}.items():
+        others[f"array_then_nested_{name}"] = [array, other]
     return others | {
+        "dict_missing_behind_a_failure": [{"a": Point(1, 2), "b": 1}, {"a": True}], "dict_missing_before_a_failure": [{"a": 1, "b": Point(1, 2)}, {"b": True}],
+        "dict_missing_twice": [{"a": 1, "b": 2}, {"a": 1}, {"b": 1 + k}], "dict_missing_then_none": [{"a": 1, "b": 2}, {"a": 1}, None],
         "dict_then_vec_by_a_letter": [{"k": 1}, t([[1 + k]])], "point_then_1": [Point(1, 2), (1,)], "point_then_0": [Point(1, 2), ()],
         "short_before_none": [(1, 2), (1,), None], "complex128_then_tuple": [np.complex128(1), (b"a", k)], "complex128_then_str": [np.complex128(1), np.str_("a")],
     }

@@ -25,14 +25,17 @@ pub(super) fn maps(
     };
     let size = batch.len();
     let mut columns: Vec<Vec<Value>> = keys.iter().map(|_| Vec::with_capacity(size)).collect();
+    // PyTorch goes through key by key: what is before the first that cannot be looked up is collated, and may fail before.
+    let mut failed: Option<(usize, EngineError)> = None;
     for sample in batch {
-        let mut entries = match sample {
-            Value::Map(mapping) => mapping.entries,
-            _ if keys.is_empty() => continue,
-            other => {
-                return Err(keys
-                    .first()
-                    .map_or_else(|| not_a_mapping(&other), |key| no_such_item(&other, key)));
+        let mut entries = match (sample, keys.first()) {
+            (Value::Map(mapping), _) => mapping.entries,
+            (_, None) => continue,
+            (other, Some(key)) => {
+                if failed.as_ref().is_none_or(|(before, _)| *before > 0) {
+                    failed = Some((0, no_such_item(&other, key)));
+                }
+                continue;
             }
         };
         for (position, (key, column)) in keys.iter().zip(&mut columns).enumerate() {
@@ -44,18 +47,26 @@ pub(super) fn maps(
             match found.and_then(|found| entries.get_mut(found)) {
                 Some((_, value)) => column.push(std::mem::replace(value, Value::None)),
                 None => {
-                    let text = key.to_string();
-                    return Err(EngineError::python(ExceptionKind::KEY_ERROR, text));
+                    if failed.as_ref().is_none_or(|(before, _)| *before > position) {
+                        let error = EngineError::python(ExceptionKind::KEY_ERROR, key.to_string());
+                        failed = Some((position, error));
+                    }
+                    break;
                 }
             }
         }
     }
+    let known = failed.as_ref().map_or(columns.len(), |(first, _)| *first);
     let entries = keys
         .into_iter()
         .zip(columns)
+        .take(known)
         .map(|(key, column)| Ok((key, collate(column, manner, Value::List)?)))
         .collect::<Result<_, EngineError>>()?;
-    Ok(Mapping { name, entries }.into())
+    match failed {
+        Some((_, error)) => Err(error),
+        None => Ok(Mapping { name, entries }.into()),
+    }
 }
 
 /// What `value[key]` raises for what is no mapping.
@@ -203,7 +214,7 @@ fn transposed(
 
 /// What Python asks a value for first, which decides the error of one that has no elements.
 #[derive(Clone, Copy)]
-enum Asked {
+pub(super) enum Asked {
     /// `iter(value)`
     Items,
     /// `len(value)`
@@ -211,7 +222,7 @@ enum Asked {
 }
 
 /// What iterating over a value gives in Python.
-fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, EngineError> {
+pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, EngineError> {
     let none = |items: &str, length: &str| {
         EngineError::type_error(match asked {
             Asked::Items => items,

@@ -23,6 +23,11 @@ pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
 /// `torch.tensor(batch)`: bools stay bools, ints are int64, NumPy's numbers and tensors keep their dtypes, and one float
 /// makes all ints float32.
 pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
+    of_dtype(batch, dtype_of_all(batch)?)
+}
+
+/// The dtype that `torch.tensor` infers from numbers, or from sequences of them.
+pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, EngineError> {
     let mut dtype = match batch.first() {
         Some(first) => inferred_dtype(first)?,
         None => FLOAT,
@@ -40,6 +45,11 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
             (a, b) => promote(a, b)?,
         };
     }
+    Ok(dtype)
+}
+
+/// `torch.tensor(batch, dtype=dtype)` of a dtype that holds all of them.
+pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
     match dtype {
         BOOL => {
             let numbers: Vec<i64> = batch.iter().map(truth).collect::<Result<_, _>>()?;
@@ -99,14 +109,6 @@ fn tensor<const W: usize>(
 
 /// The dtype that `torch.tensor` infers from one element.
 fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
-    let fold = |items: &[Value]| {
-        let mut items = items.iter();
-        let first = items.next().map_or(Ok(FLOAT), inferred_dtype);
-        items.try_fold(first?, |dtype, item| match dtype {
-            WIDEST => Ok(WIDEST),
-            dtype => promote(dtype, inferred_dtype(item)?),
-        })
-    };
     match value {
         Value::Bool(_) => Ok(BOOL),
         Value::Int(_) | Value::BigInt(_) => Ok(INT),
@@ -128,9 +130,9 @@ fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
             value.type_name()
         ))),
         // Sequences are looked into, so their elements decide; they fail later, when they are converted.
-        Value::List(items) | Value::Tuple(items) => fold(items),
-        Value::NamedTuple(tuple) => fold(&tuple.items),
-        Value::Sequence(sequence) => fold(&sequence.items),
+        Value::List(items) | Value::Tuple(items) => dtype_of_all(items),
+        Value::NamedTuple(tuple) => dtype_of_all(&tuple.items),
+        Value::Sequence(sequence) => dtype_of_all(&sequence.items),
         other => Err(EngineError::runtime(format!(
             "Could not infer dtype of {}",
             other.type_name()
