@@ -12,7 +12,7 @@ use crate::{pytorch, steps};
 /// How many.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Programs that are drawn; ten a second or so
+    /// Programs that are drawn; fifty a second or so
     #[arg(long, default_value_t = 1000)]
     cases: u32,
     /// The first seed
@@ -27,7 +27,7 @@ pub struct Options {
 pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     let engine = built(ready)?;
     let root = workspace();
-    let mut command = Command::new(pytorch::python(&pytorch::cache()?)?);
+    let mut command = Command::new(pytorch::with_libraries(&pytorch::cache()?)?);
     command
         .arg(root.join("tests/reference/differential.py"))
         .args(["--cases", &options.cases.to_string()])

@@ -1,9 +1,11 @@
 //! `torch.utils.data.default_collate` and `default_convert`: how samples become a batch.
 
+mod complex;
 mod containers;
 mod convert;
 mod lists;
 mod manner;
+mod nested;
 mod numbers;
 mod site;
 mod stack;
@@ -82,7 +84,11 @@ fn collate(
         Value::List(_) | Value::Tuple(_) | Value::Sequence(_) => {
             containers::sequences(batch, manner, collate)
         }
-        Value::None | Value::Other(_) | Value::Scalar(NumpyScalar::Other { .. }) => {
+        // Python's complex numbers too: `default_collate` knows `float` and `int` alone.
+        Value::None
+        | Value::Complex(..)
+        | Value::Other(_)
+        | Value::Scalar(NumpyScalar::Other { .. }) => {
             Err(cannot(&format!("<class '{}'>", first.type_name())))
         }
     }

@@ -1,5 +1,6 @@
 //! What is inside a batch, boiled down to something to look at: shapes, statistics, small pictures, labels, texts.
 
+mod complex;
 mod limits;
 mod numbers;
 mod pictures;
@@ -84,6 +85,10 @@ impl Walk<'_> {
             Value::Int(v) => self.number(name, value, *v as f64),
             Value::BigInt(v) => self.number(name, value, *v as f64),
             Value::Float(v) => self.number(name, value, *v),
+            Value::Complex(re, im) => {
+                let data = FieldData::Text(vec![complex::text(*re, *im)]);
+                self.fields.push(leaf(name, "complex", vec![], data));
+            }
             Value::Str(text) => {
                 let data = FieldData::Text(vec![shorten(text)]);
                 self.fields.push(leaf(name, "str", vec![], data));
@@ -229,7 +234,7 @@ fn tensor_field_as(
             name,
             numbers::dtype(tensor),
             numbers::shape(tensor),
-            FieldData::Omitted,
+            complex::texts(tensor, limits.numbers).unwrap_or(FieldData::Omitted),
         );
     };
     let stats = elements.stats(limits.elements);

@@ -206,8 +206,12 @@ mod tests {
         let tensor = Tensor::from_slice(&[1.5f32, -2.0, 3.0, 4.0, 5.0, 6.0]).view([2, 3]);
         let wide = DType::UInt16.convert(&Tensor::from_slice(&[1i64, 65535]));
         let wide = wide.expect("libtorch has the dtype");
-        let pinned = pinner.pin(&wide, &mut Lease::default());
-        assert!(Value::from(pinned.expect("it is small")).same(&wide.into()));
+        let complex = Tensor::from_slice(&[1.0, 2.0, 3.0, 4.0]);
+        let complex = complex.view([2, 2]).view_as_complex().conj();
+        for tensor in [wide, complex] {
+            let pinned = pinner.pin(&tensor, &mut Lease::default());
+            assert!(Value::from(pinned.expect("it is small")).same(&tensor.into()));
+        }
         let mut address = None;
         for _ in 0..3 {
             let mut lease = Lease::default();

@@ -25,7 +25,7 @@ use crate::error::EngineError;
 pub use dtype::DType;
 pub use held::{Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
 pub use key::Key;
-pub(crate) use memory::{dense_bytes, is_plain, new_tensor, view_dtype};
+pub(crate) use memory::{dense_bytes, is_plain, lazy, new_tensor, view_dtype};
 use memory::{same_tensors, tensor_bytes};
 
 impl Value {
@@ -51,6 +51,7 @@ impl Value {
             Self::Bool(_) => "bool",
             Self::Int(_) | Self::BigInt(_) => "int",
             Self::Float(_) => "float",
+            Self::Complex(..) => "complex",
             Self::Str(_) => "str",
             Self::Bytes(_) => "bytes",
             Self::Tensor(_) => "Tensor",
@@ -74,6 +75,7 @@ impl Value {
             Self::Int(v) => Self::Int(*v),
             Self::BigInt(v) => Self::BigInt(*v),
             Self::Float(v) => Self::Float(*v),
+            Self::Complex(re, im) => Self::Complex(*re, *im),
             Self::Str(v) => Self::Str(v.clone()),
             Self::Bytes(v) => Self::Bytes(v.clone()),
             Self::Tensor(v) => Self::Tensor(v.shallow_clone()),
@@ -110,6 +112,9 @@ impl Value {
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::BigInt(a), Self::BigInt(b)) => a == b,
             (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Complex(a, b), Self::Complex(c, d)) => {
+                a.to_bits() == c.to_bits() && b.to_bits() == d.to_bits()
+            }
             (Self::Str(a), Self::Str(b)) => a == b,
             (Self::Bytes(a), Self::Bytes(b)) => a == b,
             (Self::Tensor(a), Self::Tensor(b)) => same_tensors(a, b),
@@ -200,7 +205,7 @@ impl Value {
             Self::None | Self::Other(_) => 0,
             Self::Bool(_) => 1,
             Self::Int(_) | Self::Float(_) => 8,
-            Self::BigInt(_) => 16,
+            Self::BigInt(_) | Self::Complex(..) => 16,
             Self::Str(v) => v.len() as u64,
             Self::Bytes(v) => v.len() as u64,
             Self::Tensor(tensor) => tensor_bytes(tensor),

@@ -23,6 +23,10 @@ mod errors;
 mod iterable;
 #[path = "parity/loader.rs"]
 mod loader;
+#[path = "parity/program_loader.rs"]
+mod program_loader;
+#[path = "parity/program_parts.rs"]
+mod program_parts;
 #[path = "parity/programs.rs"]
 mod programs;
 #[path = "parity/random.rs"]
@@ -33,6 +37,8 @@ mod rows;
 mod sampler_ctor;
 #[path = "parity/samplers.rs"]
 mod samplers;
+#[path = "parity/samples.rs"]
+mod samples;
 #[path = "parity/traces.rs"]
 mod traces;
 #[path = "parity/verdict.rs"]

@@ -4,6 +4,8 @@
 
 #[path = "configuration/mod.rs"]
 mod configuration;
+#[path = "resume/failing.rs"]
+mod failing;
 mod support;
 
 use std::sync::Arc;

@@ -7,6 +7,10 @@ import torch
 import torch.utils.data as data
 
 
+# What `worker_init_fn` adds to all samples of a worker.
+OFFSET = 0
+
+
 def here():
     """Worker id and seed; -1 in the main process."""
     info = data.get_worker_info()

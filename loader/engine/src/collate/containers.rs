@@ -25,11 +25,18 @@ pub(super) fn maps(
     };
     let size = batch.len();
     let mut columns: Vec<Vec<Value>> = keys.iter().map(|_| Vec::with_capacity(size)).collect();
+    // PyTorch goes through key by key: what is before the first that cannot be looked up is collated, and may fail before.
+    let mut failed: Option<(usize, EngineError)> = None;
     for sample in batch {
-        let mut entries = match sample {
-            Value::Map(mapping) => mapping.entries,
-            _ if keys.is_empty() => continue,
-            other => return Err(not_a_mapping(&other)),
+        let mut entries = match (sample, keys.first()) {
+            (Value::Map(mapping), _) => mapping.entries,
+            (_, None) => continue,
+            (other, Some(key)) => {
+                if failed.as_ref().is_none_or(|(before, _)| *before > 0) {
+                    failed = Some((0, no_such_item(&other, key)));
+                }
+                continue;
+            }
         };
         for (position, (key, column)) in keys.iter().zip(&mut columns).enumerate() {
             // Nearly always the keys come in the same order, so look there first.
@@ -40,18 +47,54 @@ pub(super) fn maps(
             match found.and_then(|found| entries.get_mut(found)) {
                 Some((_, value)) => column.push(std::mem::replace(value, Value::None)),
                 None => {
-                    let text = key.to_string();
-                    return Err(EngineError::python(ExceptionKind::KEY_ERROR, text));
+                    if failed.as_ref().is_none_or(|(before, _)| *before > position) {
+                        let error = EngineError::python(ExceptionKind::KEY_ERROR, key.to_string());
+                        failed = Some((position, error));
+                    }
+                    break;
                 }
             }
         }
     }
+    let known = failed.as_ref().map_or(columns.len(), |(first, _)| *first);
     let entries = keys
         .into_iter()
         .zip(columns)
+        .take(known)
         .map(|(key, column)| Ok((key, collate(column, manner, Value::List)?)))
         .collect::<Result<_, EngineError>>()?;
-    Ok(Mapping { name, entries }.into())
+    match failed {
+        Some((_, error)) => Err(error),
+        None => Ok(Mapping { name, entries }.into()),
+    }
+}
+
+/// What `value[key]` raises for what is no mapping.
+fn no_such_item(value: &Value, key: &Key) -> EngineError {
+    let index_error = |text: String| EngineError::python(ExceptionKind::INDEX_ERROR, text);
+    match (value, key) {
+        (Value::Tensor(tensor), Key::Str(text)) if tensor.defined() => {
+            // A short text is taken for as many indices as it has characters.
+            let count = text.chars().count();
+            let indices = if count < 32 { count } else { 1 };
+            match tensor.dim() < indices {
+                true => index_error(format!(
+                    "too many indices for tensor of dimension {}",
+                    tensor.dim()
+                )),
+                false => EngineError::type_error("new(): invalid data type 'str'"),
+            }
+        }
+        (Value::Array(_), _) => index_error(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
+             indices"
+                .to_owned(),
+        ),
+        (Value::Scalar(NumpyScalar::Number(_) | NumpyScalar::Other { .. }), _) => {
+            index_error("invalid index to scalar variable.".to_owned())
+        }
+        _ => not_a_mapping(value),
+    }
 }
 
 fn not_a_mapping(value: &Value) -> EngineError {
@@ -61,8 +104,12 @@ fn not_a_mapping(value: &Value) -> EngineError {
             format!("{name} indices must be integers or slices, not str")
         }
         Value::NamedTuple(_) => "tuple indices must be integers or slices, not str".to_owned(),
-        Value::Str(_) => "string indices must be integers, not 'str'".to_owned(),
-        Value::Bytes(_) => "byte indices must be integers or slices, not str".to_owned(),
+        Value::Str(_) | Value::Scalar(NumpyScalar::Str(_)) => {
+            "string indices must be integers, not 'str'".to_owned()
+        }
+        Value::Bytes(_) | Value::Scalar(NumpyScalar::Bytes(_)) => {
+            "byte indices must be integers or slices, not str".to_owned()
+        }
         _ => format!("'{name}' object is not subscriptable"),
     })
 }
@@ -77,19 +124,41 @@ pub(super) fn named_tuples(
         return sequences(batch, manner, collate);
     };
     let (name, fields) = (first.name.clone(), first.fields.clone());
-    let rows: Vec<Vec<Value>> = batch.into_iter().map(elements).collect::<Result<_, _>>()?;
+    let rows = batch.into_iter().map(|value| elements(value, Asked::Items));
+    let rows: Vec<Vec<Value>> = rows.collect::<Result<_, _>>()?;
     let shortest = rows.iter().map(Vec::len).min().unwrap_or(0);
-    if shortest < fields.len() {
-        return Err(EngineError::type_error(format!(
-            "{name}.__new__() missing {} required positional arguments",
-            fields.len() - shortest
-        )));
+    let items = transposed(rows, shortest, manner, collate)?;
+    match fields.get(shortest..) {
+        Some([]) | None => {}
+        Some(missing) => return Err(missing_arguments(&name, missing)),
     }
     Ok(Value::NamedTuple(NamedTuple {
         name,
         fields,
-        items: transposed(rows, shortest, manner, collate)?,
+        items,
     }))
+}
+
+/// What Python says of a call without these arguments.
+fn missing_arguments(name: &str, fields: &[String]) -> EngineError {
+    let quoted: Vec<String> = fields.iter().map(|field| format!("'{field}'")).collect();
+    let (count, listed) = match &quoted[..] {
+        [one] => ("1 required positional argument".to_owned(), one.clone()),
+        [a, b] => (
+            "2 required positional arguments".to_owned(),
+            format!("{a} and {b}"),
+        ),
+        many => {
+            let (last, before) = many
+                .split_last()
+                .map_or(("", many), |(l, b)| (l.as_str(), b));
+            (
+                format!("{} required positional arguments", many.len()),
+                format!("{}, and {last}", before.join(", ")),
+            )
+        }
+    };
+    EngineError::type_error(format!("{name}.__new__() missing {count}: {listed}"))
 }
 
 pub(super) fn sequences(
@@ -101,13 +170,17 @@ pub(super) fn sequences(
         Some(Value::Sequence(first)) if first.keeps_type => Some(first.name.clone()),
         _ => None,
     };
-    let rows: Vec<Vec<Value>> = batch.into_iter().map(elements).collect::<Result<_, _>>()?;
-    let width = rows.first().map_or(0, Vec::len);
-    if rows.iter().any(|row| row.len() != width) {
-        return Err(EngineError::runtime(
-            "each element in list of batch should be of equal size",
-        ));
+    let mut rows: Vec<Vec<Value>> = Vec::with_capacity(batch.len());
+    for value in batch {
+        let row = elements(value, Asked::Length)?;
+        if rows.first().is_some_and(|first| first.len() != row.len()) {
+            return Err(EngineError::runtime(
+                "each element in list of batch should be of equal size",
+            ));
+        }
+        rows.push(row);
     }
+    let width = rows.first().map_or(0, Vec::len);
     let items = transposed(rows, width, manner, collate)?;
     Ok(match kept {
         Some(name) => Value::Sequence(Sequence {
@@ -139,13 +212,32 @@ fn transposed(
         .collect()
 }
 
+/// What Python asks a value for first, which decides the error of one that has no elements.
+#[derive(Clone, Copy)]
+pub(super) enum Asked {
+    /// `iter(value)`
+    Items,
+    /// `len(value)`
+    Length,
+}
+
 /// What iterating over a value gives in Python.
-fn elements(value: Value) -> Result<Vec<Value>, EngineError> {
+pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, EngineError> {
+    let none = |items: &str, length: &str| {
+        EngineError::type_error(match asked {
+            Asked::Items => items,
+            Asked::Length => length,
+        })
+    };
     Ok(match value {
         Value::List(items) | Value::Tuple(items) => items,
         Value::NamedTuple(tuple) => tuple.items,
-        Value::Str(text) => text.chars().map(|c| Value::Str(c.to_string())).collect(),
-        Value::Bytes(bytes) => bytes.into_iter().map(|b| Value::Int(b.into())).collect(),
+        Value::Str(text) | Value::Scalar(NumpyScalar::Str(text)) => {
+            text.chars().map(|c| Value::Str(c.to_string())).collect()
+        }
+        Value::Bytes(bytes) | Value::Scalar(NumpyScalar::Bytes(bytes)) => {
+            bytes.into_iter().map(|b| Value::Int(b.into())).collect()
+        }
         Value::Sequence(sequence) => sequence.items,
         Value::Map(mapping) => (mapping.entries.into_iter())
             .map(|(key, _)| Value::from(key))
@@ -153,7 +245,9 @@ fn elements(value: Value) -> Result<Vec<Value>, EngineError> {
         Value::Tensor(tensor) if tensor.defined() && tensor.dim() > 0 => {
             rows_of(&tensor)?.into_iter().map(Value::Tensor).collect()
         }
-        Value::Tensor(_) => return Err(EngineError::type_error("len() of a 0-d tensor")),
+        Value::Tensor(_) => {
+            return Err(none("iteration over a 0-d tensor", "len() of a 0-d tensor"));
+        }
         Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() > 1 => {
             let rows = rows_of(&array)?.into_iter().map(NdArray::Numbers);
             rows.map(Value::Array).collect()
@@ -162,15 +256,30 @@ fn elements(value: Value) -> Result<Vec<Value>, EngineError> {
             let numbers = rows_of(&array)?.into_iter().map(NumpyScalar::Number);
             numbers.map(Value::Scalar).collect()
         }
-        Value::Array(NdArray::Other { shape, items, .. }) if shape.len() == 1 => items,
+        Value::Array(NdArray::Other {
+            shape,
+            items,
+            dtype,
+        }) if shape.len() == 1 => {
+            let item = |item| match item {
+                Value::Str(text) if &*dtype != "object" => NumpyScalar::Str(text).into(),
+                Value::Bytes(bytes) if &*dtype != "object" => NumpyScalar::Bytes(bytes).into(),
+                other => other,
+            };
+            items.into_iter().map(item).collect()
+        }
         Value::Array(array) if array.shape().is_empty() => {
-            return Err(EngineError::type_error("len() of unsized object"));
+            return Err(none(
+                "iteration over a 0-d array",
+                "len() of unsized object",
+            ));
         }
         other => {
-            return Err(EngineError::type_error(format!(
-                "object of type '{}' has no len()",
-                other.type_name()
-            )));
+            let name = other.type_name();
+            return Err(none(
+                &format!("'{name}' object is not iterable"),
+                &format!("object of type '{name}' has no len()"),
+            ));
         }
     })
 }

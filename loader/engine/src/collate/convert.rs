@@ -3,7 +3,7 @@
 use loadscope_words::say;
 use tch::Tensor;
 
-use super::{numbers, stack};
+use super::{nested, numbers};
 use crate::error::EngineError;
 use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
@@ -53,9 +53,9 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
             )))
         }
         Value::List(items) | Value::Tuple(items) | Value::Sequence(Sequence { items, .. }) => {
-            nested(items).map(Value::Tensor)
+            nested::tensor(items).map(Value::Tensor)
         }
-        Value::NamedTuple(tuple) => nested(tuple.items).map(Value::Tensor),
+        Value::NamedTuple(tuple) => nested::tensor(tuple.items).map(Value::Tensor),
         scalar => scalar_tensor(scalar).map(Value::Tensor),
     }
 }
@@ -65,30 +65,4 @@ fn scalar_tensor(value: Value) -> Result<Tensor, EngineError> {
     numbers::inferred(&[value])?
         .f_reshape([0i64; 0].as_slice())
         .map_err(|e| torch_error(say!("make a tensor of a number"), &e))
-}
-
-/// A tensor of a nested sequence, all of whose rows are of the same length.
-fn nested(items: Vec<Value>) -> Result<Tensor, EngineError> {
-    let is_row = |value: &Value| {
-        matches!(
-            value,
-            Value::List(_) | Value::Tuple(_) | Value::Sequence(_) | Value::NamedTuple(_)
-        )
-    };
-    if items.is_empty() || !items.iter().any(is_row) {
-        return numbers::inferred(&items);
-    }
-    let rows: Vec<Value> = items.into_iter().map(as_tensor).collect::<Result<_, _>>()?;
-    let length = |row: &Value| match row {
-        Value::Tensor(tensor) if tensor.defined() => tensor.size().first().copied(),
-        _ => None,
-    };
-    let lengths: Vec<i64> = rows.iter().filter_map(length).collect();
-    let (first, rest) = lengths.split_first().unwrap_or((&0, &[]));
-    if let Some(other) = rest.iter().find(|&other| other != first) {
-        return Err(EngineError::value_error(format!(
-            "expected sequence of length {first} at dim 1 (got {other})"
-        )));
-    }
-    stack::tensors(&rows, super::CollateSite::Main)
 }

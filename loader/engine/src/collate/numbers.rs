@@ -3,6 +3,7 @@
 use loadscope_words::say;
 use tch::{Kind, Tensor};
 
+use super::complex;
 use super::stack::{dtype_of, promote};
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
@@ -10,6 +11,8 @@ use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
 const BOOL: DType = DType::Kind(Kind::Bool);
 const INT: DType = DType::Kind(Kind::Int64);
 const FLOAT: DType = DType::Kind(Kind::Float);
+/// PyTorch looks no further for a dtype once it has found this one.
+const WIDEST: DType = DType::Kind(Kind::ComplexDouble);
 
 /// `torch.tensor(batch, dtype=torch.float64)`: what a batch becomes whose first sample is a float.
 pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
@@ -20,11 +23,19 @@ pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
 /// `torch.tensor(batch)`: bools stay bools, ints are int64, NumPy's numbers and tensors keep their dtypes, and one float
 /// makes all ints float32.
 pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
+    of_dtype(batch, dtype_of_all(batch)?)
+}
+
+/// The dtype that `torch.tensor` infers from numbers, or from sequences of them.
+pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, EngineError> {
     let mut dtype = match batch.first() {
         Some(first) => inferred_dtype(first)?,
         None => FLOAT,
     };
     for value in batch.iter().skip(1) {
+        if dtype == WIDEST {
+            break;
+        }
         dtype = match (dtype, inferred_dtype(value)?) {
             // The usual cases without asking libtorch.
             (a, b) if a == b => a,
@@ -34,9 +45,14 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
             (a, b) => promote(a, b)?,
         };
     }
+    Ok(dtype)
+}
+
+/// `torch.tensor(batch, dtype=dtype)` of a dtype that holds all of them.
+pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
     match dtype {
         BOOL => {
-            let numbers: Vec<i64> = batch.iter().map(integer).collect::<Result<_, _>>()?;
+            let numbers: Vec<i64> = batch.iter().map(truth).collect::<Result<_, _>>()?;
             tensor(dtype, numbers.into_iter().map(|v| [u8::from(v != 0)]))
         }
         INT => {
@@ -47,6 +63,10 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
             let numbers: Vec<f64> = batch.iter().map(real).collect::<Result<_, _>>()?;
             tensor(dtype, numbers.into_iter().map(|v| (v as f32).to_ne_bytes()))
         }
+        dtype if complex::is_complex(dtype) => {
+            let numbers: Vec<[f64; 2]> = batch.iter().map(pair).collect::<Result<_, _>>()?;
+            complex::tensor(&numbers, dtype)
+        }
         // NumPy's numbers and tensors: few, so that one tensor each does not matter.
         other => converted(batch, other),
     }
@@ -55,17 +75,17 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
 /// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
 fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
     let failed = |e| torch_error(say!("make a batch of {}", dtype.name()), &e);
+    let is_whole = match dtype {
+        // PyTorch takes Python's own integers here, of which no batch has this dtype.
+        DType::UInt64 => return Err(EngineError::type_error("an integer is required")),
+        DType::UInt16 | DType::UInt32 => true,
+        DType::Kind(kind) => matches!(kind, Kind::Uint8 | Kind::Int8 | Kind::Int16 | Kind::Int),
+    };
     let out = new_tensor(&[batch.len() as i64], dtype, |_| {}).map_err(failed)?;
     for (position, value) in batch.iter().enumerate() {
-        let number = match value {
-            Value::Tensor(tensor)
-            | Value::Array(NdArray::Numbers(tensor))
-            | Value::Scalar(NumpyScalar::Number(tensor)) => element(tensor, INTEGER_TENSOR)?,
-            other if matches!(dtype, DType::Kind(Kind::Half | Kind::Float | Kind::Double)) => {
-                Tensor::from(real(other)?)
-            }
-            Value::Float(v) => Tensor::from(*v),
-            other => Tensor::from(integer(other)?),
+        let number = match is_whole {
+            true => Tensor::from(integer(value)?),
+            false => Tensor::from(real(value)?),
         };
         out.f_select(0, position as i64)
             .and_then(|mut slot| slot.f_copy_(&number))
@@ -89,15 +109,11 @@ fn tensor<const W: usize>(
 
 /// The dtype that `torch.tensor` infers from one element.
 fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
-    let fold = |items: &[Value]| {
-        let mut dtypes = items.iter().map(inferred_dtype);
-        let first = dtypes.next().unwrap_or(Ok(FLOAT));
-        dtypes.try_fold(first?, |a, b| promote(a, b?))
-    };
     match value {
         Value::Bool(_) => Ok(BOOL),
         Value::Int(_) | Value::BigInt(_) => Ok(INT),
         Value::Float(_) => Ok(FLOAT),
+        Value::Complex(..) => Ok(DType::Kind(Kind::ComplexFloat)),
         Value::Tensor(tensor)
         | Value::Array(NdArray::Numbers(tensor))
         | Value::Scalar(NumpyScalar::Number(tensor))
@@ -114,9 +130,9 @@ fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
             value.type_name()
         ))),
         // Sequences are looked into, so their elements decide; they fail later, when they are converted.
-        Value::List(items) | Value::Tuple(items) => fold(items),
-        Value::NamedTuple(tuple) => fold(&tuple.items),
-        Value::Sequence(sequence) => fold(&sequence.items),
+        Value::List(items) | Value::Tuple(items) => dtype_of_all(items),
+        Value::NamedTuple(tuple) => dtype_of_all(&tuple.items),
+        Value::Sequence(sequence) => dtype_of_all(&sequence.items),
         other => Err(EngineError::runtime(format!(
             "Could not infer dtype of {}",
             other.type_name()
@@ -145,9 +161,13 @@ const REAL_ARRAY: Refusal = (
 
 fn real(value: &Value) -> Result<f64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
-        element(tensor, refusal)?
-            .f_double_value(&[])
-            .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
+        let element = element(tensor, refusal)?;
+        match complex::parts(&element)? {
+            Some(parts) => complex::real_part(value, parts),
+            None => element
+                .f_double_value(&[])
+                .map_err(|e| torch_error(say!("read a number out of a tensor"), &e)),
+        }
     };
     match value {
         Value::Bool(v) => Ok(f64::from(u8::from(*v))),
@@ -168,7 +188,43 @@ fn real(value: &Value) -> Result<f64, EngineError> {
     }
 }
 
+/// Real and imaginary part of a number of any type.
+fn pair(value: &Value) -> Result<[f64; 2], EngineError> {
+    let parts = match value {
+        Value::Complex(real, imaginary) => Some([*real, *imaginary]),
+        Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
+            complex::parts(&element(tensor, REAL_TENSOR)?)?
+        }
+        Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() == 0 => {
+            complex::parts(array)?
+        }
+        _ => None,
+    };
+    match parts {
+        Some(parts) => Ok(parts),
+        None => Ok([real(value)?, 0.0]),
+    }
+}
+
+/// `operator.index(value)`
 fn integer(value: &Value) -> Result<i64, EngineError> {
+    let is_bool = |tensor: &Tensor| DType::of(tensor) == Some(BOOL);
+    match value {
+        Value::Scalar(NumpyScalar::Number(number)) if is_bool(number) => {
+            Err(EngineError::type_error(format!(
+                "'{}' object cannot be interpreted as an integer",
+                value.type_name()
+            )))
+        }
+        Value::Array(NdArray::Numbers(array)) if is_bool(array) => {
+            Err(EngineError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1))
+        }
+        other => truth(other),
+    }
+}
+
+/// What a tensor of truth values is made of.
+fn truth(value: &Value) -> Result<i64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])

@@ -5,7 +5,7 @@ use tch::{TchError, Tensor};
 
 use super::CollateSite;
 use crate::error::{EngineError, ExceptionKind};
-use crate::value::{DType, Value, dense_bytes, is_plain, new_tensor, torch_error};
+use crate::value::{DType, Value, dense_bytes, is_plain, lazy, new_tensor, torch_error};
 
 const SPARSE: &str = "Batches of sparse tensors are not currently supported by the default collate_fn; please provide \
                       a custom collate_fn to handle them appropriately.";
@@ -48,7 +48,14 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
         )));
     }
     let size = first.size();
+    let dtype = dtype_of(first)?;
     if site == CollateSite::Worker {
+        // PyTorch asks for shared memory in the first sample's name, which such a tensor cannot give.
+        if let Some(key) = lazy(first, dtype) {
+            return Err(EngineError::runtime(format!(
+                "DispatchKey {key} doesn't correspond to a device"
+            )));
+        }
         // The shared memory is made for the sum of all elements, then shaped by the first sample.
         let have: usize = items.iter().map(|t| t.numel()).sum();
         if have < items.len() * first.numel() {
@@ -61,7 +68,6 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
     if let Some((position, item)) = items.iter().enumerate().find(other) {
         return Err(unequal(&size, position, &item.size()));
     }
-    let dtype = dtype_of(first)?;
     let mut one_dtype = true;
     for item in items {
         one_dtype &= dtype_of(item)? == dtype;

@@ -179,6 +179,32 @@ fn values_of_numpy_fail_as_in_python() {
 }
 
 #[test]
+fn lazy_conjugates_are_stacked_as_what_they_are() {
+    let number = |im: f64| {
+        Tensor::from_slice(&[1.0, im])
+            .view([1, 2])
+            .view_as_complex()
+    };
+    let batch = || vec![number(3.0).into(), number(2.0).conj().into()];
+    for site in [CollateSite::Main, CollateSite::Worker] {
+        let stacked = default_collate(batch(), site).unwrap();
+        let parts = stacked.tensors()[0].view_as_real();
+        let parts = Vec::<f64>::try_from(parts.reshape([-1])).unwrap();
+        assert_eq!(parts, [1.0, 3.0, 1.0, -2.0]);
+    }
+    let first = number(2.0).conj();
+    let refused = default_collate(vec![first.into()], CollateSite::Worker).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "RuntimeError: DispatchKey Conjugate doesn't correspond to a device"
+    );
+    assert!(Value::from(number(2.0).conj()).same(&number(-2.0).into()));
+    let negative = number(2.0).conj().imag();
+    let stacked = default_collate(vec![negative.into()], CollateSite::Main).unwrap();
+    assert_eq!(f64::try_from(stacked.tensors()[0]).unwrap(), -2.0);
+}
+
+#[test]
 fn containers_keep_their_types_where_python_can() {
     let deque = |n: i64| {
         Value::Sequence(Sequence {

@@ -99,12 +99,20 @@ macro_rules! with_reader {
 }
 
 impl Elements {
-    /// `None` for what has no real numbers in main memory: sparse, complex, quantised, undefined tensors.
+    /// `None` for what has no real numbers in main memory: sparse, complex (whose texts are shown), quantised, undefined tensors.
     pub(super) fn of(tensor: &Tensor) -> Option<Self> {
         if !is_plain(tensor) {
             return None;
         }
-        let as_kind = |kind| tensor.f_detach().ok()?.f_to_kind(kind).ok();
+        let as_kind = |kind| {
+            tensor
+                .f_detach()
+                .ok()?
+                .f_resolve_neg()
+                .ok()?
+                .f_to_kind(kind)
+                .ok()
+        };
         let kind = match DType::of(tensor)? {
             DType::Kind(kind) => kind,
             DType::UInt16 => Kind::Int,

@@ -160,9 +160,33 @@ fn large_images_are_shrunk_and_averaged() {
 #[test]
 fn what_cannot_be_read_is_left_out() {
     let sparse = Tensor::eye(4, tch::kind::FLOAT_CPU).to_sparse(None, None::<&[i64]>, None);
-    let complex = Tensor::zeros([2], (Kind::ComplexFloat, Device::Cpu));
-    for tensor in [Tensor::new(), sparse, complex] {
+    for tensor in [Tensor::new(), sparse] {
         assert_eq!(fields(tensor.into())[0].data, FieldData::Omitted);
+    }
+}
+
+#[test]
+fn complex_numbers_are_texts() {
+    let parts = Tensor::from_slice(&[0.5, -1.0, 2.0, 0.0]);
+    let numbers = parts.view([2, 2]).view_as_complex();
+    let of = |value: Value| fields(value).remove(0);
+    let field = of(numbers.shallow_clone().into());
+    assert_eq!(field.dtype, "torch.complex128");
+    let texts = |texts: &[&str]| FieldData::Text(texts.iter().map(|&t| t.to_owned()).collect());
+    assert_eq!(field.data, texts(&["0.5-1j", "2+0j"]));
+    let conjugate = numbers.to_kind(Kind::ComplexFloat).conj().view([1, 2]);
+    assert_eq!(of(conjugate.into()).data, texts(&["0.5+1j, 2-0j"]));
+    assert_eq!(of(numbers.get(0).into()).data, texts(&["0.5-1j"]));
+    assert_eq!(of(Value::Complex(1.5, 2.0)).data, texts(&["1.5+2j"]));
+    let wide = Tensor::zeros([2, 30], (Kind::ComplexHalf, Device::Cpu));
+    let FieldData::Text(rows) = of(wide.into()).data else {
+        panic!("texts");
+    };
+    assert_eq!((rows.len(), rows[0].ends_with(", …")), (2, true));
+    for size in [vec![0], vec![2, 0], vec![0, 3]] {
+        let none = Tensor::zeros(&size[..], (Kind::ComplexFloat, Device::Cpu));
+        let kept = of(none.into()).data;
+        assert!(matches!(kept, FieldData::Omitted | FieldData::Text(_)));
     }
 }
 

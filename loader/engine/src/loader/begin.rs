@@ -33,7 +33,7 @@ impl<F: Fetch> DataLoader<F> {
             requests: begun.requests,
             training: None,
             ended: false,
-            num_yielded: 0,
+            num_yielded: begun.behind.progress().count(),
             len_called: self.len_called.get(),
             progress: begun.behind.progress(),
             behind: begun.behind,

@@ -1,6 +1,7 @@
 //! One epoch: PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 
 mod single;
+mod told;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
 
@@ -8,12 +9,12 @@ use super::state::{Behind, LoaderState, Progress, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::EngineError;
-use crate::fetch::{Fetch, Fetcher, Request};
+use crate::fetch::{Fetch, Fetcher};
 use crate::looking::Looking;
 use crate::pool::{Pool, Timeout};
-use crate::probe::Probe;
 use crate::scheduler::{Next, Scheduler, Yielded};
 use crate::worker::{Arrival, Order, Produced};
+use told::{message_of, tell_dispatch};
 
 type Made<F> = Result<Produced<<F as Fetch>::Batch>, EngineError>;
 type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, EngineError>;
@@ -116,7 +117,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let Source::Threads { pool, scheduler } = &mut self.source else {
             return Ok(false);
         };
-        let Some((idx, worker, request)) = scheduler.try_put(|| self.requests.next())? else {
+        let next = scheduler.send_idx();
+        let put = match scheduler.try_put(|| self.requests.next()) {
+            Ok(put) => put,
+            // It was raised before the state was saved.
+            Err(_) if self.behind.failed(next) => return Ok(false),
+            Err(error) => {
+                self.progress.note(next, 0);
+                return Err(error);
+            }
+        };
+        let Some((idx, worker, request)) = put else {
             return Ok(false);
         };
         let batch = BatchId {
@@ -232,7 +243,11 @@ impl<F: Fetch> LoaderIter<'_, F> {
     /// PyTorch's `_process_data`: one new task for a batch that is yielded, and only then its error, if it has one. `None`: it was yielded before the state was saved.
     fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, EngineError> {
         let id = self.id(yielded.idx);
-        self.try_put()?;
+        if let Err(error) = self.try_put() {
+            // As in PyTorch the batch is lost.
+            self.progress.note(yielded.idx, yielded.worker);
+            return Err(error);
+        }
         if matches!(yielded.data, Ok(Produced::Skipped)) {
             return Ok(None);
         }
@@ -297,6 +312,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
+        self.catch_up();
         // Without the gate: a loader that is dropped while paused must not hang.
         if let Some(batch) = self.training.take() {
             let stage = Stage::Done;
@@ -365,30 +381,5 @@ impl<F: Fetch> Iterator for LoaderIter<'_, F> {
 impl<F: Fetch> Drop for LoaderIter<'_, F> {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-fn tell_dispatch(probe: &Probe, batch: BatchId, worker: Option<WorkerId>, request: &Request) {
-    probe.transition(|| {
-        let indices: Vec<u64> = request.indices().iter().map(|i| *i as u64).collect();
-        EventKind::dispatched(batch, worker, indices)
-    });
-}
-
-fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> Message {
-    let sample = match error {
-        EngineError::Worker { sample, .. } => sample.map(|s| s as u64),
-        _ => None,
-    };
-    let mut text = error.to_string();
-    if error.is_stop_iteration() {
-        text.push_str(". PyTorch ends the epoch here without a word, and this batch is lost");
-    }
-    Message {
-        level: Level::Error,
-        text,
-        about: Some(about),
-        worker,
-        sample,
     }
 }

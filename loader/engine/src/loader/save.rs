@@ -5,6 +5,7 @@ use std::sync::Arc;
 use loadscope_words::say;
 
 use super::DataLoader;
+use super::iter::{LoaderIter, Source};
 use super::state::{AFTER_THE_SEED, LoaderState, Progress, Resume, VERSION};
 use crate::error::EngineError;
 use crate::fetch::Fetch;
@@ -97,6 +98,29 @@ impl<F: Fetch> DataLoader<F> {
         self.persistent = None;
         self.resume = Some(Resume(state));
         Ok(())
+    }
+}
+
+impl<F: Fetch> LoaderIter<'_, F> {
+    /// An epoch that goes on from a state and is left before it has come as far as the state: its sampler draws what it had drawn when the
+    /// state was saved, so that the next epoch is the one that would have followed.
+    pub(super) fn catch_up(&mut self) {
+        let behind = self.behind.tasks();
+        let (asked, had_asked) = match &self.source {
+            Source::Single { next, .. } => (*next, behind),
+            Source::Threads { scheduler, .. } => (
+                scheduler.send_idx(),
+                behind.saturating_add(scheduler.window()),
+            ),
+            Source::Ended { .. } => return,
+        };
+        if behind > 0 {
+            for _ in asked..had_asked {
+                if self.requests.next().is_none() {
+                    return;
+                }
+            }
+        }
     }
 }
 

@@ -46,7 +46,7 @@ fn once() -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// All tasks below a number, and some beyond (only with `in_order=False`).
+    /// All tasks below a number, and some beyond (only with `in_order=False`, or where the sampler failed in place of one).
     Tasks {
         /// All below this.
         below: usize,
@@ -66,6 +66,17 @@ impl Progress {
             Self::Tasks {
                 below: 0,
                 also: BTreeSet::new(),
+            }
+        }
+    }
+
+    /// How many batches were yielded.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Tasks { below, also } => below + also.len(),
+            Self::Streams(counts) => {
+                let all = counts.iter().copied().fold(0, u64::saturating_add);
+                usize::try_from(all).unwrap_or(usize::MAX)
             }
         }
     }
@@ -108,6 +119,22 @@ impl Behind {
     /// Where the epoch stands when it begins.
     pub fn progress(&self) -> Progress {
         self.done.clone()
+    }
+
+    /// How many batches of a map-style dataset were yielded before; 0 of a stream, whose requests draw nothing.
+    pub fn tasks(&self) -> usize {
+        match &self.done {
+            tasks @ Progress::Tasks { .. } => tasks.count(),
+            Progress::Streams(_) => 0,
+        }
+    }
+
+    /// Whether the sampler failed in place of task `idx` before the state was saved.
+    pub fn failed(&self, idx: usize) -> bool {
+        match &self.done {
+            Progress::Tasks { below, also } => idx < *below || also.contains(&idx),
+            Progress::Streams(_) => false,
+        }
     }
 
     /// Whether the task `idx`, which goes to `worker` now, was yielded before.

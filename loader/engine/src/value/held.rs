@@ -19,6 +19,8 @@ pub enum Value {
     BigInt(i128),
     /// `float`
     Float(f64),
+    /// `complex`: real and imaginary part.
+    Complex(f64, f64),
     /// `str`
     Str(String),
     /// `bytes`
@@ -39,7 +41,7 @@ pub enum Value {
     Map(Mapping),
     /// An instance of a `collections.namedtuple` type.
     NamedTuple(NamedTuple),
-    /// Any other object. Nothing is known of it but the name of its type, as Python prints it: `set`, `complex`.
+    /// Any other object. Nothing is known of it but the name of its type, as Python prints it: `set`, `datetime.date`.
     Other(Arc<str>),
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::DType;
 
@@ -11,12 +11,30 @@ pub(crate) fn is_plain(tensor: &Tensor) -> bool {
     tensor.defined() && tensor.device() == Device::Cpu && !tensor.is_sparse() && !tensor.is_mkldnn()
 }
 
-/// The bytes of a plain, contiguous tensor, row-major; `None` for any other.
+/// libtorch's name for what is done to the elements when they are read, if they are not those in memory.
+pub(crate) fn lazy(tensor: &Tensor, dtype: DType) -> Option<&'static str> {
+    let negative = || tensor.is_neg().then_some("Negative");
+    // Whatever is negative so is a part of conjugates, so it is a float.
+    match dtype {
+        DType::Kind(Kind::ComplexHalf | Kind::ComplexFloat | Kind::ComplexDouble) => {
+            let conjugate = tensor.is_conj().then_some("Conjugate");
+            conjugate.or_else(negative)
+        }
+        DType::Kind(Kind::Half | Kind::Float | Kind::Double) => negative(),
+        _ => None,
+    }
+}
+
+/// The bytes of a plain, contiguous tensor without lazy conjugates, row-major; `None` for any other.
 pub(crate) fn dense_bytes(tensor: &Tensor) -> Option<&[u8]> {
     if !is_plain(tensor) || !tensor.is_contiguous() {
         return None;
     }
-    let len = tensor.numel() * DType::of(tensor)?.width();
+    let dtype = DType::of(tensor)?;
+    if lazy(tensor, dtype).is_some() {
+        return None;
+    }
+    let len = tensor.numel() * dtype.width();
     if len == 0 {
         return Some(&[]);
     }
@@ -117,7 +135,8 @@ pub(super) fn same_tensors(a: &Tensor, b: &Tensor) -> bool {
     if dtype_a != dtype_b {
         return false;
     }
-    let (Ok(a), Ok(b)) = (a.f_contiguous(), b.f_contiguous()) else {
+    let resolved = |t: &Tensor| t.f_resolve_conj()?.f_resolve_neg()?.f_contiguous();
+    let (Ok(a), Ok(b)) = (resolved(a), resolved(b)) else {
         return false;
     };
     matches!((dense_bytes(&a), dense_bytes(&b)), (Some(a), Some(b)) if a == b)

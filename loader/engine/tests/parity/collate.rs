@@ -18,6 +18,10 @@ fn parse(json: &Json) -> Value {
     match json["t"].as_str().unwrap() {
         "none" => Value::None,
         "bool" | "int" | "float" | "str" => element(&json["value"]),
+        "complex" => {
+            let [real, imaginary] = pair(&json["value"]).expect("two numbers");
+            Value::Complex(real, imaginary)
+        }
         "bytes" => Value::Bytes(
             (json["hex"].as_str().unwrap().as_bytes().chunks(2))
                 .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
@@ -102,8 +106,20 @@ fn array(json: &Json) -> NdArray {
     }
 }
 
+fn pair(json: &Json) -> Option<[f64; 2]> {
+    let pair = json.as_array()?;
+    Some([pair.first()?.as_f64()?, pair.get(1)?.as_f64()?])
+}
+
 fn tensor(json: &Json, values: &Json) -> Tensor {
     let values = values.as_array().unwrap().iter();
+    let dtype = DType::from_name(json["dtype"].as_str().unwrap()).unwrap();
+    if dtype.name().starts_with("torch.complex") {
+        let parts: Vec<f64> = values.filter_map(pair).flatten().collect();
+        let parts = Tensor::from_slice(&parts).reshape([-1, 2]);
+        let numbers = dtype.convert(&parts.view_as_complex());
+        return numbers.unwrap().reshape(sizes(json));
+    }
     let ints: Option<Vec<i64>> = values.clone().map(Json::as_i64).collect();
     let flat = match ints {
         Some(ints) => Tensor::from_slice(&ints),
@@ -116,12 +132,11 @@ fn tensor(json: &Json, values: &Json) -> Tensor {
             Tensor::from_slice(&numbers)
         }
     };
-    let dtype = DType::from_name(json["dtype"].as_str().unwrap()).unwrap();
     dtype.convert(&flat).unwrap().reshape(sizes(json))
 }
 
 /// As the cases describe values.
-fn describe(value: &Value) -> Json {
+pub fn describe(value: &Value) -> Json {
     let all = |items: &[Value]| items.iter().map(describe).collect::<Vec<_>>();
     match value {
         Value::None => json!({"t": "none"}),
@@ -129,6 +144,7 @@ fn describe(value: &Value) -> Json {
         Value::Int(v) => json!({"t": "int", "value": v}),
         Value::BigInt(v) => json!({"t": "int", "value": u64::try_from(*v).unwrap()}),
         Value::Float(v) => json!({"t": "float", "value": v}),
+        Value::Complex(real, imaginary) => json!({"t": "complex", "value": [real, imaginary]}),
         Value::Str(v) => json!({"t": "str", "value": v}),
         Value::Bytes(v) => {
             json!({"t": "bytes", "hex": v.iter().map(|b| format!("{b:02x}")).collect::<String>()})
@@ -198,6 +214,10 @@ fn elements(tensor: &Tensor) -> Vec<Json> {
         DType::Kind(Kind::Bool) => list(Vec::<bool>::try_from(flat).unwrap()),
         DType::Kind(Kind::Half | Kind::BFloat16 | Kind::Float | Kind::Double) => {
             list(Vec::<f64>::try_from(flat).unwrap())
+        }
+        DType::Kind(Kind::ComplexHalf | Kind::ComplexFloat | Kind::ComplexDouble) => {
+            let parts = flat.to_kind(Kind::ComplexDouble).resolve_conj();
+            list(Vec::<Vec<f64>>::try_from(parts.view_as_real()).unwrap())
         }
         _ => list(Vec::<i64>::try_from(flat.to_kind(Kind::Int64)).unwrap()),
     }

@@ -1,311 +1,265 @@
-//! Programs drawn by seed: `tests/reference/cases/programs.py` says what they are, and what PyTorch does with them.
+//! Programs drawn by seed: `tests/reference/cases/drawn.py` says what they are, `programs.py` beside it what PyTorch does with them.
+//!
+//! Where a program says `resume`, the loader is saved as text, everything is made anew, and the new loader goes on from there.
 
 use std::sync::Arc;
 
-use loadscope_engine::dataset::{
-    AnyDataset, ConcatDataset, Dataset, IterableDataset, SampleClock, SampleError, SampleStream,
-    Subset,
-};
-use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
-use loadscope_engine::sampler::{
-    BatchSampler, BatchSource, DistributedSampler, PyArg, RandomSampler, RandomSource, Sampler,
-    SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
-};
-use loadscope_engine::{Convert, DataLoader, EngineError, Fetch, LoaderBuilder, get_worker_info};
+use loadscope_engine::rng::{SharedGenerator, lock_generator};
+use loadscope_engine::sampler::{DistributedSampler, Sampler as _};
+use loadscope_engine::value::Value;
+use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderIter, LoaderState};
 use serde_json::{Value as Json, json};
 
-use super::errors::arguments;
-use super::loader::configure;
-use super::rows::{Row, Rows, alone, indices, list, number, numbers};
+use super::collate::describe;
+use super::program_loader::{Parts, check_arguments};
+use super::program_parts::{Map, Streamed, map_dataset, stream};
 use super::verdict::{Case, Verdict};
 
 /// As many calls of `next` at most, as in the cases.
 const MOST_CALLS: usize = 200;
+/// Mixed into the seeds of a loader that is to get its generators from a state.
+const OTHER_SEEDS: u64 = 0x5eed;
 
-/// Sample i is `i + first`; one may raise.
-struct Numbered {
-    len: usize,
-    first: usize,
-    fails: Option<usize>,
-}
+/// What the engine says in addition to Python's UnboundLocalError.
+const ADDED: &str = ": the worker's start failed, see its first error";
 
-impl Dataset for Numbered {
-    type Sample = Row;
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn get(&self, index: usize, _: &mut SampleClock) -> Result<Row, SampleError> {
-        if index >= self.len {
-            return Err(SampleError::out_of_range(index, self.len));
-        }
-        if Some(index) == self.fails {
-            return Err(SampleError::new("ValueError", format!("sample {index}")));
-        }
-        Ok(Row::here(index + self.first))
-    }
-}
-
-/// All workers yield the same, or each has its share; one sample may raise.
-struct Counted {
-    len: usize,
-    strided: bool,
-    fails: Option<usize>,
-}
-
-impl IterableDataset for Counted {
-    type Sample = Row;
-
-    fn iter(&self) -> Result<Box<dyn SampleStream<Row>>, SampleError> {
-        let (first, step) = match get_worker_info() {
-            Some(info) if self.strided => (info.id, info.num_workers),
-            _ => (0, 1),
-        };
-        let fails = self.fails;
-        let samples = (first..self.len).step_by(step).map(move |i| match fails {
-            Some(bad) if bad == i => Err(SampleError::new("ValueError", format!("sample {i}"))),
-            _ => Ok(Row::here(i)),
-        });
-        Ok(Box::new(samples))
-    }
-}
-
-fn map_dataset(said: &Json) -> Arc<dyn Dataset<Sample = Row>> {
-    let fails = said["fails"].as_u64().map(|at| at as usize);
-    let rows = |len, first, fails| -> Arc<dyn Dataset<Sample = Row>> {
-        Arc::new(Numbered { len, first, fails })
-    };
-    let mut dataset = rows(number(&said["n"]), 0, fails);
-    if said["concat"].is_array() {
-        let more = numbers(&said["concat"]).into_iter().enumerate();
-        let more = more.map(|(at, len)| rows(len, 1000 * (at + 1), None));
-        let all = std::iter::once(dataset).chain(more).map(AnyDataset::from);
-        dataset = Arc::new(ConcatDataset::new(all).expect("datasets of one style"));
-    }
-    if said["subset"].is_array() {
-        let chosen: Vec<i64> = numbers(&said["subset"])
-            .into_iter()
-            .map(|i| i as i64)
-            .collect();
-        dataset = Arc::new(Subset::new(dataset, chosen));
-    }
-    dataset
-}
-
-/// A sampler, whose epoch may be set, and the generator that it was given.
-struct Chosen {
-    sampler: Arc<dyn Sampler>,
-    distributed: Option<Arc<DistributedSampler>>,
-    own: Option<SharedGenerator>,
-}
-
-fn chosen(said: &Json, len: usize, default: &SharedGenerator) -> Result<Chosen, EngineError> {
-    let name = said["name"].as_str().expect("a name");
-    let own = said["seed"].as_u64().filter(|_| name != "distributed");
-    let own = own.map(shared_generator);
-    let source = || match &own {
-        Some(own) => RandomSource::Generator(Arc::clone(own)),
-        None => RandomSource::Default(Arc::clone(default)),
-    };
-    let mut distributed = None;
-    let sampler: Arc<dyn Sampler> = match name {
-        "sequential" => Arc::new(SequentialSampler::new(len)),
-        "random" => {
-            let replacement = said["replacement"].as_bool().expect("a flag");
-            let count = said["num_samples"].as_i64();
-            Arc::new(RandomSampler::new(len, replacement, count, source())?)
-        }
-        "subset" => Arc::new(SubsetRandomSampler::new(
-            numbers(&said["indices"]),
-            source(),
-        )),
-        "weighted" => {
-            let weights = said["weights"].as_array().expect("weights").iter();
-            let weights: Vec<f64> = weights.filter_map(Json::as_f64).collect();
-            let count = said["num_samples"].as_i64().expect("a number");
-            Arc::new(WeightedRandomSampler::new(weights, count, true, source())?)
-        }
-        "distributed" => {
-            let (world, rank) = (number(&said["world"]) as i64, number(&said["rank"]) as i64);
-            let sampler = DistributedSampler::new(len, world, rank)?
-                .seed(number(&said["seed"]) as u64)
-                .shuffle(said["shuffle"].as_bool().expect("a flag"))
-                .drop_last(said["drop_last"].as_bool().expect("a flag"));
-            let sampler = Arc::new(sampler);
-            if said["set_epoch"] == true {
-                distributed = Some(Arc::clone(&sampler));
-            }
-            sampler
-        }
-        _ => Arc::new(numbers(&said["indices"])),
-    };
-    let own = match name {
-        "random" | "subset" | "weighted" => own,
-        _ => None,
-    };
-    Ok(Chosen {
-        sampler,
-        distributed,
-        own,
-    })
-}
-
-/// What is looked at beside the loader.
-struct Beside {
-    batched: bool,
-    stops: Vec<Option<usize>>,
+/// A loader, and what is looked at beside it.
+struct Made<F: Fetch> {
+    loader: DataLoader<F>,
     epochs: Vec<Arc<DistributedSampler>>,
     /// The loader's, the samplers', the default one; `None`: none was given, the default one is looked at.
     generators: Vec<Option<SharedGenerator>>,
     default: SharedGenerator,
+    /// How often the length of a stream was too short.
+    warned: usize,
 }
 
-fn one_epoch<F: Fetch<Batch = Rows>>(
-    loader: &mut DataLoader<F>,
-    batched: bool,
-    most: Option<usize>,
-) -> Json {
-    let mut iter = match loader.iter() {
-        Ok(iter) => iter,
-        Err(e) => return json!({"error": e.exception_kind().as_str()}),
-    };
-    let mut came = Vec::new();
-    for _ in 0..MOST_CALLS {
-        if most.is_some_and(|most| came.len() >= most) {
-            break;
+impl<F: Fetch> Made<F> {
+    fn len(&self) -> Json {
+        match self.loader.len() {
+            Ok(len) => json!(len),
+            Err(e) => json!(e.exception_kind().as_str()),
         }
-        came.push(match iter.next() {
-            None => break,
-            Some(Err(e)) => json!({"error": e.exception_kind().as_str()}),
-            Some(Ok(rows)) => {
-                let Row { worker, seed, .. } = rows[0];
-                let base = (worker >= 0).then(|| seed.wrapping_sub(worker));
-                let all = indices(&rows, batched);
-                let all = if batched { all } else { json!([all]) };
-                json!([all, worker, base])
-            }
-        });
     }
-    json!(came)
-}
 
-fn run<F: Fetch<Batch = Rows>>(mut loader: DataLoader<F>, beside: &Beside) -> Json {
-    let len = match loader.len() {
-        Ok(len) => json!(len),
-        Err(e) => json!(e.exception_kind().as_str()),
-    };
-    let mut epochs = Vec::new();
-    for (number, most) in beside.stops.iter().enumerate() {
-        for sampler in &beside.epochs {
+    fn begin_epoch(&self, number: usize) {
+        for sampler in &self.epochs {
             sampler.set_epoch(number as u64);
         }
-        epochs.push(one_epoch(&mut loader, beside.batched, *most));
     }
-    let generators = beside.generators.iter().map(Option::as_ref).chain([None]);
-    let drawn = generators.map(|one| lock_generator(one.unwrap_or(&beside.default)).random_i64());
-    let drawn: Vec<i64> = drawn.collect();
-    json!({"len": len, "epochs": epochs, "next_i64": drawn})
+
+    fn count_warnings(&mut self) {
+        let warnings = self.loader.take_warnings();
+        let of_length = |text: &&String| text.starts_with("Length of IterableDataset");
+        self.warned += warnings.iter().filter(of_length).count();
+    }
+
+    /// Makes everything anew, and loads the state, as text, into it.
+    fn saved(&mut self, make: &Make<'_, F>, state: &LoaderState, workers: Option<usize>) {
+        let text = serde_json::to_string(state).expect("a state is plain data");
+        self.count_warnings();
+        let mut new = make(OTHER_SEEDS, workers).expect("it was made before");
+        new.len();
+        let state: LoaderState = serde_json::from_str(&text).expect("it was just written");
+        new.loader.load_state_dict(state).expect("it fits");
+        new.warned = self.warned;
+        *self = new;
+    }
 }
 
-/// What was given is checked as PyTorch checks it, in its order.
-fn check_arguments(program: &Json, iterable: bool) -> Result<(), EngineError> {
-    let mut given = arguments(&program["args"], iterable);
-    for (name, field) in [
-        ("sampler", &mut given.sampler),
-        ("batch_sampler", &mut given.batch_sampler),
-    ] {
-        if program.get(name).is_some() {
-            *field = PyArg::Other("object".to_owned());
-        }
-    }
-    given.check()
+/// Makes a program's loader: with what is mixed into the seeds, and with another number of workers than the program says.
+type Make<'a, F> = dyn Fn(u64, Option<usize>) -> Result<Made<F>, EngineError> + 'a;
+
+/// A program, as far as it is not in its loader.
+struct Program<'a> {
+    stops: Vec<Option<usize>>,
+    resume: &'a [Json],
+    /// Batches are described in full.
+    whole: bool,
+    warned: bool,
 }
 
-/// How many batches are taken of each epoch.
-fn stops(program: &Json) -> Vec<Option<usize>> {
-    let stops = program["stops"].as_array().expect("epochs").iter();
-    stops
-        .map(|stop| stop.as_u64().map(|most| most as usize))
-        .collect()
-}
-
-fn answer(program: &Json) -> Result<Json, EngineError> {
-    let (said, args) = (&program["dataset"], &program["args"]);
-    let seed = program["seed"].as_u64().expect("a seed");
-    let (default, own) = match program["rng"].as_str() {
-        Some("default") => (shared_generator(seed), None),
-        _ => (shared_generator(999), Some(shared_generator(seed))),
-    };
-    let is_map = said["kind"] == "map";
-    let dataset = is_map.then(|| map_dataset(said));
-    let len = dataset.as_ref().map_or(0, |dataset| dataset.len());
-    let mut beside = Beside {
-        batched: args.get("batch_size").is_none_or(|size| !size.is_null())
-            || program["batch_sampler"].is_object(),
-        stops: stops(program),
-        epochs: Vec::new(),
-        generators: vec![own.clone()],
-        default: Arc::clone(&default),
-    };
-    let mut take = |name: &str| -> Result<Option<Arc<dyn Sampler>>, EngineError> {
-        let Some(said) = program.get(name) else {
-            return Ok(None);
-        };
-        let chosen = chosen(said, len, &default)?;
-        beside.generators.push(chosen.own);
-        beside.epochs.extend(chosen.distributed);
-        Ok(Some(chosen.sampler))
-    };
-    let sampler = take("sampler")?;
-    let batch_sampler: Option<Arc<dyn BatchSource>> = match take("batch_sampler")? {
-        None => None,
-        Some(sampler) => {
-            let said = &program["batch_sampler"];
-            let drop_last = said["drop_last"].as_bool().expect("a flag");
-            let made = BatchSampler::new(sampler, number(&said["batch_size"]) as i64, drop_last)?;
-            Some(Arc::new(made))
+impl<'a> Program<'a> {
+    fn of(said: &'a Json) -> Self {
+        let stops = said["stops"].as_array().expect("epochs").iter();
+        // A state does not tell which of the yielded batches were errors, of which PyTorch counts none.
+        let dataset = &said["dataset"];
+        let may_raise = dataset["fails"].is_u64()
+            || dataset["samples"].is_object()
+            || said["init"]["fails"].is_u64();
+        let is_resumed = said["resume"].as_array().is_some_and(|all| !all.is_empty());
+        Self {
+            stops: stops
+                .map(|stop| stop.as_u64().map(|most| most as usize))
+                .collect(),
+            resume: said["resume"].as_array().map_or(&[], Vec::as_slice),
+            whole: said["dataset"]["samples"].is_object(),
+            warned: said["dataset"]["length"].is_u64() && !(is_resumed && may_raise),
         }
-    };
-    check_arguments(program, !is_map)?;
-    /// The rest, which is the same for both styles.
-    macro_rules! finished {
-        ($builder:expr) => {{
-            let mut builder = $builder.default_generator(Arc::clone(&beside.default));
-            if let Some(own) = own {
-                builder = builder.generator(own);
-            }
-            configure(builder, args)
-        }};
     }
-    match dataset {
-        Some(dataset) => {
-            let mut builder = finished!(LoaderBuilder::new(dataset));
-            if let Some(sampler) = sampler {
-                builder = builder.sampler(sampler);
-            }
-            if let Some(batches) = batch_sampler {
-                builder = builder.batch_sampler(batches);
-            }
-            if beside.batched {
-                Ok(run(builder.collate_fn(list).build()?, &beside))
-            } else {
-                Ok(run(builder.collate_fn(Convert(alone)).build()?, &beside))
+
+    /// Where epoch `number` is stopped in order to be saved.
+    fn points(&self, number: usize) -> impl Iterator<Item = &'a Json> {
+        let here = move |point: &&Json| point["epoch"].as_u64() == Some(number as u64);
+        self.resume.iter().filter(here)
+    }
+
+    fn run<F: Fetch<Batch = Value>>(&self, make: &Make<'_, F>) -> Result<Json, EngineError> {
+        let mut made = make(0, None)?;
+        let len = made.len();
+        let mut epochs = Vec::new();
+        for (number, most) in self.stops.iter().enumerate() {
+            made.begin_epoch(number);
+            epochs.push(self.epoch(&mut made, make, number, most.unwrap_or(usize::MAX)));
+            if let Some(point) = self.points(number).find(|point| point["after"].is_null()) {
+                let state = made.loader.state_dict();
+                made.saved(make, &state, workers(point));
             }
         }
-        None => {
-            let stream = Counted {
-                len: number(&said["n"]),
-                strided: said["kind"] == "strided",
-                fails: said["fails"].as_u64().map(|at| at as usize),
+        made.count_warnings();
+        let generators = made.generators.iter().map(Option::as_ref).chain([None]);
+        let drawn = generators.map(|one| lock_generator(one.unwrap_or(&made.default)).random_i64());
+        let drawn: Vec<i64> = drawn.collect();
+        let mut out = json!({"len": len, "epochs": epochs, "next_i64": drawn});
+        if self.warned {
+            out["warned"] = json!(made.warned);
+        }
+        Ok(out)
+    }
+
+    fn epoch<F: Fetch<Batch = Value>>(
+        &self,
+        made: &mut Made<F>,
+        make: &Make<'_, F>,
+        number: usize,
+        most: usize,
+    ) -> Json {
+        let mut came = Vec::new();
+        let mut points = self.points(number).filter(|point| point["after"].is_u64());
+        loop {
+            let point = points.next();
+            let until = point.map_or(usize::MAX, |point| super::rows::number(&point["after"]));
+            let state = match made.loader.iter() {
+                Err(e) => return json!({"error": e.exception_kind().as_str()}),
+                Ok(mut iter) => {
+                    self.take(&mut iter, &mut came, most.min(until));
+                    iter.state_dict()
+                }
             };
-            let builder = finished!(LoaderBuilder::iterable(Arc::new(stream)));
-            if beside.batched {
-                Ok(run(builder.collate_fn(list).build()?, &beside))
-            } else {
-                Ok(run(builder.collate_fn(Convert(alone)).build()?, &beside))
-            }
+            let Some(point) = point else {
+                return json!(came);
+            };
+            made.saved(make, &state, workers(point));
+            made.begin_epoch(number);
         }
+    }
+
+    /// Takes batches until there are `most`.
+    fn take<F: Fetch<Batch = Value>>(
+        &self,
+        iter: &mut LoaderIter<'_, F>,
+        came: &mut Vec<Json>,
+        most: usize,
+    ) {
+        while came.len() < most.min(MOST_CALLS) {
+            came.push(match iter.next() {
+                None => return,
+                Some(Err(e)) if self.whole => {
+                    let text = cause(&e).to_string();
+                    let line = text.lines().next_back().unwrap_or_default();
+                    let line = line.strip_suffix(": ").unwrap_or(line);
+                    let line = line.strip_suffix(ADDED).unwrap_or(line);
+                    json!({"error": e.exception_kind().as_str(), "text": line})
+                }
+                Some(Err(e)) => json!({"error": e.exception_kind().as_str()}),
+                Some(Ok(batch)) if self.whole => json!({"batch": describe(&batch)}),
+                Some(Ok(batch)) => rows(&batch),
+            });
+        }
+    }
+}
+
+/// Workers from that point on, if they are others.
+fn workers(point: &Json) -> Option<usize> {
+    point["workers"].as_u64().map(|count| count as usize)
+}
+
+/// What went wrong in a worker, without where.
+fn cause(error: &EngineError) -> &EngineError {
+    match error {
+        EngineError::Worker { cause, .. } => cause,
+        other => other,
+    }
+}
+
+/// `[indices, worker, base seed]`
+fn rows(batch: &Value) -> Json {
+    let Value::List(rows) = batch else {
+        panic!("a batch of rows is a list");
+    };
+    let part = |row: &Value, at: usize| match row {
+        Value::Tuple(parts) => match parts[at] {
+            Value::Int(part) => part,
+            _ => panic!("parts of a row are numbers"),
+        },
+        _ => panic!("a row is a tuple"),
+    };
+    let indices: Vec<i64> = rows.iter().map(|row| part(row, 0)).collect();
+    let (worker, seed) = (part(&rows[0], 1), part(&rows[0], 2));
+    let base = (worker >= 0).then(|| seed.wrapping_sub(worker));
+    json!([indices, worker, base])
+}
+
+fn with<F: Fetch>(parts: Parts, loader: DataLoader<F>) -> Made<F> {
+    Made {
+        loader,
+        epochs: parts.epochs,
+        generators: parts.generators,
+        default: parts.default,
+        warned: 0,
+    }
+}
+
+fn of_map(
+    program: &Json,
+    dataset: &Map,
+    salt: u64,
+    workers: Option<usize>,
+) -> Result<Made<impl Fetch<Batch = Value> + use<>>, EngineError> {
+    let parts = Parts::of(program, dataset.len(), salt, workers)?;
+    check_arguments(program, &parts.args, false)?;
+    let mut builder = parts.configured(LoaderBuilder::new(Arc::clone(dataset)), program);
+    if let Some(sampler) = &parts.sampler {
+        builder = builder.sampler(Arc::clone(sampler));
+    }
+    if let Some(batches) = &parts.batch_sampler {
+        builder = builder.batch_sampler(Arc::clone(batches));
+    }
+    let loader = builder.build()?;
+    Ok(with(parts, loader))
+}
+
+fn of_stream(
+    program: &Json,
+    stream: &Streamed,
+    salt: u64,
+    workers: Option<usize>,
+) -> Result<Made<impl Fetch<Batch = Value> + use<>>, EngineError> {
+    let parts = Parts::of(program, 0, salt, workers)?;
+    check_arguments(program, &parts.args, true)?;
+    let builder = parts.configured(LoaderBuilder::iterable(Arc::clone(stream)), program);
+    let loader = builder.build()?;
+    Ok(with(parts, loader))
+}
+
+fn answer(said: &Json) -> Result<Json, EngineError> {
+    let program = Program::of(said);
+    if said["dataset"]["kind"] == "map" {
+        let dataset = map_dataset(&said["dataset"]);
+        program.run(&|salt, workers| of_map(said, &dataset, salt, workers))
+    } else {
+        let stream = stream(&said["dataset"]);
+        program.run(&|salt, workers| of_stream(said, &stream, salt, workers))
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use loadscope_trace::{BatchId, Stage};
 
 use super::super::DataLoader;
-use super::{LoaderIter, Source, Turn, tell_dispatch};
+use super::told::tell_dispatch;
+use super::{LoaderIter, Source, Turn};
 use crate::batch::Batch as _;
 use crate::caught::caught;
 use crate::collate::CollateSite;
@@ -30,7 +31,12 @@ impl<F: Fetch> LoaderIter<'_, F> {
             };
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
-                Some(Err(e)) => return self.raise(e),
+                // It was raised before the state was saved.
+                Some(Err(_)) if self.behind.failed(*next) => continue,
+                Some(Err(e)) => {
+                    self.progress.note(*next, 0);
+                    return self.raise(e);
+                }
                 None => return Turn::End,
             };
             let idx = *next;

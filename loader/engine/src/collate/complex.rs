@@ -1,0 +1,61 @@
+//! Complex numbers in batches of numbers.
+
+use loadscope_words::say;
+use tch::{Kind, Tensor};
+
+use crate::error::EngineError;
+use crate::value::{DType, Value, new_tensor, torch_error};
+
+/// A tensor of the complex `dtype` of real and imaginary parts.
+pub(super) fn tensor(parts: &[[f64; 2]], dtype: DType) -> Result<Tensor, EngineError> {
+    let numbers = new_tensor(&[parts.len() as i64], Kind::ComplexDouble, |bytes| {
+        let slots = bytes.chunks_exact_mut(size_of::<f64>());
+        for (slot, part) in slots.zip(parts.iter().flatten()) {
+            slot.copy_from_slice(&part.to_ne_bytes());
+        }
+    });
+    numbers
+        .and_then(|numbers| dtype.convert(&numbers))
+        .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
+}
+
+/// True for a dtype of complex numbers.
+pub(super) fn is_complex(dtype: DType) -> bool {
+    matches!(
+        dtype,
+        DType::Kind(Kind::ComplexHalf | Kind::ComplexFloat | Kind::ComplexDouble)
+    )
+}
+
+/// Both parts of a tensor of one number, if it is complex.
+pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, EngineError> {
+    if !DType::of(element).is_some_and(is_complex) {
+        return Ok(None);
+    }
+    let read = || {
+        let number = element.f_detach()?.f_resolve_conj()?;
+        let pair = number.f_to_kind(Kind::ComplexDouble)?.f_view_as_real()?;
+        Ok(Some([
+            pair.f_double_value(&[0])?,
+            pair.f_double_value(&[1])?,
+        ]))
+    };
+    read().map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
+}
+
+/// `float(value)` of a complex number, as a tensor of floats takes it: NumPy's scalars give their real part (with a warning), tensors
+/// only if that is all there is, and arrays refuse.
+///
+/// # Errors
+/// RuntimeError for a tensor with an imaginary part, TypeError for an array.
+pub(super) fn real_part(value: &Value, [real, imaginary]: [f64; 2]) -> Result<f64, EngineError> {
+    match value {
+        Value::Array(_) => Err(EngineError::type_error(
+            "float() argument must be a string or a real number, not 'complex'",
+        )),
+        Value::Tensor(_) if imaginary != 0.0 => Err(EngineError::runtime(
+            "value cannot be converted to type double without overflow",
+        )),
+        _ => Ok(real),
+    }
+}

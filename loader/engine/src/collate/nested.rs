@@ -1,0 +1,96 @@
+//! A tensor of a sequence of sequences, as `torch.as_tensor` makes it.
+
+use loadscope_words::say;
+use tch::Tensor;
+
+use super::containers::{Asked, elements};
+use super::numbers;
+use crate::error::EngineError;
+use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
+
+/// The first element of each sequence says how deep and how long all are, all elements say the dtype.
+pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, EngineError> {
+    let mut sizes = vec![items.len()];
+    if let Some(first) = items.first() {
+        measure(first, &mut sizes)?;
+    }
+    let dtype = numbers::dtype_of_all(&items)?;
+    let mut leaves = Vec::new();
+    // PyTorch does not look at elements of which there are none.
+    if !sizes.contains(&0) {
+        spread(items, &sizes, 0, &mut leaves)?;
+    }
+    let sizes: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
+    numbers::of_dtype(&leaves, dtype)?
+        .f_reshape(&sizes)
+        .map_err(|e| torch_error(say!("make a tensor of numbers"), &e))
+}
+
+/// Adds the lengths of the sequences that begin with this value.
+fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), EngineError> {
+    let items = match value {
+        Value::List(items)
+        | Value::Tuple(items)
+        | Value::Sequence(Sequence { items, .. })
+        | Value::NamedTuple(NamedTuple { items, .. }) => {
+            sizes.push(items.len());
+            items
+        }
+        Value::Str(text) | Value::Scalar(NumpyScalar::Str(text)) => {
+            sizes.push(text.len());
+            return match text.is_empty() {
+                true => Ok(()),
+                // The first character of a text is a text.
+                false => Err(EngineError::value_error("too many dimensions 'str'")),
+            };
+        }
+        Value::Bytes(bytes) | Value::Scalar(NumpyScalar::Bytes(bytes)) => {
+            sizes.push(bytes.len());
+            return Ok(());
+        }
+        Value::Array(array) if array.shape().is_empty() => {
+            return Err(EngineError::type_error("len() of unsized object"));
+        }
+        Value::Array(array) => {
+            let shape = array.shape();
+            let until_none = shape.iter().position(|&size| size == 0);
+            let seen = until_none.map_or(shape.len(), |none| none + 1);
+            let shape = shape.iter().take(seen);
+            sizes.extend(shape.filter_map(|&size| usize::try_from(size).ok()));
+            match array {
+                NdArray::Other { items, .. } => items,
+                NdArray::Numbers(_) => return Ok(()),
+            }
+        }
+        _ => return Ok(()),
+    };
+    items.first().map_or(Ok(()), |first| measure(first, sizes))
+}
+
+/// Adds all elements, row by row.
+fn spread(
+    items: Vec<Value>,
+    sizes: &[usize],
+    dim: usize,
+    leaves: &mut Vec<Value>,
+) -> Result<(), EngineError> {
+    let Some((expected, inside)) = sizes.split_first() else {
+        return Ok(());
+    };
+    if items.len() != *expected {
+        return Err(EngineError::value_error(format!(
+            "expected sequence of length {expected} at dim {dim} (got {})",
+            items.len()
+        )));
+    }
+    if inside.is_empty() {
+        leaves.extend(items);
+        return Ok(());
+    }
+    for item in items {
+        let row = elements(item, Asked::Items);
+        let row = row.map_err(|_| EngineError::type_error("not a sequence"))?;
+        spread(row, inside, dim + 1, leaves)?;
+    }
+    Ok(())
+}

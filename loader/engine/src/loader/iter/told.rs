@@ -1,0 +1,37 @@
+//! What an epoch tells of its tasks.
+
+use loadscope_trace::{BatchId, EventKind, Level, Message, WorkerId};
+
+use crate::error::EngineError;
+use crate::fetch::Request;
+use crate::probe::Probe;
+
+pub(super) fn tell_dispatch(
+    probe: &Probe,
+    batch: BatchId,
+    worker: Option<WorkerId>,
+    request: &Request,
+) {
+    probe.transition(|| {
+        let indices: Vec<u64> = request.indices().iter().map(|i| *i as u64).collect();
+        EventKind::dispatched(batch, worker, indices)
+    });
+}
+
+pub(super) fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> Message {
+    let sample = match error {
+        EngineError::Worker { sample, .. } => sample.map(|s| s as u64),
+        _ => None,
+    };
+    let mut text = error.to_string();
+    if error.is_stop_iteration() {
+        text.push_str(". PyTorch ends the epoch here without a word, and this batch is lost");
+    }
+    Message {
+        level: Level::Error,
+        text,
+        about: Some(about),
+        worker,
+        sample,
+    }
+}

@@ -1,0 +1,270 @@
+//! What programs drawn by seed consist of: their datasets and samplers.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use loadscope_engine::dataset::{
+    AnyDataset, ChainDataset, ConcatDataset, Dataset, IterableDataset, SampleClock, SampleError,
+    SampleStream, SplitLength, Subset, random_split,
+};
+use loadscope_engine::rng::{Generator, SharedGenerator, shared_generator};
+use loadscope_engine::sampler::{
+    DistributedSampler, RandomSampler, RandomSource, Sampler, SequentialSampler,
+    SubsetRandomSampler, WeightedRandomSampler,
+};
+use loadscope_engine::value::Value;
+use loadscope_engine::{EngineError, get_worker_info};
+use serde_json::Value as Json;
+
+use super::rows::{number, numbers};
+use super::samples;
+
+thread_local! {
+    /// What `worker_init_fn` adds to all samples of a worker.
+    static OFFSET: Cell<i64> = const { Cell::new(0) };
+}
+
+/// `worker_init_fn`
+pub fn init(said: &Json) -> impl Fn(usize) -> Result<(), SampleError> + Send + Sync + 'static {
+    let fails = said["fails"].as_u64();
+    let offset = said["offset"].as_i64().unwrap_or(0);
+    move |worker| {
+        if fails == Some(worker as u64) {
+            return Err(SampleError::new("RuntimeError", "init boom"));
+        }
+        OFFSET.set(offset);
+        Ok(())
+    }
+}
+
+/// Sample i: what the template makes of it, or a row `(i, worker, seed)`.
+fn sample(template: &Json, i: usize) -> Value {
+    let i = i as i64 + OFFSET.get();
+    if !template.is_null() {
+        return samples::made(template, i);
+    }
+    let info = get_worker_info();
+    let worker = info.map_or(-1, |info| info.id as i64);
+    let seed = info.map_or(-1, |info| info.seed as i64);
+    Value::Tuple([i, worker, seed].map(Value::Int).into())
+}
+
+/// Sample i is that of `i + first`; one may raise.
+struct Rows {
+    len: usize,
+    first: usize,
+    fails: Option<usize>,
+    template: Json,
+}
+
+impl Dataset for Rows {
+    type Sample = Value;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize, _: &mut SampleClock) -> Result<Value, SampleError> {
+        if index >= self.len {
+            let text = format!("{index} out of {}", self.len);
+            return Err(SampleError::new("IndexError", text));
+        }
+        if Some(index) == self.fails {
+            return Err(SampleError::new("ValueError", format!("sample {index}")));
+        }
+        Ok(sample(&self.template, index + self.first))
+    }
+}
+
+/// All workers yield the same, or each has its share; one sample may raise.
+struct Stream {
+    len: usize,
+    first: usize,
+    strided: bool,
+    fails: Option<usize>,
+    /// What it says of its length.
+    told: Option<usize>,
+    template: Json,
+}
+
+impl IterableDataset for Stream {
+    type Sample = Value;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<Value>>, SampleError> {
+        let (begin, step) = match get_worker_info() {
+            Some(info) if self.strided => (info.id, info.num_workers),
+            _ => (0, 1),
+        };
+        let (fails, first, template) = (self.fails, self.first, self.template.clone());
+        let samples = (begin..self.len).step_by(step).map(move |i| match fails {
+            Some(bad) if bad == i => Err(SampleError::new("ValueError", format!("sample {i}"))),
+            _ => Ok(sample(&template, i + first)),
+        });
+        Ok(Box::new(samples))
+    }
+
+    fn len(&self) -> Option<usize> {
+        self.told
+    }
+}
+
+pub type Map = Arc<dyn Dataset<Sample = Value>>;
+
+/// The map-style dataset of a program.
+pub fn map_dataset(said: &Json) -> Map {
+    let fails = said["fails"].as_u64().map(|at| at as usize);
+    let template = &said["samples"];
+    if said["tree"].is_object() {
+        return tree(&said["tree"], template);
+    }
+    let mut dataset = rows(number(&said["n"]), 0, fails, template);
+    if said["concat"].is_array() {
+        let more = numbers(&said["concat"]).into_iter().enumerate();
+        let more = more.map(|(at, len)| rows(len, 1000 * (at + 1), None, template));
+        dataset = concat(std::iter::once(dataset).chain(more));
+    }
+    if said["subset"].is_array() {
+        dataset = subset(dataset, &said["subset"]);
+    }
+    dataset
+}
+
+fn rows(len: usize, first: usize, fails: Option<usize>, template: &Json) -> Map {
+    Arc::new(Rows {
+        len,
+        first,
+        fails,
+        template: template.clone(),
+    })
+}
+
+fn concat(all: impl Iterator<Item = Map>) -> Map {
+    let all = ConcatDataset::new(all.map(AnyDataset::from));
+    Arc::new(all.expect("datasets of one style"))
+}
+
+fn subset(dataset: Map, indices: &Json) -> Map {
+    let chosen: Vec<i64> = numbers(indices).into_iter().map(|i| i as i64).collect();
+    Arc::new(Subset::new(dataset, chosen))
+}
+
+/// Datasets inside of datasets.
+fn tree(said: &Json, template: &Json) -> Map {
+    let inner = || tree(&said["of"], template);
+    match said["op"].as_str().expect("a name") {
+        "rows" => rows(number(&said["n"]), number(&said["first"]), None, template),
+        "concat" => {
+            let all = said["of"].as_array().expect("a list").iter();
+            concat(all.map(|one| tree(one, template)))
+        }
+        "subset" => subset(inner(), &said["indices"]),
+        _ => {
+            let lengths = said["lengths"].as_array().expect("a list").iter();
+            let lengths: Vec<SplitLength> = lengths
+                .map(|one| match one.as_i64() {
+                    Some(count) => count.into(),
+                    None => one.as_f64().expect("a number").into(),
+                })
+                .collect();
+            let mut generator = Generator::new(number(&said["seed"]) as u64);
+            let split = random_split(inner(), &lengths, &mut generator).expect("lengths that fit");
+            let mut parts = split.subsets;
+            Arc::new(parts.swap_remove(number(&said["part"])))
+        }
+    }
+}
+
+pub type Streamed = Arc<dyn IterableDataset<Sample = Value>>;
+
+/// The stream of a program, and those behind it.
+pub fn stream(said: &Json) -> Streamed {
+    let one = |at: usize, len: usize| -> Streamed {
+        let fails = said["fails"].as_u64().filter(|_| at == 0);
+        Arc::new(Stream {
+            len,
+            first: 1000 * at,
+            strided: said["kind"] == "strided",
+            fails: fails.map(|fails| fails as usize),
+            told: said["length"].as_u64().map(|len| len as usize),
+            template: said["samples"].clone(),
+        })
+    };
+    let first = one(0, number(&said["n"]));
+    if !said["chain"].is_array() {
+        return first;
+    }
+    let more = numbers(&said["chain"]).into_iter().enumerate();
+    let more = more.map(|(at, len)| one(at + 1, len));
+    let all = std::iter::once(first).chain(more).map(AnyDataset::from);
+    Arc::new(ChainDataset::new(all))
+}
+
+/// A sampler, whose epoch may be set, and the generator that it was given.
+pub struct Chosen {
+    pub sampler: Arc<dyn Sampler>,
+    pub distributed: Option<Arc<DistributedSampler>>,
+    pub own: Option<SharedGenerator>,
+}
+
+/// The sampler of a program; `salt` is mixed into the seed of its own generator.
+pub fn chosen(
+    said: &Json,
+    len: usize,
+    default: &SharedGenerator,
+    salt: u64,
+) -> Result<Chosen, EngineError> {
+    let name = said["name"].as_str().expect("a name");
+    let own = said["seed"].as_u64().filter(|_| name != "distributed");
+    let own = own.map(|seed| shared_generator(seed ^ salt));
+    let source = || match &own {
+        Some(own) => RandomSource::Generator(Arc::clone(own)),
+        None => RandomSource::Default(Arc::clone(default)),
+    };
+    let mut distributed = None;
+    let sampler: Arc<dyn Sampler> = match name {
+        "sequential" => Arc::new(SequentialSampler::new(len)),
+        "random" => {
+            let replacement = said["replacement"].as_bool().expect("a flag");
+            let count = said["num_samples"].as_i64();
+            Arc::new(RandomSampler::new(len, replacement, count, source())?)
+        }
+        "subset" => Arc::new(SubsetRandomSampler::new(
+            numbers(&said["indices"]),
+            source(),
+        )),
+        "weighted" => {
+            let weights = said["weights"].as_array().expect("weights").iter();
+            let weights: Vec<f64> = weights.filter_map(Json::as_f64).collect();
+            let count = said["num_samples"].as_i64().expect("a number");
+            Arc::new(WeightedRandomSampler::new(weights, count, true, source())?)
+        }
+        "distributed" => {
+            let (world, rank) = (number(&said["world"]) as i64, number(&said["rank"]) as i64);
+            let sampler = DistributedSampler::new(len, world, rank)?
+                .seed(number(&said["seed"]) as u64)
+                .shuffle(said["shuffle"].as_bool().expect("a flag"))
+                .drop_last(said["drop_last"].as_bool().expect("a flag"));
+            let sampler = Arc::new(sampler);
+            if said["set_epoch"] == true {
+                distributed = Some(Arc::clone(&sampler));
+            }
+            sampler
+        }
+        _ => Arc::new(numbers(&said["indices"])),
+    };
+    let own = match name {
+        "random" | "subset" | "weighted" => own,
+        _ => None,
+    };
+    Ok(Chosen {
+        sampler,
+        distributed,
+        own,
+    })
+}
+
+/// Whether programs with this sampler draw from the default generator.
+pub fn draws_from_default(said: &Json) -> bool {
+    let name = said["name"].as_str().unwrap_or_default();
+    matches!(name, "random" | "subset" | "weighted") && said["seed"].is_null()
+}

@@ -1,0 +1,60 @@
+//! A sampler that fails in the middle of an epoch.
+
+use std::sync::Arc;
+
+use loadscope_engine::dataset::ListDataset;
+use loadscope_engine::sampler::{IndexIter, Sampler};
+use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState};
+
+use super::support::within;
+
+/// Fails in place of its seventh index.
+struct Failing;
+
+impl Sampler for Failing {
+    fn len(&self) -> usize {
+        12
+    }
+
+    fn iter(&self) -> IndexIter {
+        let fails = || EngineError::runtime("no more");
+        Box::new((0..12).map(move |i| if i < 6 { Ok(i) } else { Err(fails()) }))
+    }
+}
+
+/// PyTorch loses the batch that is handed out when the sampler fails, and goes on with those that were asked for before.
+#[test]
+fn a_sampler_that_fails_is_told_of_once() {
+    let loader = |num_workers: usize| {
+        let numbers: ListDataset<usize> = (0..12).collect();
+        LoaderBuilder::new(Arc::new(numbers))
+            .num_workers(num_workers)
+            .sampler(Arc::new(Failing))
+            .collate_fn(Ok::<Vec<usize>, EngineError>)
+            .build()
+            .expect("it is well formed")
+    };
+    type Told = Vec<Result<usize, ()>>;
+    fn told<F: Fetch<Batch = Vec<usize>>>(
+        loader: &mut DataLoader<F>,
+        most: usize,
+    ) -> (Told, LoaderState) {
+        let mut iter = loader.iter().expect("an epoch");
+        let batches = iter.by_ref().take(most);
+        let told = batches.map(|batch| batch.map(|b| b.into_batch()[0]).map_err(|_| ()));
+        (told.collect(), iter.state_dict())
+    }
+    within(60, move || {
+        for num_workers in [0, 1, 2] {
+            let (whole, _) = told(&mut loader(num_workers), 20);
+            assert_eq!(whole.iter().filter(|one| one.is_err()).count(), 1);
+            for most in 0..=whole.len() {
+                let (mut got, state) = told(&mut loader(num_workers), most);
+                let mut other = loader(num_workers);
+                other.load_state_dict(state).expect("it fits");
+                got.extend(told(&mut other, 20).0);
+                assert_eq!(got, whole, "{num_workers} workers, saved at {most}");
+            }
+        }
+    });
+}
