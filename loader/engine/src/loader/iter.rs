@@ -241,7 +241,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             && self.loader.options.in_order
             && let Some(idx) = scheduler.ready()
         {
-            self.loader.probe.enter(self.id(idx), Stage::Ready);
+            self.loader.probe.enter_next(self.id(idx), Stage::Ready);
         }
         Ok(Some(turn))
     }
@@ -252,7 +252,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let probe = &self.loader.probe;
         match made {
             Ok(Produced::Batch(batch, lease)) => {
-                probe.enter(id, Stage::Training);
+                probe.enter_next(id, Stage::Training);
                 self.training = Some(id);
                 self.num_yielded += 1;
                 self.warn_of_length();
@@ -340,12 +340,13 @@ impl<F: Fetch> Iterator for LoaderIter<'_, F> {
         if self.ended {
             return None;
         }
-        if let Some(batch) = self.training.take() {
-            self.loader.probe.enter(batch, Stage::Done);
+        match self.training.take() {
+            Some(batch) => {
+                self.loader.probe.enter_next(batch, Stage::Done);
+                self.loader.probe.consumer_at_once(true);
+            }
+            None => self.loader.probe.consumer_waits(),
         }
-        self.loader
-            .probe
-            .emit(|| EventKind::Consumer { waiting: true });
         let turn = match self.source {
             Source::Single { .. } => self.next_single(),
             Source::Threads { .. } => self.next_threaded(),
@@ -369,10 +370,7 @@ impl<F: Fetch> Drop for LoaderIter<'_, F> {
 }
 
 fn tell_dispatch(probe: &Probe, batch: BatchId, worker: Option<WorkerId>, request: &Request) {
-    probe.transition(|| {
-        let indices: Vec<u64> = request.indices().iter().map(|i| *i as u64).collect();
-        EventKind::dispatched(batch, worker, indices)
-    });
+    probe.dispatch(batch, worker, request.indices());
 }
 
 fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> Message {
