@@ -60,9 +60,14 @@ impl Indices {
             return Self::InStep(0);
         };
         let step = second.wrapping_sub(*first);
-        let in_step = |pair: &[usize; 2]| pair[1].wrapping_sub(pair[0]) == step;
-        // Most shuffled batches show within a few indices that they are.
-        if indices.array_windows().take(8).all(in_step) && indices.array_windows().all(in_step) {
+        // Written so that several are compared at a time; most shuffled batches show within the first few that they are.
+        let differ = |from: &[usize], to: &[usize]| {
+            let steps = from.iter().zip(to);
+            steps.fold(0, |all, (one, next)| all | (next.wrapping_sub(*one) ^ step))
+        };
+        let few = indices.len().min(8);
+        if differ(&indices[..few - 1], &indices[1..few]) == 0 && differ(indices, &indices[1..]) == 0
+        {
             return Self::InStep(step as u64);
         }
         match indices.iter().fold(0, |all, index| all | index) >> 32 {
