@@ -78,7 +78,7 @@ pub use fetch::{
 };
 pub use gate::Gate;
 pub use loader::{Arguments, DataLoader, LoaderBuilder, LoaderIter, LoaderOptions, LoaderState};
-pub use probe::{ContentPolicy, Probe};
+pub use probe::{ContentPolicy, Events, Probe};
 pub use run::{RunControl, RunHandle, start};
 pub use worker::WorkerInitFn;
 pub use worker_info::{WorkerInfo, get_worker_info, with_worker_rng};

@@ -1,16 +1,24 @@
 //! The probe: how the engine tells what it does. Off, it costs one branch; on, it never blocks the loader: when they are not read
 //! fast enough, events are counted and dropped.
 
+mod buffer;
+mod events;
+mod record;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use loadscope_trace::{BatchId, Event, EventKind, Level, Message, Nanos, RunId, Stage};
+use loadscope_trace::{
+    BatchId, EventKind, Fetched, Level, Message, SampleTiming, Stage, StageTiming, WorkerId,
+};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Stamp};
 use crate::gate::Gate;
 use crate::sync::AtomicBool;
+use buffer::{Outlet, Writer};
+pub use events::Events;
+use record::Told;
 
 /// How much work may go into looking inside the batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,10 +39,10 @@ pub struct Probe {
 
 #[derive(Debug)]
 struct Shared {
-    tx: Sender<Event>,
+    outlet: Arc<Outlet>,
+    /// Gone with the last probe.
+    _alive: Arc<()>,
     clock: Clock,
-    run: RunId,
-    dropped: AtomicU64,
     content: ContentPolicy,
     /// Nanoseconds for which contents may be looked at whatever the policy's share.
     grace: AtomicI64,
@@ -49,14 +57,16 @@ impl Probe {
         Self::default()
     }
 
-    /// Tells everything on the channel that is returned with it, which holds at most `capacity` events.
-    pub fn new(clock: Clock, content: ContentPolicy, capacity: usize) -> (Self, Receiver<Event>) {
-        let (tx, rx) = bounded(capacity);
+    /// Tells everything to who takes the events that are returned with it; at most `capacity` of 24 bytes each may wait there, and
+    /// what is larger counts as several.
+    pub fn new(clock: Clock, content: ContentPolicy, capacity: usize) -> (Self, Events) {
+        let (outlet, joined) = Outlet::new(capacity);
+        let alive = Arc::new(());
+        let events = Events::new(Arc::clone(&outlet), Arc::downgrade(&alive), joined);
         let shared = Shared {
-            tx,
+            outlet,
+            _alive: alive,
             clock,
-            run: RunId(0),
-            dropped: AtomicU64::new(0),
             content,
             grace: AtomicI64::new(GRACE),
         };
@@ -65,7 +75,7 @@ impl Probe {
             gate: None,
             done: Arc::default(),
         };
-        (probe, rx)
+        (probe, events)
     }
 
     /// The same probe with a gate that every change of stage passes.
@@ -144,29 +154,103 @@ impl Probe {
 
     /// Events lost and not yet reported.
     pub fn dropped(&self) -> u64 {
-        let lost = |s: &Arc<Shared>| s.dropped.load(Ordering::Relaxed);
+        let lost = |s: &Arc<Shared>| s.outlet.lost.load(Ordering::Relaxed);
         self.shared.as_ref().map_or(0, lost)
     }
 
     /// Tells what `kind` makes, which runs only if there is room for it.
     pub fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if let Some(shared) = &self.shared {
-            let at = shared.clock.now();
-            shared.send(at, kind);
+            shared.emit(kind);
         }
     }
 
-    /// A batch enters `stage`.
+    /// A batch enters `stage`: passes the gate, then tells.
     pub fn enter(&self, batch: BatchId, stage: Stage) {
-        self.transition(|| EventKind::Entered { batch, stage });
+        self.pass();
+        self.tell(true, || Told::Entered(batch, stage));
     }
 
-    /// A change of stage: passes the gate, then tells.
-    pub fn transition(&self, kind: impl FnOnce() -> EventKind) {
+    /// The same, by a thread that has told something and heard of no other thread since: half as much work.
+    #[inline]
+    pub(crate) fn enter_next(&self, batch: BatchId, stage: Stage) {
+        self.pass();
+        self.tell(false, || Told::Entered(batch, stage));
+    }
+
+    /// The same, by a thread that told something this very moment: it counts as happening then, unless the gate held the thread.
+    #[inline]
+    pub(crate) fn enter_at_once(&self, batch: BatchId, stage: Stage) {
+        match &self.gate {
+            Some(gate) if gate.is_paused() => self.enter(batch, stage),
+            _ => self.tell_at_once(|| Told::Entered(batch, stage)),
+        }
+    }
+
+    /// The trainer begins or ends to wait, in the thread that told something this very moment.
+    #[inline]
+    pub(crate) fn consumer_at_once(&self, waiting: bool) {
+        self.tell_at_once(|| Told::Consumer { waiting });
+    }
+
+    /// The trainer begins to wait.
+    #[inline]
+    pub(crate) fn consumer_waits(&self) {
+        self.tell(false, || Told::Consumer { waiting: true });
+    }
+
+    /// A batch of these samples is given to a worker, by a thread that has heard of no other one since it told something: passes the gate,
+    /// then tells.
+    #[inline]
+    pub(crate) fn dispatch(&self, batch: BatchId, worker: Option<WorkerId>, indices: &[usize]) {
+        self.pass();
+        self.tell(false, || Told::Dispatched(batch, worker, indices));
+    }
+
+    /// How long the samples of a batch took, which the calling thread has fetched.
+    pub(crate) fn fetched(
+        &self,
+        batch: BatchId,
+        samples: Vec<SampleTiming>,
+        stages: Vec<StageTiming>,
+    ) {
+        if stages.is_empty() {
+            self.tell(false, || Told::Fetched(batch, &samples));
+        } else {
+            self.emit(|| {
+                EventKind::Fetched(Box::new(Fetched {
+                    batch,
+                    samples,
+                    stages,
+                }))
+            });
+        }
+    }
+
+    #[inline]
+    fn pass(&self) {
         if let Some(gate) = &self.gate {
             gate.pass_unless(&self.done);
         }
-        self.emit(kind);
+    }
+
+    #[inline]
+    fn tell<'a>(&self, ordered: bool, told: impl FnOnce() -> Told<'a>) {
+        if let Some(shared) = &self.shared {
+            let stamp = shared.clock.stamp(ordered);
+            shared.tell(|_| stamp, told);
+        }
+    }
+
+    #[inline]
+    fn tell_at_once<'a>(&self, told: impl FnOnce() -> Told<'a>) {
+        if let Some(shared) = &self.shared {
+            let again = |last: Stamp| match last.orders {
+                true => last,
+                false => shared.clock.stamp(true),
+            };
+            shared.tell(again, told);
+        }
     }
 
     /// Says something about the run.
@@ -184,57 +268,43 @@ impl Probe {
 }
 
 impl Shared {
-    fn send(&self, at: Nanos, kind: impl FnOnce() -> EventKind) {
-        // Building an event may allocate; do it only when there is room.
-        if self.tx.is_full() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        let event = |kind| Event {
-            at,
-            run: self.run,
-            kind,
+    /// `stamp` is told when the last event of this thread was.
+    #[inline]
+    fn tell<'a>(&self, stamp: impl FnOnce(Stamp) -> Stamp, told: impl FnOnce() -> Told<'a>) {
+        let tell = |writer: &mut Writer, outlet: &Outlet| {
+            let stamp = stamp(writer.last);
+            writer.tell(outlet, stamp, told());
         };
-        if self.dropped.load(Ordering::Relaxed) > 0 {
-            let count = self.dropped.swap(0, Ordering::Relaxed);
-            if count > 0
-                && self
-                    .tx
-                    .try_send(event(EventKind::Dropped { count }))
-                    .is_err()
-            {
-                self.dropped.fetch_add(count, Ordering::Relaxed);
+        if Writer::with(&self.outlet, tell).is_none() {
+            self.outlet.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        let stamp = self.clock.stamp(true);
+        // Building an event may allocate; do it only when there is room.
+        match Writer::with(&self.outlet, |writer, outlet| writer.has_room(outlet)) {
+            Some(true) => {}
+            Some(false) => return,
+            None => {
+                self.outlet.lost.fetch_add(1, Ordering::Relaxed);
+                return;
             }
         }
-        if self.tx.try_send(event(kind())).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+        match kind() {
+            EventKind::Entered { batch, stage } => {
+                self.tell(|_| stamp, || Told::Entered(batch, stage));
+            }
+            EventKind::Consumer { waiting } => self.tell(|_| stamp, || Told::Consumer { waiting }),
+            kind => {
+                let tell = |writer: &mut Writer, outlet: &Outlet| {
+                    writer.tell_beside(outlet, stamp, kind);
+                };
+                let _ = Writer::with(&self.outlet, tell);
+            }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_lost_is_counted_and_reported() {
-        let (probe, rx) = Probe::new(Clock::start(), ContentPolicy::Off, 2);
-        for epoch in 0..5 {
-            probe.emit(|| EventKind::EpochStarted { epoch });
-        }
-        assert_eq!(probe.dropped(), 3);
-        assert_eq!(rx.try_iter().count(), 2);
-        probe.emit(|| EventKind::RunEnded);
-        let kinds: Vec<EventKind> = rx.try_iter().map(|e| e.kind).collect();
-        assert_eq!(
-            kinds,
-            [EventKind::Dropped { count: 3 }, EventKind::RunEnded]
-        );
-        assert_eq!(probe.dropped(), 0);
-    }
-
-    #[test]
-    fn off_means_nothing_is_built() {
-        Probe::off().emit(|| unreachable!("no observer"));
-    }
-}
+mod tests;

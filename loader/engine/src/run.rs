@@ -10,10 +10,9 @@ use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Receiver;
 use loadscope_plan::Facts;
 pub use loadscope_plan::plan::check_options as check;
-use loadscope_trace::{Event, EventKind, Level, Nanos, OnError, RunOptions};
+use loadscope_trace::{EventKind, Level, Nanos, OnError, RunOptions};
 use loadscope_words::say;
 
 use crate::clock::Clock;
@@ -24,18 +23,18 @@ use crate::limits;
 use crate::loader::DataLoader;
 use crate::pin::Pinning;
 use crate::plan::Plan;
-use crate::probe::{ContentPolicy, Probe};
+use crate::probe::{ContentPolicy, Events, Probe};
 use crate::sync::AtomicBool;
 use lenient::LeftOut;
 use source::ValueFetch;
 
-/// Events that may wait to be read. At 32 bytes each, 2 MiB and what hangs on them.
-const CHANNEL: usize = 1 << 16;
+/// Events that may wait to be read: 256 MiB of them, at 24 bytes each. Only a reader that falls behind needs more than a little of that.
+pub const MOST_EVENTS: usize = (256 << 20) / 24;
 
 /// A run under way. Dropping it stops it and waits for its threads.
 pub struct RunHandle {
     /// What happens, as it happens.
-    pub events: Receiver<Event>,
+    pub events: Events,
     /// Pauses, steps and stops it.
     pub control: RunControl,
     probe: Probe,
@@ -154,7 +153,7 @@ pub fn start(
     let spec: DatasetSpec = options.dataset.parse()?;
     let dataset = source::stretched(source::open(options, &spec)?, control.factor);
     let clock = control.clock.clone();
-    let (probe, events) = Probe::new(clock.clone(), content, CHANNEL);
+    let (probe, events) = Probe::new(clock.clone(), content, MOST_EVENTS);
     let probe = probe.with_gate(control.gate.clone());
     let stop = Arc::clone(&control.stop);
     let mut training = Training::prepare(options, &dataset, &spec, &clock, &probe, stop)?;

@@ -219,7 +219,7 @@ impl<F: Fetch> Worker<F> {
             }
         };
         if !skip {
-            self.probe.enter(batch, Stage::Returning);
+            self.probe.enter_next(batch, Stage::Returning);
         }
         // Before it is sent on: afterwards it belongs to the consumer, who may write to it. It is no work of the collate function.
         if let Ok(Produced::Batch(made, _)) = &result
@@ -288,7 +288,11 @@ pub(crate) fn fetch_batch<B>(
         Some(_) => CollateSite::Worker,
         None => CollateSite::Main,
     };
-    probe.enter(batch, Stage::Fetching);
+    match worker {
+        Some(_) => probe.enter(batch, Stage::Fetching),
+        // It was dispatched this very moment.
+        None => probe.enter_at_once(batch, Stage::Fetching),
+    }
     let mut scope = FetchScope::new(probe, batch, site);
     let result = caught(|| fetcher.fetch(request, &mut scope)).unwrap_or_else(|error| {
         Err(FetchError {

@@ -24,6 +24,7 @@ mod repair;
 mod unpack;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod unpack_portable;
+mod usual;
 mod wire;
 mod write;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use loadscope_engine::{ContentPolicy, RunControl, RunHandle};
-use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions, Sorter};
+use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions};
 
 use crate::file::late;
 use crate::memory::SharedLog;
@@ -54,52 +54,37 @@ impl Job {
                 self.out,
                 self.wake,
             )?,
-            sorter: Sorter::new(STRAGGLERS),
         })
     }
 }
 
-/// How long events of other threads may be on their way.
+/// How long after its time an event of any thread is there for certain: a thread may be interrupted between reading the clock and
+/// storing the event.
 const STRAGGLERS: Nanos = Nanos(5_000_000);
 
 /// How often the events are fetched. Polled on purpose: sending to a sleeping receiver costs the
-/// worker a futex wake, more than sending 100 events.
+/// worker a futex wake, more than telling 100 events.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
-/// Takes the engine's events, sorts them, writes the log and passes them on.
+/// Events are written and passed on this many at a time, so that the window sees the first of many soon.
+const PART: usize = 1 << 14;
+
+/// Takes the engine's events in order of time, writes the log and passes them on.
 struct Pump {
     run: RunHandle,
     outgoing: Outgoing,
-    sorter: Sorter,
 }
 
 impl Pump {
     fn run(mut self) {
         loop {
-            let disconnected = loop {
-                match self.run.events.try_recv() {
-                    Ok(event) => self.sorter.push(event),
-                    Err(error) => break error.is_disconnected(),
-                }
-            };
-            if disconnected || self.run.is_finished() {
+            if self.run.events.is_over() || self.run.is_finished() {
                 break;
             }
-            let now = self.run.control.now();
-            let mut ready = Vec::new();
             // The clock of a paused run stands still; nothing that is not here yet can be earlier.
-            let all = self.run.control.is_paused();
-            let next = |sorter: &mut Sorter| {
-                if all {
-                    sorter.flush()
-                } else {
-                    sorter.pop(Some(now))
-                }
-            };
-            while let Some(event) = next(&mut self.sorter) {
-                ready.push(event);
-            }
-            self.pass_on(ready);
+            let is_paused = self.run.control.is_paused();
+            let now = self.run.control.now();
+            self.take((!is_paused).then(|| now - STRAGGLERS));
             self.outgoing.flush_when_due();
             std::thread::sleep(LOOK_EVERY);
         }
@@ -108,13 +93,12 @@ impl Pump {
 
     fn finish(mut self) {
         let ended = self.run.join().err().map(|e| e.to_string());
-        while let Ok(event) = self.run.events.try_recv() {
-            self.sorter.push(event);
-        }
-        let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
+        self.take(None);
+        let mut rest: Vec<Event> = Vec::new();
         let now = self.run.control.now();
-        if self.sorter.late() > 0 {
-            rest.push(late(RunId(0), now, self.sorter.late()));
+        let came_late = self.run.events.late();
+        if came_late > 0 {
+            rest.push(late(RunId(0), now, came_late));
         }
         let count = self.run.dropped();
         if count > 0 {
@@ -124,13 +108,27 @@ impl Pump {
                 kind: EventKind::Dropped { count },
             });
         }
-        self.pass_on(rest);
+        pass_on(&mut self.outgoing, &mut rest);
         self.outgoing.close();
         self.outgoing.tell(Update::Ended(ended));
     }
 
-    fn pass_on(&mut self, mut events: Vec<Event>) {
-        self.outgoing.write(&mut events);
-        self.outgoing.show(events);
+    /// Takes what is there up to a time.
+    fn take(&mut self, until: Option<Nanos>) {
+        let mut part = Vec::new();
+        let outgoing = &mut self.outgoing;
+        self.run.events.take(until, |event| {
+            part.push(event);
+            if part.len() == PART {
+                pass_on(outgoing, &mut part);
+                outgoing.flush_when_due();
+            }
+        });
+        pass_on(outgoing, &mut part);
     }
+}
+
+fn pass_on(outgoing: &mut Outgoing, events: &mut Vec<Event>) {
+    outgoing.write(events);
+    outgoing.show(std::mem::take(events));
 }

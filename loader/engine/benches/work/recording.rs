@@ -3,12 +3,10 @@
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
-use crossbeam_channel::Receiver;
-use loadscope_engine::{Clock, ContentPolicy, Probe};
-use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos, Sorter};
+use loadscope_engine::run::MOST_EVENTS;
+use loadscope_engine::{Clock, ContentPolicy, Events, Probe};
+use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos};
 
-/// Events that may wait to be read, as in the program.
-const CHANNEL: usize = 1 << 16;
 /// How long events of other threads may be on their way, as in the program.
 const STRAGGLERS: Nanos = Nanos(5_000_000);
 
@@ -63,14 +61,12 @@ impl Observer {
             Recording::Log => ContentPolicy::Share(0.02),
         };
         let clock = Clock::start();
-        let (probe, events) = Probe::new(clock.clone(), content, CHANNEL);
+        let (probe, events) = Probe::new(clock.clone(), content, MOST_EVENTS);
         let listen = move || match recording {
             Recording::Log => log(&clock, &events),
             _ => {
                 let mut heard = Heard::default();
-                while fetch(&events, |event| heard.hear(&event)) {
-                    sleep(LOOK_EVERY);
-                }
+                fetch(&clock, &events, |event| heard.hear(&event));
                 heard
             }
         };
@@ -92,36 +88,24 @@ impl Observer {
     }
 }
 
-/// All events that are there; false if no more will come.
-fn fetch(events: &Receiver<Event>, mut hear: impl FnMut(Event)) -> bool {
-    loop {
-        match events.try_recv() {
-            Ok(event) => hear(event),
-            Err(error) => return !error.is_disconnected(),
-        }
+/// Takes events until no more will come.
+fn fetch(clock: &Clock, events: &Events, mut hear: impl FnMut(Event)) {
+    while !events.is_over() {
+        events.take(Some(clock.now() - STRAGGLERS), &mut hear);
+        sleep(LOOK_EVERY);
     }
+    events.take(None, hear);
 }
 
-fn log(clock: &Clock, events: &Receiver<Event>) -> Heard {
+fn log(clock: &Clock, events: &Events) -> Heard {
     let Ok(mut log) = LogWriter::new(Vec::new(), Compression::Zstd) else {
         return Heard::default();
     };
-    let mut sorter = Sorter::new(STRAGGLERS);
     let mut heard = Heard::default();
-    let mut write = |event: Event| {
+    fetch(clock, events, |event| {
         heard.hear(&event);
         let _ = log.write(&event);
-    };
-    while fetch(events, |event| sorter.push(event)) {
-        let now = clock.now();
-        while let Some(event) = sorter.pop(Some(now)) {
-            write(event);
-        }
-        sleep(LOOK_EVERY);
-    }
-    while let Some(event) = sorter.flush() {
-        write(event);
-    }
+    });
     heard.log_bytes = log.finish().map_or(0, |bytes| bytes.len());
     heard
 }

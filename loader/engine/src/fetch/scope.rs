@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use loadscope_trace::{BatchId, EventKind, Fetched, Stage, StageTiming};
+use loadscope_trace::{BatchId, Stage, StageTiming};
 
 use super::stopwatch::Stopwatch;
 use crate::collate::CollateSite;
@@ -130,36 +130,33 @@ impl<'a> FetchScope<'a> {
 
     /// All samples are there and are put together now.
     pub fn collating(&mut self) {
-        self.tell_timings();
-        self.probe.enter(self.batch, Stage::Collating);
+        match self.tell_timings() {
+            true => self.probe.enter_at_once(self.batch, Stage::Collating),
+            false => self.probe.enter_next(self.batch, Stage::Collating),
+        }
     }
 
-    /// Reports what was measured, once.
-    pub(crate) fn tell_timings(&mut self) {
+    /// Reports what was measured, once; true if that was now.
+    pub(crate) fn tell_timings(&mut self) -> bool {
         let Some(stopwatch) = &mut self.stopwatch else {
-            return;
+            return false;
         };
         if std::mem::replace(&mut self.told, true) {
-            return;
+            return false;
         }
         // A sample that failed is still under way.
         let samples = stopwatch.take(self.current.is_some());
         let stages = self.stages.take_stages();
-        self.probe.emit(|| {
-            let named = stages.into_iter().map(|(name, mut walls)| {
-                // A sample that failed, and the end of a stream, may have had stages, but are no samples.
-                walls.truncate(samples.len());
-                StageTiming {
-                    name: name.to_owned(),
-                    walls,
-                }
-            });
-            let stages = named.collect();
-            EventKind::Fetched(Box::new(Fetched {
-                batch: self.batch,
-                samples,
-                stages,
-            }))
+        let named = stages.into_iter().map(|(name, mut walls)| {
+            // A sample that failed, and the end of a stream, may have had stages, but are no samples.
+            walls.truncate(samples.len());
+            StageTiming {
+                name: name.to_owned(),
+                walls,
+            }
         });
+        let stages = named.collect();
+        self.probe.fetched(self.batch, samples, stages);
+        true
     }
 }

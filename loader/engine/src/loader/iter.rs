@@ -256,7 +256,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             && self.loader.options.in_order
             && let Some(idx) = scheduler.ready()
         {
-            self.loader.probe.enter(self.id(idx), Stage::Ready);
+            self.loader.probe.enter_next(self.id(idx), Stage::Ready);
         }
         Ok(Some(turn))
     }
@@ -267,7 +267,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let probe = &self.loader.probe;
         match made {
             Ok(Produced::Batch(batch, lease)) => {
-                probe.enter(id, Stage::Training);
+                probe.enter_next(id, Stage::Training);
                 self.training = Some(id);
                 self.num_yielded += 1;
                 self.warn_of_length();
@@ -356,12 +356,13 @@ impl<F: Fetch> Iterator for LoaderIter<'_, F> {
         if self.ended {
             return None;
         }
-        if let Some(batch) = self.training.take() {
-            self.loader.probe.enter(batch, Stage::Done);
+        match self.training.take() {
+            Some(batch) => {
+                self.loader.probe.enter_next(batch, Stage::Done);
+                self.loader.probe.consumer_at_once(true);
+            }
+            None => self.loader.probe.consumer_waits(),
         }
-        self.loader
-            .probe
-            .emit(|| EventKind::Consumer { waiting: true });
         let turn = match self.source {
             Source::Single { .. } => self.next_single(),
             Source::Threads { .. } => self.next_threaded(),

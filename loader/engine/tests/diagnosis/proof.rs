@@ -1,5 +1,7 @@
 //! One slow sample: 24 samples of 50 ms, sample 4 takes 1 s, a training step 20 ms.
 
+use std::time::Duration;
+
 use loadscope_engine::forecast::{Recorded, Setting, prospects};
 use loadscope_engine::run::{RunControl, start};
 use loadscope_engine::simulate::simulate;
@@ -93,10 +95,8 @@ fn executed(options: &RunOptions) -> Result<Run, EngineError> {
     let ended = |e: &Event| matches!(e.kind, EventKind::RunEnded);
     let mut events = Vec::new();
     while !events.last().is_some_and(ended) {
-        let Ok(event) = handle.events.recv() else {
-            break;
-        };
-        events.push(event);
+        std::thread::sleep(Duration::from_millis(1));
+        events.extend(handle.events.try_iter());
     }
     handle.join()?;
     events.extend(handle.events.try_iter());

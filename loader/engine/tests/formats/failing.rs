@@ -50,19 +50,18 @@ fn run_of(
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         assert!(std::time::Instant::now() < deadline, "it hangs");
-        match run
-            .events
-            .recv_timeout(std::time::Duration::from_millis(100))
-        {
-            Ok(event) => match event.kind {
+        let is_finished = run.is_finished();
+        for event in run.events.try_iter() {
+            match event.kind {
                 EventKind::Fetched(fetched) => batches.push(fetched.samples.len()),
                 EventKind::Message(message) => messages.push(message.text),
-                EventKind::RunEnded => break,
                 _ => {}
-            },
-            Err(_) if run.is_finished() => break,
-            Err(_) => {}
+            }
         }
+        if is_finished {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
     (run.join().is_ok(), batches, messages)
 }
@@ -116,17 +115,10 @@ fn a_batch_that_lacks_samples_says_which() {
         let control = RunControl::default();
         let mut started = start(&options, ContentPolicy::Share(1.0), control).expect("it starts");
         let mut run = loadscope_trace::Run::default();
-        while let Ok(event) = started
-            .events
-            .recv_timeout(std::time::Duration::from_secs(60))
-        {
-            let ended = matches!(event.kind, EventKind::RunEnded);
-            run.apply(&event);
-            if ended {
-                break;
-            }
-        }
         started.join().expect("what fails is left out");
+        for event in started.events.try_iter() {
+            run.apply(&event);
+        }
         let row = run
             .batches()
             .iter()
@@ -157,16 +149,12 @@ fn lines_run(lines: &str) -> (Result<(), String>, Vec<String>) {
         Ok(run) => run,
         Err(error) => return (Err(error.to_string()), Vec::new()),
     };
-    let mut messages = Vec::new();
-    let patience = std::time::Duration::from_secs(60);
-    while let Ok(event) = run.events.recv_timeout(patience) {
-        match event.kind {
-            EventKind::Message(message) => messages.push(message.text),
-            EventKind::RunEnded => break,
-            _ => {}
-        }
-    }
-    (run.join().map_err(|error| error.to_string()), messages)
+    let ended = run.join().map_err(|error| error.to_string());
+    let messages = run.events.try_iter().filter_map(|event| match event.kind {
+        EventKind::Message(message) => Some(message.text),
+        _ => None,
+    });
+    (ended, messages.collect())
 }
 
 #[test]

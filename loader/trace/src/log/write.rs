@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::frames::Frames;
 use super::header::{Header, Heading};
+use super::usual;
 use super::wire::Line;
 use crate::{Event, LogError};
 
@@ -134,17 +135,23 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If the disk is full or the pipe is closed.
     pub fn write(&mut self, event: &Event) -> Result<(), LogError> {
-        self.put(&Line::of(event))
+        self.line.clear();
+        if !usual::put(event, &mut self.line) {
+            return self.put(&Line::of(event));
+        }
+        self.end_line()
     }
 
     fn put(&mut self, value: &impl serde::Serialize) -> Result<(), LogError> {
         self.line.clear();
-        let written = serde_json::to_writer(&mut self.line, value)
-            .map_err(io::Error::from)
-            .and_then(|()| {
-                self.line.push(b'\n');
-                self.sink.line(&self.line)
-            });
+        let made = serde_json::to_writer(&mut self.line, value).map_err(io::Error::from);
+        self.checked(made)?;
+        self.end_line()
+    }
+
+    fn end_line(&mut self) -> Result<(), LogError> {
+        self.line.push(b'\n');
+        let written = self.sink.line(&self.line);
         self.checked(written)?;
         self.lines += 1;
         Ok(())
@@ -157,11 +164,7 @@ impl<W: Write> LogWriter<W> {
     pub fn copy_line(&mut self, line: &[u8]) -> Result<(), LogError> {
         self.line.clear();
         self.line.extend_from_slice(line);
-        self.line.push(b'\n');
-        let written = self.sink.line(&self.line);
-        self.checked(written)?;
-        self.lines += 1;
-        Ok(())
+        self.end_line()
     }
 
     fn checked<T>(&self, result: io::Result<T>) -> Result<T, LogError> {
@@ -205,6 +208,9 @@ impl<W: Write> LogWriter<W> {
 /// # Errors
 /// If there is no memory.
 pub fn line_of(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
+    if usual::put(event, text) {
+        return Ok(());
+    }
     serde_json::to_writer(text, &Line::of(event)).map_err(|cause| LogError::Io {
         doing: "write",
         lines: 0,

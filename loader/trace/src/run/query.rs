@@ -162,7 +162,7 @@ impl Run {
     pub fn steps_of(&self, row: usize) -> Vec<usize> {
         let mut steps = Vec::with_capacity(8);
         let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
-        while let Some(t) = self.transitions.get(at as usize) {
+        while self.transitions.get(at as usize).is_some() {
             steps.push(at as usize);
             at = self.previous(at);
         }

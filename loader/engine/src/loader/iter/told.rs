@@ -1,6 +1,6 @@
 //! What an epoch tells of its tasks.
 
-use loadscope_trace::{BatchId, EventKind, Level, Message, WorkerId};
+use loadscope_trace::{BatchId, Level, Message, WorkerId};
 
 use crate::error::EngineError;
 use crate::fetch::Request;
@@ -12,10 +12,7 @@ pub(super) fn tell_dispatch(
     worker: Option<WorkerId>,
     request: &Request,
 ) {
-    probe.transition(|| {
-        let indices: Vec<u64> = request.indices().iter().map(|i| *i as u64).collect();
-        EventKind::dispatched(batch, worker, indices)
-    });
+    probe.dispatch(batch, worker, request.indices());
 }
 
 pub(super) fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> Message {

@@ -1,0 +1,225 @@
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use loadscope_trace::{Event, Nanos, RunId};
+
+use super::*;
+
+#[test]
+fn what_is_lost_is_counted_and_reported() {
+    let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 2);
+    for epoch in 0..5 {
+        probe.emit(|| EventKind::EpochStarted { epoch });
+    }
+    assert_eq!(probe.dropped(), 3);
+    assert_eq!(events.try_iter().count(), 2);
+    probe.emit(|| EventKind::RunEnded);
+    let kinds: Vec<EventKind> = events.try_iter().map(|e| e.kind).collect();
+    assert_eq!(
+        kinds,
+        [EventKind::Dropped { count: 3 }, EventKind::RunEnded]
+    );
+    assert_eq!(probe.dropped(), 0);
+}
+
+#[test]
+fn off_means_nothing_is_built() {
+    Probe::off().emit(|| unreachable!("no observer"));
+}
+
+#[test]
+fn the_end_is_known_when_all_probes_are_gone() {
+    let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 100);
+    let other = probe.clone();
+    std::thread::spawn(move || other.say(Level::Info, || "hello".to_owned()))
+        .join()
+        .expect("it tells");
+    assert!(!events.is_over());
+    drop(probe);
+    assert!(events.is_over());
+    assert_eq!(events.try_iter().count(), 1);
+    assert_eq!(events.try_iter().count(), 0);
+}
+
+/// A number that a thread tells: as a batch, as a batch with indices, or beside.
+fn tell(probe: &Probe, thread: u16, number: u32) {
+    let batch = BatchId {
+        epoch: u32::from(thread),
+        idx: number,
+    };
+    match number % 7 {
+        0 => {
+            let indices: Vec<usize> = (0..number as usize % 600).map(|k| k * k).collect();
+            probe.dispatch(batch, Some(thread), &indices);
+        }
+        1 => probe.enter_next(batch, Stage::Collating),
+        2 => probe.fetched(batch, Vec::new(), Vec::new()),
+        3 if number % 11 == 0 => probe.say(Level::Info, || format!("{thread} {number}")),
+        _ => probe.enter(batch, Stage::Fetching),
+    }
+}
+
+/// What [`tell`] told.
+fn told(event: &Event) -> Option<(u32, u32)> {
+    let batch = match &event.kind {
+        EventKind::Entered { batch, .. } => *batch,
+        EventKind::Dispatched(dispatch) => {
+            let count = dispatch.indices.len();
+            assert_eq!(count, dispatch.batch.idx as usize % 600);
+            assert!((0..count).all(|k| dispatch.indices[k] == (k * k) as u64));
+            dispatch.batch
+        }
+        EventKind::Fetched(fetched) => fetched.batch,
+        EventKind::Message(message) => {
+            let (thread, number) = message.text.split_once(' ')?;
+            return Some((thread.parse().ok()?, number.parse().ok()?));
+        }
+        _ => return None,
+    };
+    Some((batch.epoch, batch.idx))
+}
+
+/// Several threads tell as fast as they can while another one takes.
+fn storm(threads: u16, each: u32, capacity: usize) -> (Vec<Event>, u64) {
+    let clock = Clock::start();
+    let (probe, events) = Probe::new(clock.clone(), ContentPolicy::Off, capacity);
+    let mut all = Vec::new();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let running: Vec<_> = (0..threads)
+        .map(|thread| {
+            let probe = probe.clone();
+            std::thread::spawn(move || (0..each).for_each(|k| tell(&probe, thread, k)))
+        })
+        .collect();
+    while running.iter().any(|thread| !thread.is_finished()) {
+        assert!(Instant::now() < deadline, "it does not end");
+        events.take(Some(clock.now() - Nanos(5_000_000)), |event| {
+            all.push(event)
+        });
+        std::thread::sleep(Duration::from_micros(300));
+    }
+    events.take(None, |event| all.push(event));
+    assert!(all.is_sorted_by_key(|event| event.at));
+    (all, probe.dropped())
+}
+
+#[test]
+fn nothing_is_lost_while_there_is_room_and_every_thread_is_in_order() {
+    let (threads, each) = (4, 50_000);
+    let (all, lost) = storm(threads, each, 1 << 24);
+    assert_eq!(lost, 0);
+    let mut next = BTreeMap::new();
+    for (thread, number) in all.iter().filter_map(told) {
+        let next = next.entry(thread).or_insert(0);
+        assert_eq!(number, *next, "thread {thread}");
+        *next += 1;
+    }
+    let ends: Vec<(u32, u32)> = next.into_iter().collect();
+    let all: Vec<(u32, u32)> = (0..u32::from(threads)).map(|k| (k, each)).collect();
+    assert_eq!(ends, all);
+}
+
+#[test]
+fn what_there_is_no_room_for_is_counted_to_the_last_event() {
+    let (threads, each) = (3, 40_000);
+    for capacity in [1, 100, 3_000] {
+        let (all, unreported) = storm(threads, each, capacity);
+        let heard = all.iter().filter_map(told).count() as u64;
+        let reported: u64 = all.iter().map(lost_in).sum();
+        assert_eq!(
+            heard + reported + unreported,
+            u64::from(threads) * u64::from(each)
+        );
+        // Where a thread's numbers jump, the loss was told before.
+        let mut next = BTreeMap::new();
+        for (thread, number) in all.iter().filter_map(told) {
+            let expected = next.insert(thread, number + 1).unwrap_or(0);
+            assert!(number >= expected, "thread {thread}");
+        }
+    }
+}
+
+fn lost_in(event: &Event) -> u64 {
+    match event.kind {
+        EventKind::Dropped { count } => count,
+        _ => 0,
+    }
+}
+
+#[test]
+fn a_loss_is_told_where_it_happened() {
+    let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 10);
+    let batch = |idx| BatchId { epoch: 0, idx };
+    (0..25).for_each(|k| probe.enter(batch(k), Stage::Fetching));
+    let first: Vec<Event> = events.try_iter().collect();
+    assert_eq!(first.len(), 10);
+    (25..30).for_each(|k| probe.enter(batch(k), Stage::Fetching));
+    let kinds: Vec<EventKind> = events.try_iter().map(|event| event.kind).collect();
+    let stage = Stage::Fetching;
+    let mut expected = vec![EventKind::Dropped { count: 15 }];
+    expected.extend((25..30).map(|k| EventKind::Entered {
+        batch: batch(k),
+        stage,
+    }));
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn while_the_clock_stands_still_events_of_all_threads_keep_their_order() {
+    let clock = Clock::start();
+    let (probe, events) = Probe::new(clock.clone(), ContentPolicy::Off, 1 << 16);
+    clock.pause();
+    let turn = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let stop = Arc::new(AtomicBool::new(false));
+    let threads: Vec<_> = (0..3u32)
+        .map(|thread| {
+            let (probe, turn, stop) = (probe.clone(), Arc::clone(&turn), Arc::clone(&stop));
+            std::thread::spawn(move || {
+                let deadline = Instant::now() + Duration::from_secs(30);
+                loop {
+                    let now = turn.load(Ordering::Acquire);
+                    if now == 3_000 || stop.load(Ordering::Acquire) {
+                        break;
+                    }
+                    if now % 3 == thread {
+                        let batch = BatchId { epoch: 0, idx: now };
+                        match now % 2 {
+                            0 => probe.enter_next(batch, Stage::Fetching),
+                            _ => probe.enter_at_once(batch, Stage::Fetching),
+                        }
+                        turn.store(now + 1, Ordering::Release);
+                    } else if Instant::now() > deadline {
+                        stop.store(true, Ordering::Release);
+                    } else {
+                        std::thread::yield_now();
+                    }
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().expect("it ends");
+    }
+    let order: Vec<u32> = events
+        .try_iter()
+        .filter_map(|e| told(&e))
+        .map(|(_, idx)| idx)
+        .collect();
+    assert_eq!(order, (0..3_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_larger_than_a_segment_arrives() {
+    let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 20);
+    let indices: Vec<usize> = (0..20_000).map(|k| k * k).collect();
+    let batch = BatchId { epoch: 1, idx: 2 };
+    probe.enter(batch, Stage::Queued);
+    probe.dispatch(batch, None, &indices);
+    probe.enter(batch, Stage::Fetching);
+    let all: Vec<Event> = events.try_iter().collect();
+    assert_eq!(all.len(), 3);
+    assert_eq!(all[1].run, RunId(0));
+    let same: Vec<u64> = indices.iter().map(|index| *index as u64).collect();
+    assert_eq!(all[1].kind, EventKind::dispatched(batch, None, same));
+}
