@@ -40,6 +40,10 @@ pub(crate) struct Pool<F: Fetch> {
     orders: Vec<Option<Sender<Order>>>,
     arrivals: Option<Receiver<Arrival<F::Batch>>>,
     patience: Patience,
+    /// Tasks that were sent and not answered. A stream that has ended answers none of those behind its end.
+    unanswered: usize,
+    /// Workers that were told of a new epoch and have not said yet that they are in it.
+    unresumed: usize,
     /// Why the first worker that died did.
     death: Option<Box<EngineError>>,
     done: Arc<AtomicBool>,
@@ -65,6 +69,8 @@ impl<F: Fetch> Pool<F> {
             orders: Vec::with_capacity(num_workers),
             arrivals: None,
             patience: Patience::default(),
+            unanswered: 0,
+            unresumed: 0,
             death: None,
             done: Arc::clone(&done),
             probe: probe.clone(),
@@ -126,7 +132,11 @@ impl<F: Fetch> Pool<F> {
     }
 
     /// Puts an order into the index queue of a worker.
-    pub fn send(&self, worker: usize, order: Order) {
+    pub fn send(&mut self, worker: usize, order: Order) {
+        match order {
+            Order::Task { .. } => self.unanswered += 1,
+            Order::Resume => self.unresumed += 1,
+        }
         // A worker that is gone is noticed when its batch is waited for.
         if let Some(Some(orders)) = self.orders.get(worker) {
             let _ = orders.send(order);
@@ -142,6 +152,22 @@ impl<F: Fetch> Pool<F> {
 
     /// Waits for the next result, for at most `timeout`, or until `interrupt` is set.
     pub fn receive(
+        &mut self,
+        timeout: Option<Timeout>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Arrival<F::Batch>, EngineError> {
+        let arrival = self.next_arrival(timeout, interrupt)?;
+        match arrival {
+            Arrival::Batch { .. } | Arrival::Ended { .. } => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+            }
+            Arrival::Resumed => self.unresumed = self.unresumed.saturating_sub(1),
+            Arrival::Died { .. } => {}
+        }
+        Ok(arrival)
+    }
+
+    fn next_arrival(
         &mut self,
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
@@ -190,20 +216,31 @@ impl<F: Fetch> Pool<F> {
     }
 
     /// Makes persistent workers ready for a new epoch: whatever is left of the old one is fetched and thrown away.
+    ///
+    /// Where nothing is left the workers are idle, and what they are sent from now on comes behind the new epoch: no one waits for
+    /// their answers, which [`receive`](Self::receive) meets among the batches.
     pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
         // A worker that died in an earlier epoch would never answer.
         if let Some(death) = &self.death {
             return Err((**death).clone());
         }
-        for orders in self.orders.iter().flatten() {
-            let _ = orders.send(Order::Resume);
+        // Those of the epoch before, which are there: without this a program that only begins epochs would fill the queues.
+        self.drain(interrupt)?;
+        for worker in 0..self.orders.len() {
+            self.send(worker, Order::Resume);
         }
-        let mut resumed = 0;
-        while resumed < self.orders.len() {
-            match self.receive(None, interrupt)? {
-                Arrival::Resumed => resumed += 1,
-                Arrival::Died { os_id, how, .. } => return Err(self.bury(os_id, &how)),
-                Arrival::Batch { .. } | Arrival::Ended { .. } => {}
+        if self.unanswered > 0 {
+            self.drain(interrupt)?;
+            self.unanswered = 0;
+        }
+        Ok(())
+    }
+
+    /// Waits until every worker is in the epoch that it was told of, and throws away what comes before.
+    fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
+        while self.unresumed > 0 {
+            if let Arrival::Died { os_id, how, .. } = self.receive(None, interrupt)? {
+                return Err(self.bury(os_id, &how));
             }
         }
         Ok(())

@@ -1,0 +1,96 @@
+//! How a new epoch of persistent workers begins.
+
+#![cfg(not(feature = "explore"))]
+#![allow(clippy::unwrap_used, reason = "a test ends with what went wrong")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use loadscope_engine::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
+use loadscope_engine::rng::shared_generator;
+use loadscope_engine::sampler::{BatchSampler, SequentialSampler};
+use loadscope_engine::{DataLoader, EngineError, LoaderOptions, get_worker_info};
+
+/// A limit for what takes moments.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Batches of indices. Worker 1 begins no epoch while it is held up.
+#[derive(Clone, Default)]
+struct Held(Arc<AtomicBool>);
+
+struct Indices;
+
+impl Fetch for Held {
+    type Batch = Vec<usize>;
+
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, EngineError> {
+        let begun = Instant::now();
+        while get_worker_info().is_some_and(|info| info.id == 1) && self.0.load(Ordering::Acquire) {
+            assert!(begun.elapsed() < LIMIT, "it is held up for good");
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Box::new(Indices))
+    }
+}
+
+impl Fetcher for Indices {
+    type Batch = Vec<usize>;
+
+    fn fetch(
+        &mut self,
+        request: &Request,
+        _: &mut FetchScope<'_>,
+    ) -> Result<Option<Vec<usize>>, FetchError> {
+        Ok(Some(request.indices().to_vec()))
+    }
+}
+
+/// One batch an epoch, which worker 0 makes.
+fn loader(held: &Held) -> DataLoader<Held> {
+    let batches = BatchSampler::new(Arc::new(SequentialSampler::new(2)), 2, false).unwrap();
+    let options = LoaderOptions {
+        num_workers: 2,
+        persistent_workers: true,
+        ..LoaderOptions::default()
+    };
+    DataLoader::new(
+        held.clone(),
+        Arc::new(batches),
+        options,
+        shared_generator(0),
+    )
+    .unwrap()
+}
+
+fn epoch(loader: &mut DataLoader<Held>) -> Vec<Vec<usize>> {
+    let batches = loader.iter().unwrap();
+    batches.map(|batch| batch.unwrap().into_batch()).collect()
+}
+
+#[test]
+fn the_first_batch_does_not_wait_for_a_worker_without_work_but_the_next_epoch_does() {
+    let held = Held::default();
+    let (done, answer) = mpsc::channel();
+    let watched = held.clone();
+    let epochs = move || {
+        let mut loader = loader(&watched);
+        assert_eq!(epoch(&mut loader), [[0, 1]]);
+        watched.0.store(true, Ordering::Release);
+        // Worker 1 has heard of the first of these two and not of the second.
+        assert_eq!(epoch(&mut loader), [[0, 1]]);
+        assert_eq!(epoch(&mut loader), [[0, 1]]);
+        done.send("two epochs").unwrap();
+        // Otherwise a program that begins one epoch after the other would send a worker that hangs more and more.
+        assert_eq!(epoch(&mut loader), [[0, 1]]);
+        done.send("the next").unwrap();
+    };
+    let thread = thread::Builder::new().name("epochs".to_owned());
+    thread.spawn(epochs).unwrap();
+    assert_eq!(answer.recv_timeout(LIMIT), Ok("two epochs"));
+    let early = answer.recv_timeout(Duration::from_millis(100));
+    assert_eq!(early, Err(mpsc::RecvTimeoutError::Timeout));
+    held.0.store(false, Ordering::Release);
+    assert_eq!(answer.recv_timeout(LIMIT), Ok("the next"));
+}
