@@ -8,6 +8,7 @@ mod fleet;
 mod import;
 mod journal;
 mod lotus;
+mod parts;
 mod recording;
 mod repair;
 mod spdl;
@@ -37,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     target("events", "events in any order: written, read back, folded, asked", events::run),
     target("fleet", "events of several loaders in any order: summed up, held against each other, asked", fleet::run),
     target("journal", "a recording under way, cut at any byte: opened, repaired, nothing lost that was flushed", journal::run),
+    target("parts", "a recording in parts: strange ones, and those of events in any order of which old parts are dropped", parts::run),
     target("repair", "a recording that is damaged: repaired, opened, repaired again", repair::run),
     target("compressed", "a recording in zstd or a trace in gzip, packed and then damaged", compressed::run),
     target("wire", "streams of the probe: joined, folded, asked; also from a folder", wire::run),

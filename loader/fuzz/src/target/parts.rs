@@ -1,0 +1,168 @@
+//! A recording in parts: as a stranger may have put it together, and as it comes of events in any order of which old parts are dropped.
+
+use std::fs;
+use std::path::Path;
+
+use loadscope_trace::{
+    Compression, Event, EventKind, Heading, Keeper, Lines, LogReader, LogWriter, Nanos, Policy,
+    Retention, parted::Member,
+};
+
+use super::events::{Bytes, histories};
+use super::lotus::split;
+use super::recording::{fold, sorted};
+use crate::scratch;
+
+/// The header of the file that stands beside the folder.
+const MAIN: &[u8] = b"{\"loadscope\":2,\"writer\":\"fuzz\",\"parts\":\"run.parts\"}\n";
+
+/// What stands in the folder, in the order in which a stranger's files are taken for it.
+const MEMBERS: [Member; 8] = [
+    Member::Kept,
+    Member::Course(1),
+    Member::Waits(3),
+    Member::Part(4),
+    Member::Part(5),
+    Member::Part(6),
+    Member::Course(2),
+    Member::Waits(7),
+];
+
+/// After so many events a part ends; the bytes choose.
+const PART: [usize; 4] = [1, 7, 40, 300];
+
+pub fn run(bytes: &[u8], thoroughly: bool) {
+    match bytes.split_first() {
+        Some((b'#', rest)) => cut(rest, thoroughly),
+        _ => strange(bytes, thoroughly),
+    }
+}
+
+/// Files of a stranger. A line that begins with `=` begins another one.
+fn strange(bytes: &[u8], thoroughly: bool) {
+    let files = split(bytes, MEMBERS.len());
+    let files = MEMBERS.iter().zip(&files);
+    let files: Vec<(Member, Vec<u8>)> = files.map(|(m, text)| (*m, text.to_vec())).collect();
+    let (events, _) = opened(&files);
+    fold(&sorted(&events), thoroughly);
+}
+
+/// Events in any order, put into parts of which the first ones are dropped. What is kept of those is read back.
+fn cut(bytes: &[u8], thoroughly: bool) {
+    let mut from = Bytes(bytes);
+    let (length, dropped) = (PART[usize::from(from.byte()) % PART.len()], from.byte());
+    let policy = Policy {
+        long_wait: Nanos(from.number().max(0)),
+        keep_slowest: usize::from(from.byte() % 5),
+    };
+    let events = in_order(sorted(&histories(&mut from)));
+    let mut keeper = Keeper::new(policy);
+    let mut kept: Vec<Event> = Vec::new();
+    let mut parts: Vec<Vec<Event>> = vec![Vec::new()];
+    for (k, event) in events.iter().enumerate() {
+        if k > 0 && k % length == 0 {
+            parts.push(keeper.cut(event.at, &mut kept));
+        }
+        keeper.hear(event, &mut kept);
+        if let Some(part) = parts.last_mut() {
+            part.push(event.clone());
+        }
+    }
+    let end = events.last().map_or(Nanos::ZERO, |event| event.at);
+    keeper.finish(end, &mut kept);
+    let first = usize::from(dropped) % parts.len();
+    let mut introduced = keeper.introductions(&Retention::default());
+    introduced.extend(keeper.slowest());
+    introduced.sort_by_key(|event| event.at);
+    let text = |heading, events: &[Event]| {
+        let mut log = LogWriter::headed(Vec::new(), Compression::None, heading).expect("a vector");
+        for event in events {
+            log.write(event).expect("a vector takes everything");
+        }
+        log.finish().expect("a vector")
+    };
+    let mut files = vec![
+        (Member::Kept, text(Heading::Limited, &introduced)),
+        (Member::Course(1), text(Heading::Limited, &kept)),
+    ];
+    for (number, part) in parts.iter().enumerate().skip(first) {
+        let number = number as u32;
+        files.push((Member::Part(number), text(Heading::Part(number), part)));
+    }
+    let (read, failed) = opened(&files);
+    assert_eq!(failed, None, "what we wrote is read");
+    let of_part = |event: &&Event| match &event.kind {
+        EventKind::Summed(sums) => (sums.part as usize) < first,
+        EventKind::Kept(kept) => (kept.part as usize) < first,
+        EventKind::Retention(_) => true,
+        _ => false,
+    };
+    let before = introduced.iter().chain(&kept).filter(of_part).count();
+    let after: usize = parts.iter().skip(first).map(Vec::len).sum();
+    assert!(read.len() >= after, "{} of {after} events", read.len());
+    assert!(read.len() <= before + after, "{} events of {before} and {after}", read.len());
+    fold(&sorted(&read), thoroughly);
+}
+
+/// What comes late counts as happening when the one before did, as the recorder has it.
+fn in_order(mut events: Vec<Event>) -> Vec<Event> {
+    let mut newest = Nanos(i64::MIN);
+    for event in &mut events {
+        newest = newest.max(event.at);
+        event.at = newest;
+    }
+    events
+}
+
+/// Writes the files and reads them as one recording, by lines and by blocks: the events, and what is wrong.
+fn opened(files: &[(Member, Vec<u8>)]) -> (Vec<Event>, Option<String>) {
+    scratch::with(|folder| {
+        let main = folder.join("run.jsonl.zst");
+        let parts = folder.join("run.parts");
+        let _ = fs::remove_dir_all(&parts);
+        fs::create_dir(&parts).expect("there is room");
+        fs::write(&main, MAIN).expect("there is room");
+        for (member, bytes) in files {
+            fs::write(parts.join(member.name()), bytes).expect("there is room");
+        }
+        let lines = by_line(&main);
+        let blocks = by_block(&main);
+        assert_eq!(lines.1, blocks.1);
+        assert_eq!(lines.0.len(), blocks.0.len());
+        lines
+    })
+}
+
+fn by_line(path: &Path) -> (Vec<Event>, Option<String>) {
+    let mut reader = match LogReader::open(path) {
+        Ok(reader) => reader,
+        Err(e) => return (Vec::new(), Some(e.to_string())),
+    };
+    let (mut events, mut failed) = (Vec::new(), None);
+    for event in &mut reader {
+        match event {
+            Ok(event) => events.push(event),
+            Err(e) => failed = Some(e.to_string()),
+        }
+    }
+    (events, failed)
+}
+
+fn by_block(path: &Path) -> (Vec<Event>, Option<String>) {
+    let mut reader = match LogReader::open(path) {
+        Ok(reader) => reader,
+        Err(e) => return (Vec::new(), Some(e.to_string())),
+    };
+    let (mut events, mut failed, mut before) = (Vec::new(), None, 1);
+    let mut lines = Lines::default();
+    while reader.read_lines(&mut lines) {
+        let block = lines.parse();
+        events.extend(block.events);
+        failed = block.failed.map(|e| e.after(before).to_string());
+        before += block.lines;
+        if failed.is_some() {
+            break;
+        }
+    }
+    (events, failed)
+}
