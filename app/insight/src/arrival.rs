@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use loadscope_trace::{Event, Run};
+use loadscope_trace::{Event, Run, RunId};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
+use crate::shared::Shared;
 use crate::unsaved::Output;
 
 /// What the user should know.
@@ -48,11 +49,17 @@ impl Notice {
     }
 }
 
+/// The loaders of a session, folded anew: of their far past there are sums in the place of events.
+#[derive(Clone, Debug)]
+pub struct Renewed(pub Vec<(RunId, Shared<Run>, Landmarks)>);
+
 /// Something new from a session.
 #[derive(Clone, Debug)]
 pub enum Arrival {
     /// The engine did something.
     Events(Vec<Event>),
+    /// Everything that has arrived so far, in less memory.
+    Renewed(Renewed),
     /// So much of a file has been read, 0 to 1.
     Loading(f32),
     /// A file has been read.

@@ -30,6 +30,7 @@ mod opened;
 mod outgoing;
 mod packed;
 mod reading;
+mod recent;
 mod record;
 mod recording;
 mod selection;
@@ -51,6 +52,7 @@ pub use loadscope_live::{
 };
 pub use opened::{Opened, open, read_run};
 pub use packed::{Packed, packed};
+pub use recent::memory_of_host;
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;

@@ -15,6 +15,9 @@ use loadscope_model::watching::Program;
 use loadscope_session::{Journal, Watched, look, refusal};
 use loadscope_words::{Language, say};
 
+/// The loaders of a live run have at most so much memory, bytes, where nothing else was asked for.
+const USUAL_MEMORY: u64 = 4_000_000_000;
+
 mod display;
 mod gone;
 
@@ -80,6 +83,7 @@ fn of_user(args: &WindowArgs) -> Start {
         language: super::language::of_system(),
         asked_language: args.lang.map(Language::from),
         journal: Journal::of_user(),
+        memory: Some(args.memory.unwrap_or_else(usual_memory)),
         store: Store::of_user(),
         ..Start::default()
     }
@@ -208,6 +212,17 @@ pub struct WindowArgs {
     /// The language of all texts [default: that of the system]
     #[arg(long, global = true, value_name = "LANGUAGE")]
     lang: Option<LangArg>,
+    /// The loaders of a live run have at most so much memory in the window: 500MB or 4GB; 100MB at least. Of what leaves, sums per minute are
+    /// kept, and in full every long wait, error and warning and the slowest batches. What is saved is all of it [default: half of the
+    /// host's memory, at most 4GB]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = super::limits::memory)]
+    memory: Option<u64>,
+}
+
+/// Without `--memory`: a window that is left open for days must take neither the memory of the training beside it nor that of the host.
+fn usual_memory() -> u64 {
+    let of_host = loadscope_session::memory_of_host();
+    of_host.map_or(USUAL_MEMORY, |all| (all / 2).min(USUAL_MEMORY))
 }
 
 #[cfg(test)]

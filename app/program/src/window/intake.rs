@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
+use loadscope_session::Update;
 
 use super::App;
 use super::held::Next;
@@ -32,6 +33,9 @@ impl App {
             let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
+            if matches!(update, Update::Renewed(_)) {
+                self.let_go_of_runs();
+            }
             self.tell(ctx, update);
         }
         true

@@ -10,7 +10,7 @@ use loadscope_model::message::Message;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
 use loadscope_model::watching::Program;
-use loadscope_session::{Pace, Record, Session, SessionError, Watched};
+use loadscope_session::{Pace, Record, Session, SessionError, Update, Watched};
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
@@ -26,6 +26,8 @@ impl App {
     pub(super) fn start(&mut self, ctx: &Context, pace: Pace) {
         let record = self.record(&Extent::default());
         let options = &self.state.prefs.options;
+        let memory = self.memory;
+        let pace = Pace { memory, ..pace };
         let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
             // Two loaders at a time would slow each other down.
@@ -48,7 +50,7 @@ impl App {
     ) -> Result<(), SessionError> {
         let record = self.record(&extent);
         let wake = Arc::clone(&self.wake);
-        let session = Session::watch_part(watched, extent.selection, record, wake)?;
+        let session = Session::watch_part(watched, extent.selection, record, wake, self.memory)?;
         self.begin(ctx, Ok(session), Source::Live { paused: false }, true);
         if let Some(again) = again {
             self.tell(ctx, Message::Watches(again));
@@ -153,6 +155,9 @@ impl App {
         };
         let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
         for (number, update) in updates {
+            if let (Update::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
+                let_go(kept.session.loaders.now(&kept.session.run));
+            }
             self.tell(ctx, Message::ArrivedFor(number, update));
         }
         self.kept
