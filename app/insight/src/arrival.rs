@@ -1,11 +1,13 @@
 //! What arrives from where runs come from: events, recordings that were read, and what became of what was written.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use loadscope_trace::{Event, Nanos, Run};
+use loadscope_trace::{Event, Nanos, Run, RunId};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
+use crate::shared::Shared;
 use crate::unsaved::Output;
 
 /// What the user should know.
@@ -59,11 +61,22 @@ pub struct ReadSoFar {
     pub landmarks: Landmarks,
 }
 
+/// The loaders of a session, folded anew: of their far past there are sums in the place of events.
+#[derive(Clone, Debug)]
+pub struct Renewed {
+    /// All of them by id, with what can be jumped to.
+    pub runs: Vec<(RunId, Shared<Run>, Landmarks)>,
+    /// It is on its way as long as this is there: of a window that takes nothing in, no second one is made.
+    pub on_its_way: Arc<()>,
+}
+
 /// Something new from a session.
 #[derive(Clone, Debug)]
 pub enum Arrival {
     /// The engine did something.
     Events(Vec<Event>),
+    /// Everything that has arrived so far, in less memory.
+    Renewed(Renewed),
     /// So much of a file has been read, 0 to 1.
     Loading(f32),
     /// So much of a file has been read so far; it is shown until it is taken back.

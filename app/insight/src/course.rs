@@ -1,9 +1,9 @@
 //! The far past of a run whose recording has a limit: what stretches of it came to, for the timeline.
 
-use loadscope_trace::{Kept, Nanos, Past, Run, Sums, percent, plural};
+use loadscope_trace::{Kept, Nanos, Past, Run, Sums, bytes, percent, plural};
 use loadscope_words::say;
 
-use crate::format::clock;
+use crate::format::{clock, length};
 
 /// What minutes between `start` and `end` came to; so many are taken together that each stretch is at least `least` long, but for the last one. Minutes with a gap between them are not taken together.
 pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
@@ -31,6 +31,19 @@ pub fn kept_since(run: &Run) -> Option<Nanos> {
 /// Where the far past of a run begins; `None` if it has none.
 pub fn begins(run: &Run) -> Option<Nanos> {
     Some(run.past()?.sums().first()?.from)
+}
+
+/// What is to be said of a live run of which not everything is in memory any more, short and in whole sentences; `None` if everything is.
+pub fn in_memory(run: &Run) -> Option<(String, String)> {
+    let past = run.past()?;
+    let (retention, until) = (past.retention()?, past.until()?);
+    let kept = length(run.whole_end() - until);
+    let text = say!(
+        "The last {kept} are in memory in full. Of what was before, sums per minute are kept, and in full every wait of at least {}, errors and warnings, and the slowest batches. The limit is {}, set with --memory",
+        retention.long_wait,
+        bytes(retention.max_size as f64)
+    );
+    Some((say!("in memory in full: the last {}", kept), text))
 }
 
 /// What a stretch came to, in lines; the first is its time.

@@ -117,6 +117,16 @@ impl Loaders {
         }
     }
 
+    /// Puts runs into the place of those with the same id, which have the same events; `run` is the one that is shown.
+    pub fn replace(&mut self, run: &mut Shared<Run>, all: Vec<(RunId, Shared<Run>)>) {
+        for (id, one) in all {
+            match id == self.shown {
+                true => *run = one,
+                false => _ = self.others.insert(id, one),
+            }
+        }
+    }
+
     /// Takes an event in; `run` is the one that is shown. True if from now on another one is shown, because it is the
     /// first to load something.
     pub fn take(&mut self, run: &mut Shared<Run>, event: Event) -> bool {

@@ -25,6 +25,7 @@ mod learn;
 pub mod loader;
 mod look;
 mod possible;
+mod renew;
 mod runs;
 mod session;
 mod take;

@@ -82,6 +82,8 @@ pub struct Start {
     pub journal: Option<Journal>,
     /// Where the preferences are kept; without, they are forgotten.
     pub store: Option<Store>,
+    /// The loaders of a live run have at most so many bytes in memory; `None`: as many as they need.
+    pub memory: Option<u64>,
     /// Keep everything that changes the state, so that it can be replayed.
     pub keeps_messages: bool,
 }
@@ -96,6 +98,8 @@ pub struct App {
     /// The sessions of the runs of this window that are not shown, by number.
     kept: BTreeMap<u32, Session>,
     journal: Option<Journal>,
+    /// Bytes that the loaders of a live run have at most.
+    memory: Option<u64>,
     store: Option<Store>,
     dialogs: Dialogs,
     wake: Waker,
@@ -141,6 +145,7 @@ impl App {
             kept: BTreeMap::new(),
             outputs: outputs::Outputs::of(start.journal.as_ref()),
             journal: start.journal,
+            memory: start.memory,
             store: start.store,
             dialogs: Dialogs::new(Arc::clone(&wake)),
             system_motion: match start.still {

@@ -36,6 +36,8 @@ pub(super) struct Job {
     pub shared: SharedLog,
     pub out: Sender<Update>,
     pub wake: Waker,
+    /// Bytes that the runs of the window may have.
+    pub memory: Option<u64>,
 }
 
 /// Refuses.

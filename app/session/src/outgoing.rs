@@ -11,6 +11,7 @@ use loadscope_words::say;
 use super::journal::{Entry, NewFiles};
 use super::limited::Limited;
 use super::memory::SharedLog;
+use super::recent::Recent;
 use super::selection::{Selection, Selector};
 use super::{Record, Update, Waker};
 
@@ -35,6 +36,8 @@ pub(super) struct Outgoing {
     content: usize,
     /// What is recorded and shown, if that is not everything.
     selector: Option<Selector>,
+    /// What the window has a bound for its memory with.
+    recent: Option<Recent>,
 }
 
 impl Outgoing {
@@ -75,7 +78,15 @@ impl Outgoing {
             unflushed: false,
             content: 0,
             selector: Selector::new(selection),
+            recent: None,
         })
+    }
+
+    /// The runs of the window that events are passed on to have at most so many bytes.
+    #[must_use]
+    pub fn within(mut self, memory: Option<u64>) -> Self {
+        self.recent = memory.map(Recent::new);
+        self
     }
 
     /// Writes events of any loaders, and drops those that there is no room for.
@@ -100,9 +111,15 @@ impl Outgoing {
         // The window looks at its clock between two chunks.
         let mut events = events.into_iter();
         loop {
+            if let Some(renewed) = self.recent.as_mut().and_then(Recent::renewed) {
+                self.tell(Update::Renewed(renewed));
+            }
             let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
                 return;
+            }
+            if let Some(recent) = &mut self.recent {
+                recent.hear(&chunk);
             }
             self.tell(Update::Events(chunk));
         }

@@ -23,6 +23,8 @@ pub struct Pace {
     pub paused: bool,
     /// Each sample and each training step takes so many times as long; 0 and 1: as long as it takes.
     pub factor: u32,
+    /// The runs of a window have at most so many bytes: of their far past it gets sums then. `None`: as many as they need.
+    pub memory: Option<u64>,
 }
 
 /// A run that is under way, or a file that is being read.
@@ -115,6 +117,7 @@ impl Session {
             shared,
             out: to_window.clone(),
             wake: Arc::clone(&wake),
+            memory: pace.memory,
         })?;
         Ok(Self {
             updates,
@@ -192,10 +195,11 @@ impl Session {
     /// # Errors
     /// If the log cannot be begun or the system gives no thread.
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
-        Self::watch_part(watched, Selection::default(), record, wake)
+        Self::watch_part(watched, Selection::default(), record, wake, None)
     }
 
-    /// The same for a part of what the program loads.
+    /// The same for a part of what the program loads. The runs of a window have at most `memory` bytes, if that is given: of their far
+    /// past it gets sums then.
     ///
     /// # Errors
     /// As [`Session::watch`].
@@ -204,6 +208,7 @@ impl Session {
         selection: Selection,
         record: Record,
         wake: Waker,
+        memory: Option<u64>,
     ) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let shared = SharedLog::default();
@@ -211,7 +216,7 @@ impl Session {
         let seen = matches!(record, Record::Memory | Record::Journal(_));
         let (out, wakes) = (to_window.clone(), Arc::clone(&wake));
         let outgoing = Outgoing::new(record, selection, shared, out, wakes)?;
-        watched.follow(outgoing, seen)?;
+        watched.follow(outgoing.within(memory), seen)?;
         Ok(Self {
             updates,
             origin: Origin::Program {

@@ -10,6 +10,7 @@ use loadscope_words::say;
 use super::edit::edit;
 use super::future;
 use super::loader;
+use super::renew;
 use crate::effect::Effect;
 use crate::prefs::Prefs;
 use crate::question::Output;
@@ -32,6 +33,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                 loader::forget(state);
             }
         }
+        Arrival::Renewed(renewed) => renew::renew(state, renewed),
         Arrival::Loading(share) => {
             if let Source::Loading { share: shown, .. } = &mut state.session.source {
                 *shown = share;

@@ -56,7 +56,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
             return Err(e);
         }
     };
-    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}))?;
+    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     complain(say!(
         "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
         args.pid
@@ -94,7 +94,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(format!("{e:#}"))),
     };
-    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}))?;
+    let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     end_with_input(&watched)?;
     say_json(json!({
         "to": address.to,

@@ -136,6 +136,20 @@ const SIZES: [(&str, f64); 8] = [
     ("B", 1.0),
 ];
 
+/// The least memory that a live run gets in a window: what is always there, such as batches in flight, has to fit in.
+const LEAST_MEMORY: u64 = 100_000_000;
+
+/// A size of memory.
+pub fn memory(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        size if size < LEAST_MEMORY => Err(say!(
+            "{text} is too little for a live run; it needs {} at least",
+            bytes(LEAST_MEMORY as f64)
+        )),
+        size => Ok(size),
+    }
+}
+
 fn size(text: &str) -> Result<u64, String> {
     let found = SIZES.into_iter().find_map(|(name, unit)| {
         let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;

@@ -149,7 +149,8 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             return Ok(not_started(&e));
         }
     };
-    let session = match Session::watch_part(&watched, selection, file.into(), Arc::new(|| {})) {
+    let session = match Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)
+    {
         Ok(session) => session,
         // The program runs already and goes on.
         Err(e) => {
@@ -242,7 +243,7 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
     let entry = Journal::of_user().and_then(begin);
     let path = entry.as_ref().map(|new| new.entry().path().to_owned());
     let record = entry.map_or(Record::Off, Record::Journal);
-    if let Ok(session) = Session::watch_part(watched, selection, record, Arc::new(|| {})) {
+    if let Ok(session) = Session::watch_part(watched, selection, record, Arc::new(|| {}), None) {
         let (seen, complaint) = follow_and(&session, shown.as_mut());
         if let (None, Some(path)) = (&complaint, path) {
             complain(seen.sentence(&path));

@@ -80,6 +80,7 @@ fn of_user(args: &WindowArgs) -> Start {
         language: super::language::of_system(),
         asked_language: args.lang.map(Language::from),
         journal: Journal::of_user(),
+        memory: args.memory,
         store: Store::of_user(),
         ..Start::default()
     }
@@ -208,6 +209,11 @@ pub struct WindowArgs {
     /// The language of all texts [default: that of the system]
     #[arg(long, global = true, value_name = "LANGUAGE")]
     lang: Option<LangArg>,
+    /// The loaders of a live run have at most so much memory in the window: 500MB or 4GB; 100MB at least. Of what leaves, sums per minute are
+    /// kept, and in full every long wait, error and warning and the slowest batches. What is saved is all of it [default: of a
+    /// program that is watched half of the host's memory, at most 4GB; of the embedded loader as much as it needs]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = super::limits::memory)]
+    memory: Option<u64>,
 }
 
 #[cfg(test)]

@@ -53,6 +53,9 @@ impl App {
             let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
+            if matches!(update, Arrival::Renewed(_)) {
+                self.let_go_of_runs();
+            }
             let is_loaded = matches!(update, Arrival::Loaded { .. });
             self.tell(ctx, update);
             if is_loaded {

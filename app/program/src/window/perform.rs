@@ -23,7 +23,14 @@ impl App {
             Some(Effect::Start) => self.start(ctx, Pace::default()),
             Some(Effect::StartPaused) => {
                 let paused = true;
-                self.start(ctx, Pace { paused, factor: 1 });
+                self.start(
+                    ctx,
+                    Pace {
+                        paused,
+                        factor: 1,
+                        memory: None,
+                    },
+                );
             }
             Some(Effect::StartSlowly) => {
                 let paused = false;
@@ -32,6 +39,7 @@ impl App {
                     Pace {
                         paused,
                         factor: SLOWLY,
+                        memory: None,
                     },
                 );
             }

@@ -10,7 +10,7 @@ use loadscope_model::message::Message;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
 use loadscope_model::watching::Program;
-use loadscope_session::{Pace, Record, Session, SessionError, Watched};
+use loadscope_session::{Pace, Record, Session, SessionError, Update, Watched, memory_of_host};
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
@@ -26,6 +26,8 @@ impl App {
     pub(super) fn start(&mut self, ctx: &Context, pace: Pace) {
         let record = self.record(&Extent::default());
         let options = &self.state.prefs.options;
+        let memory = self.memory;
+        let pace = Pace { memory, ..pace };
         let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
             // Two loaders at a time would slow each other down.
@@ -48,7 +50,8 @@ impl App {
     ) -> Result<(), SessionError> {
         let record = self.record(&extent);
         let wake = Arc::clone(&self.wake);
-        let session = Session::watch_part(watched, extent.selection, record, wake)?;
+        let memory = Some(self.memory.unwrap_or_else(usual_memory));
+        let session = Session::watch_part(watched, extent.selection, record, wake, memory)?;
         self.begin(ctx, Ok(session), Source::Live { paused: false }, true);
         if let Some(again) = again {
             self.tell(ctx, Message::Watches(again));
@@ -154,6 +157,9 @@ impl App {
         };
         let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
         for (number, update) in updates {
+            if let (Update::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
+                let_go(kept.session.loaders.now(&kept.session.run));
+            }
             self.tell(ctx, Message::ArrivedFor(number, update));
         }
         self.kept
@@ -246,6 +252,13 @@ impl App {
         let shown = &self.state.session;
         let_go(shown.loaders.now(&shown.run));
     }
+}
+
+/// The loaders of a program that is watched have at most so many bytes, where nothing else was asked for: a window that is left open for
+/// days must take neither the memory of the training beside it nor that of the host.
+fn usual_memory() -> u64 {
+    const MOST: u64 = 4_000_000_000;
+    memory_of_host().map_or(MOST, |all| (all / 2).min(MOST))
 }
 
 /// The journal of a run goes, unless the run would be gone with it.

@@ -23,6 +23,8 @@ pub(crate) struct Job {
     pub shared: SharedLog,
     pub out: Sender<Update>,
     pub wake: Waker,
+    /// Bytes that the runs of the window may have.
+    pub memory: Option<u64>,
 }
 
 impl Job {
@@ -53,7 +55,8 @@ impl Job {
                 self.shared,
                 self.out,
                 self.wake,
-            )?,
+            )?
+            .within(self.memory),
         })
     }
 }

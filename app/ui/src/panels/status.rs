@@ -6,8 +6,8 @@ use loadscope_words::say;
 
 use crate::kit::action::asks;
 use crate::theme::{Palette, mono, size, words};
-use loadscope_insight::format;
 use loadscope_insight::landmarks::Goal;
+use loadscope_insight::{course, format};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::view::Cursor;
@@ -92,6 +92,10 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             ui.label(digits(say!("{} events", format::count(run.events()))));
         }
     }
+    if let Some((short, text)) = course::in_memory(run).filter(|_| is_live(state)) {
+        ui.separator();
+        ui.label(small(short, palette.weak)).on_hover_text(text);
+    }
     if run.dropped() > 0 {
         ui.separator();
         let text = say!("{} events lost", format::count(run.dropped()));
@@ -128,6 +132,11 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
         asks(response, Action::ShowMessages, commands);
     }
+}
+
+/// True if the run is in memory and not a recording: what a recording keeps, its report tells.
+fn is_live(state: &State) -> bool {
+    matches!(state.session.source, Source::Live { .. } | Source::Finished)
 }
 
 /// What has just been done or why nothing happened; else the last warning, quietly.

@@ -100,7 +100,11 @@ fn cut(bytes: &[u8], thoroughly: bool) {
     let before = introduced.iter().chain(&kept).filter(of_part).count();
     let after: usize = parts.iter().skip(first).map(Vec::len).sum();
     assert!(read.len() >= after, "{} of {after} events", read.len());
-    assert!(read.len() <= before + after, "{} events of {before} and {after}", read.len());
+    assert!(
+        read.len() <= before + after,
+        "{} events of {before} and {after}",
+        read.len()
+    );
     fold(&sorted(&read), thoroughly);
 }
 

@@ -1,6 +1,39 @@
 //! How much memory a run takes, and how to take less.
 
-use crate::Run;
+use crate::{Batch, Event, EventKind, Run, Transition, Wait};
+
+/// Bytes of a transition: it closes a span, which stands in the lane with its running sums, and may have a place in other lists.
+const TRANSITION: usize = 2 * size_of::<Transition>() + 24 + 16;
+
+/// Bytes of what each sample took, and when.
+const SAMPLE: usize = 24;
+
+/// Bytes of anything that is small.
+const SMALL: usize = 64;
+
+impl Event {
+    /// Bytes that a run grows by with it, about, and rather more than [`Run::bytes`] counts.
+    pub fn bytes_in_run(&self) -> u64 {
+        let bytes = match &self.kind {
+            EventKind::Dispatched(dispatch) => {
+                let indices = dispatch.indices.len() * (size_of::<u64>() + SAMPLE);
+                size_of::<Batch>() + TRANSITION + SMALL + indices
+            }
+            EventKind::Entered { .. } => TRANSITION,
+            // Asking for the next batch ends the work on the one before.
+            EventKind::Consumer { waiting: true } => TRANSITION + size_of::<Wait>(),
+            EventKind::Consumer { waiting: false } => 0,
+            EventKind::Fetched(fetched) => {
+                let samples = fetched.samples.len();
+                SMALL + samples * (SAMPLE + fetched.stages.len() * size_of::<crate::Nanos>())
+            }
+            EventKind::Content(content) => SMALL + content.nbytes(),
+            EventKind::Message(message) => 2 * SMALL + message.text.len(),
+            _ => SMALL,
+        };
+        bytes as u64
+    }
+}
 
 impl Run {
     /// Bytes of the contents of its batches: pictures, numbers, texts.
@@ -12,10 +45,10 @@ impl Run {
     /// Bytes of all of it, about: what is small and does not grow with the run is left out.
     pub fn bytes(&self) -> u64 {
         let of = |count: usize, size: usize| (count as u64).saturating_mul(size as u64);
-        let lists = of(self.batches.len(), size_of::<crate::Batch>())
+        let lists = of(self.batches.len(), size_of::<Batch>())
             // Each transition closes a span, which stands in the lane with its running sums.
-            + of(self.transitions.len(), 2 * size_of::<crate::Transition>() + 24)
-            + of(self.waits.len(), size_of::<crate::Wait>())
+            + of(self.transitions.len(), 2 * size_of::<Transition>() + 24)
+            + of(self.waits.len(), size_of::<Wait>())
             + of(self.indices.len(), size_of::<u64>())
             + of(self.stage_walls.len(), size_of::<crate::Nanos>())
             // What each sample took, and when.
@@ -34,6 +67,32 @@ mod tests {
     use crate::{BatchContent, BatchId, Event, EventKind, Field, FieldData, Nanos, RunId};
 
     use super::*;
+
+    /// Who lets stretches of a run leave counts on it.
+    #[test]
+    fn a_run_is_never_larger_than_its_events_say() {
+        let (mut run, mut said) = (Run::default(), 0);
+        let mut tell = |at: i64, kind| {
+            let (at, id) = (Nanos(at), RunId(0));
+            let event = Event { at, run: id, kind };
+            said += event.bytes_in_run();
+            run.apply(&event);
+            assert!(run.bytes() <= said, "{} {said}", run.bytes());
+        };
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for idx in 0..1000 {
+            let batch = BatchId { epoch: 0, idx };
+            let enter = |stage| EventKind::Entered { batch, stage };
+            let at = i64::from(idx) * 10;
+            tell(
+                at,
+                EventKind::dispatched(batch, Some(0), vec![3; idx as usize % 7]),
+            );
+            tell(at, EventKind::Consumer { waiting: true });
+            tell(at + 1, enter(crate::Stage::Fetching));
+            tell(at + 5, enter(crate::Stage::Training));
+        }
+    }
 
     #[test]
     fn contents_are_counted_and_can_be_forgotten() {

@@ -1,0 +1,58 @@
+//! The loaders of a live run in less memory: of their far past there are sums in the place of events.
+
+use loadscope_insight::arrival::Renewed;
+use loadscope_words::say;
+
+use crate::state::State;
+use crate::view::{Cursor, Item};
+
+/// Puts them into the place of those that are there. What points to an instant stays; what points to a batch goes on pointing to it,
+/// unless it has left.
+pub fn renew(state: &mut State, renewed: Renewed) {
+    let now = state.now();
+    let session = &mut state.session;
+    let before = session.run.now();
+    let shown = session.loaders.shown();
+    let mut runs = Vec::with_capacity(renewed.runs.len());
+    for (id, run, landmarks) in renewed.runs {
+        if id == shown {
+            session.landmarks = landmarks;
+        }
+        runs.push((id, run));
+    }
+    session.loaders.replace(&mut session.run, runs);
+    // What panels keep of a run is found by this number.
+    session.run_number += 1;
+    if let Cursor::Step(_) = session.cursor {
+        session.cursor = Cursor::At(now);
+    }
+    let run = &session.run;
+    let moved = |item: Item| match item {
+        Item::Batch(row) => {
+            let id = before.batches().get(row)?.id;
+            run.row(id).map(Item::Batch)
+        }
+        other => Some(other),
+    };
+    let selected = session.selection;
+    session.selection = selected.and_then(moved);
+    session.hovered = session.hovered.and_then(moved);
+    session.hovering = session.hovering.and_then(moved);
+    if selected.is_some() && session.selection.is_none() {
+        session.enlarged = None;
+        let text = say!(
+            "The selected batch has left the memory: only sums per minute are kept of its time"
+        );
+        state.overlay.hint = Some(text.to_owned());
+    }
+    // What was saved is as much as before.
+    let same = |events: u64| match events == before.events() {
+        true => run.events(),
+        false => events.min(run.events().saturating_sub(1)),
+    };
+    session.saved = session.saved.map(same);
+    if let Some(saving) = &mut session.saving {
+        saving.events = same(saving.events);
+    }
+    state.look.search.start_again();
+}

@@ -1,0 +1,143 @@
+//! What is kept of the time before the last parts: sums of minutes, long waits, errors and warnings, in a bounded room.
+
+use std::collections::BTreeMap;
+
+use loadscope_trace::{Event, EventKind, Nanos, RunId};
+
+use crate::Limits;
+
+/// Bytes of the sums of a minute, about: with a sketch of waits and one of fetches.
+const SUMS: u64 = 2048;
+
+/// What is kept.
+pub(super) struct Course {
+    /// Bytes of the sums, and of the waits, at most.
+    most: u64,
+    sums: Vec<Event>,
+    waits: Vec<Event>,
+    wait_bytes: u64,
+    messages: Vec<Event>,
+    long_wait: Nanos,
+}
+
+impl Course {
+    pub fn new(most: u64) -> Self {
+        Self {
+            most,
+            sums: Vec::new(),
+            waits: Vec::new(),
+            wait_bytes: 0,
+            messages: Vec::new(),
+            long_wait: Limits::USUAL_LONG_WAIT,
+        }
+    }
+
+    /// Waits of this length are kept.
+    pub fn long_wait(&self) -> Nanos {
+        self.long_wait
+    }
+
+    /// Keeps something; answers the length from which on waits are long, if that has grown because there was no room for all. Parts before `first` are gone.
+    pub fn put(&mut self, event: Event, first: u32) -> Option<Nanos> {
+        match &event.kind {
+            EventKind::Summed(_) => {
+                self.sums.push(event);
+                while self.sums.len() as u64 * SUMS > self.most && self.shorten(first) {}
+                None
+            }
+            EventKind::Kept(kept) if kept.wait.is_some() => {
+                self.wait_bytes += size(&event);
+                self.waits.push(event);
+                (self.wait_bytes > self.most).then(|| self.keep_longer())
+            }
+            _ => {
+                self.messages.push(event);
+                None
+            }
+        }
+    }
+
+    /// What is told of parts before `first`.
+    pub fn before(&self, first: u32) -> Vec<Event> {
+        let all = [&self.sums, &self.waits, &self.messages];
+        of_parts_before(first, all.into_iter().flatten().cloned().collect())
+    }
+
+    /// The shorter half of the waits goes. Answers how long the shortest is that is left.
+    fn keep_longer(&mut self) -> Nanos {
+        let mut all: Vec<Nanos> = self.waits.iter().map(length).collect();
+        let middle = all.len() / 2;
+        let (_, least, _) = all.select_nth_unstable(middle);
+        // What is as long as the shortest that is left may go on being kept.
+        self.long_wait = Nanos(least.0.saturating_add(1)).max(self.long_wait);
+        let long = self.long_wait;
+        self.waits.retain(|event| length(event) >= long);
+        self.wait_bytes = self.waits.iter().map(size).sum();
+        long
+    }
+
+    /// Puts every two sums of a run that follow each other together, of the older half of those of parts before `first`. False if there are none.
+    fn shorten(&mut self, first: u32) -> bool {
+        let before = self.sums.len();
+        let is_gone = |event: &&Event| part(event).is_some_and(|part| part < first);
+        let mut left = self.sums.iter().filter(is_gone).count().div_ceil(2);
+        let mut out: Vec<Event> = Vec::with_capacity(before);
+        let mut open: BTreeMap<RunId, usize> = BTreeMap::new();
+        for event in std::mem::take(&mut self.sums) {
+            if left == 0 || !is_gone(&&event) {
+                out.push(event);
+                continue;
+            }
+            left -= 1;
+            let known = open.remove(&event.run).and_then(|at| out.get_mut(at));
+            match (known, &event.kind) {
+                (
+                    Some(Event {
+                        at,
+                        kind: EventKind::Summed(known),
+                        ..
+                    }),
+                    EventKind::Summed(sums),
+                ) => {
+                    known.add(sums);
+                    *at = known.to;
+                }
+                _ => {
+                    open.insert(event.run, out.len());
+                    out.push(event);
+                }
+            }
+        }
+        out.sort_by_key(|event| event.at);
+        self.sums = out;
+        self.sums.len() < before
+    }
+}
+
+/// Those about parts that are gone.
+pub(super) fn of_parts_before(first: u32, mut events: Vec<Event>) -> Vec<Event> {
+    events.retain(|event| part(event).is_some_and(|part| part < first));
+    events
+}
+
+fn part(event: &Event) -> Option<u32> {
+    match &event.kind {
+        EventKind::Summed(sums) => Some(sums.part),
+        EventKind::Kept(kept) => Some(kept.part),
+        _ => None,
+    }
+}
+
+fn length(event: &Event) -> Nanos {
+    match &event.kind {
+        EventKind::Kept(kept) => kept.wait.map_or(Nanos::ZERO, |(start, end)| end - start),
+        _ => Nanos::ZERO,
+    }
+}
+
+fn size(event: &Event) -> u64 {
+    match &event.kind {
+        EventKind::Kept(kept) => 128 + kept.events.iter().map(Event::bytes_in_run).sum::<u64>(),
+        _ => SUMS,
+    }
+}

@@ -1,0 +1,268 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::shared::Shared;
+use loadscope_trace::{BatchId, EventKind, Run, RunId, RunInfo, Stage, Summary};
+use proptest::prelude::*;
+
+use super::*;
+
+fn event(run: u32, at: i64, kind: EventKind) -> Event {
+    let (at, run) = (Nanos(at), RunId(run));
+    Event { at, run, kind }
+}
+
+/// Loaders of one program that take turns; every so many batches one is waited for long.
+struct Training {
+    at: i64,
+    next: Vec<u32>,
+    turn: usize,
+    long: u32,
+}
+
+impl Training {
+    fn new(loaders: usize, long: u32) -> (Self, Vec<Event>) {
+        let mut events = Vec::new();
+        for run in 0..loaders as u32 {
+            let info = RunInfo {
+                dataset: format!("of {run}"),
+                ..RunInfo::default()
+            };
+            events.push(event(run, 0, EventKind::RunStarted(Box::new(info))));
+            events.push(event(run, 0, EventKind::EpochStarted { epoch: 0 }));
+        }
+        let training = Self {
+            at: 0,
+            next: vec![0; loaders],
+            turn: 0,
+            long,
+        };
+        (training, events)
+    }
+
+    fn batch(&mut self, out: &mut Vec<Event>) {
+        self.turn = (self.turn + 1) % self.next.len();
+        let run = self.turn as u32;
+        let idx = self.next[self.turn];
+        self.next[self.turn] += 1;
+        let batch = BatchId { epoch: 0, idx };
+        let enter = |stage| EventKind::Entered { batch, stage };
+        let wait = match idx % self.long {
+            0 => 120_000_000 + i64::from(idx),
+            _ => 1_000_000,
+        };
+        let (start, got) = (self.at, self.at + wait);
+        self.at = got + 9_000_000;
+        out.extend([
+            event(
+                run,
+                start,
+                EventKind::dispatched(batch, Some(0), vec![7; 4]),
+            ),
+            event(run, start, EventKind::Consumer { waiting: true }),
+            event(run, start + 10, enter(Stage::Fetching)),
+            event(run, got, enter(Stage::Training)),
+            event(run, self.at, enter(Stage::Done)),
+        ]);
+    }
+}
+
+/// The window: what it has of the loaders.
+#[derive(Default)]
+struct Shown {
+    loaders: Loaders,
+    run: Shared<Run>,
+    renewed: usize,
+    largest: u64,
+}
+
+impl Shown {
+    fn take(&mut self, events: &[Event]) {
+        for event in events {
+            self.loaders.take(&mut self.run, event.clone());
+        }
+    }
+
+    fn renew(&mut self, renewed: Renewed) {
+        for (_, run, landmarks) in &renewed.runs {
+            assert_eq!(*landmarks, Landmarks::of(run));
+        }
+        let all = renewed.runs.into_iter().map(|(id, run, _)| (id, run));
+        self.loaders.replace(&mut self.run, all.collect());
+        self.renewed += 1;
+    }
+
+    fn bytes(&self) -> u64 {
+        self.all().values().map(|run| run.bytes()).sum()
+    }
+
+    fn all(&self) -> BTreeMap<RunId, &Run> {
+        self.loaders.all(&self.run).into_iter().collect()
+    }
+}
+
+/// Plays so many batches through, in chunks of so many events. With `patience` the thread that folds gets the time that it needs.
+fn play(
+    (batches, loaders, long): (usize, usize, u32),
+    (memory, chunk): (u64, usize),
+    patience: bool,
+) -> (Shown, Fleet, Vec<Event>) {
+    let (mut training, mut events) = Training::new(loaders, long);
+    let (mut recent, mut shown) = (Recent::new(memory), Shown::default());
+    let mut full = Fleet::default();
+    let mut all = Vec::new();
+    for k in 0..=batches {
+        if events.len() >= chunk || k == batches {
+            let until = Instant::now() + Duration::from_secs(20);
+            loop {
+                if let Some(renewed) = recent.renewed() {
+                    shown.renew(renewed);
+                }
+                if !patience || recent.folding.is_none() || Instant::now() > until {
+                    break;
+                }
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            recent.hear(&events);
+            shown.take(&events);
+            shown.largest = shown.largest.max(shown.bytes());
+            take(&mut full, &events);
+            all.append(&mut events);
+        }
+        if k < batches {
+            training.batch(&mut events);
+        }
+    }
+    (shown, full, all)
+}
+
+/// Counts, waits and times of the whole course are those of a full fold.
+fn assert_same(found: &Run, full: &Run) {
+    let (mut a, b) = (Summary::of(found), Summary::of(full));
+    assert!(
+        (a.waited_seconds - b.waited_seconds).abs() < 1e-6,
+        "{} {}",
+        a.waited_seconds,
+        b.waited_seconds
+    );
+    assert!(
+        (a.seconds - b.seconds).abs() < 1e-6,
+        "{} {}",
+        a.seconds,
+        b.seconds
+    );
+    (a.seconds, a.samples_per_second) = (b.seconds, b.samples_per_second);
+    a.waited_seconds = b.waited_seconds;
+    assert_eq!(a, b);
+}
+
+/// When long waits of a run ended, of those in full and those that are kept.
+fn long_waits(run: &Run) -> Vec<Nanos> {
+    let kept = run.past().map_or(&[][..], |past| past.kept());
+    let kept = kept
+        .iter()
+        .filter_map(|(_, kept)| kept.wait.map(|(_, end)| end));
+    let waits = run
+        .waits()
+        .iter()
+        .filter(|w| w.end - w.start >= Limits::USUAL_LONG_WAIT);
+    let mut all: Vec<Nanos> = kept.chain(waits.map(|w| w.end)).collect();
+    all.sort_unstable();
+    // The one that lasted where the first part begins is in both.
+    all.dedup();
+    all
+}
+
+#[test]
+fn a_long_stream_stays_below_the_bound_and_adds_up_to_all_of_it() {
+    let memory = 24_000_000;
+    let (shown, full, _) = play((300_000, 2, 5_000), (memory, 1024), true);
+    assert!(shown.renewed >= 5, "{}", shown.renewed);
+    assert!(shown.largest < memory / 2, "{}", shown.largest);
+    let found = shown.all();
+    for (id, full) in full.runs() {
+        assert_same(found[&id], full);
+        assert_eq!(long_waits(found[&id]), long_waits(full));
+        assert_eq!(found[&id].anomalies(), (0, 0));
+    }
+}
+
+/// The runs go on while they are folded anew.
+#[test]
+fn what_is_passed_on_meanwhile_is_neither_lost_nor_doubled() {
+    let (shown, full, _) = play((200_000, 3, 2_000), (6_000_000, 1024), false);
+    assert!(shown.renewed >= 1);
+    let found = shown.all();
+    for (id, full) in full.runs() {
+        assert_same(found[&id], full);
+        assert_eq!(long_waits(found[&id]), long_waits(full));
+    }
+}
+
+/// Where there is no room for all long waits the shortest leave, and the run says from which length on all are there.
+#[test]
+fn all_waits_of_the_length_that_is_said_are_there() {
+    let (shown, full, _) = play((200_000, 3, 700), (6_000_000, 1024), true);
+    let found = shown.all();
+    for (id, full) in full.runs() {
+        let past = found[&id].past().expect("a part has left");
+        let long = past.retention().expect("it says what is kept").long_wait;
+        assert!(long > Limits::USUAL_LONG_WAIT, "{long}");
+        let waits = full.waits().iter().filter(|w| w.end - w.start >= long);
+        let ends: Vec<Nanos> = waits.map(|w| w.end).collect();
+        assert!(!ends.is_empty());
+        let kept = long_waits(found[&id]);
+        assert!(ends.iter().all(|end| kept.contains(end)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever the bound, the number of loaders and the pace.
+    #[test]
+    fn sums_and_what_is_in_full_add_up_to_a_full_fold(
+        batches in 100..6_000usize,
+        loaders in 1..5usize,
+        memory in 100_000..2_000_000u64,
+        chunk in 1..1500usize,
+        patience: bool,
+    ) {
+        let (shown, full, _) = play((batches, loaders, 97), (memory, chunk), patience);
+        let found = shown.all();
+        for (id, full) in full.runs() {
+            assert_same(found[&id], full);
+        }
+    }
+}
+
+/// Runs lay one behind the other in the channel of a window that was hidden.
+#[test]
+fn a_window_that_takes_nothing_in_is_given_one_at_a_time() {
+    let (mut training, events) = Training::new(1, 1000);
+    let mut recent = Recent::new(200_000);
+    recent.hear(&events);
+    let mut given = Vec::new();
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut chunks = 0;
+    while given.is_empty() || chunks < 200 {
+        assert!(Instant::now() < until, "it is not folded anew");
+        let mut events = Vec::new();
+        (0..50).for_each(|_| training.batch(&mut events));
+        recent.hear(&events);
+        chunks += 1;
+        given.extend(recent.renewed());
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    assert_eq!(given.len(), 1, "the first was not taken in");
+    given.clear();
+    while given.is_empty() {
+        assert!(Instant::now() < until, "it is not folded anew");
+        let mut events = Vec::new();
+        training.batch(&mut events);
+        recent.hear(&events);
+        given.extend(recent.renewed());
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
