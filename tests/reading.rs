@@ -12,7 +12,7 @@ use loadscope_model::state::Source;
 use loadscope_model::update::obstacle;
 use loadscope_model::view::Cursor;
 use loadscope_trace::{
-    BatchId, Compression, Event, EventKind, LogWriter, Nanos, Run, RunId, RunInfo, Stage,
+    BatchId, Compression, Event, EventKind, LogWriter, Nanos, Run, RunId, Stage,
 };
 
 use crate::fixture::{Window, control_sequence, run};
@@ -28,7 +28,7 @@ fn write(path: &Path, batches: u32) {
         let (at, run) = (Nanos(at), RunId(0));
         log.write(&Event { at, run, kind }).expect("there is room");
     };
-    tell(0, EventKind::RunStarted(Box::new(RunInfo::default())));
+    tell(0, EventKind::RunStarted(Box::default()));
     tell(0, EventKind::EpochStarted { epoch: 0 });
     for idx in 0..batches {
         let (batch, at) = (BatchId { epoch: 0, idx }, i64::from(idx) * 1_000_000);

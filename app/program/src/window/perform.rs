@@ -21,28 +21,20 @@ impl App {
     pub(super) fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         match effect {
             Some(Effect::Start) => self.start(ctx, Pace::default()),
-            Some(Effect::StartPaused) => {
-                let paused = true;
-                self.start(
-                    ctx,
-                    Pace {
-                        paused,
-                        factor: 1,
-                        memory: None,
-                    },
-                );
-            }
-            Some(Effect::StartSlowly) => {
-                let paused = false;
-                self.start(
-                    ctx,
-                    Pace {
-                        paused,
-                        factor: SLOWLY,
-                        memory: None,
-                    },
-                );
-            }
+            Some(Effect::StartPaused) => self.start(
+                ctx,
+                Pace {
+                    paused: true,
+                    ..Pace::default()
+                },
+            ),
+            Some(Effect::StartSlowly) => self.start(
+                ctx,
+                Pace {
+                    factor: SLOWLY,
+                    ..Pace::default()
+                },
+            ),
             Some(Effect::Demo) => {
                 self.tell(ctx, Message::LetGo);
                 self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
