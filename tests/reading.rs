@@ -112,7 +112,7 @@ fn a_file_that_is_shown_while_it_is_read_can_be_let_go_of() {
 }
 
 #[test]
-fn it_is_said_how_far_it_has_been_read() {
+fn the_window_shows_how_far_it_has_been_read() {
     let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0), "reading_dark"),

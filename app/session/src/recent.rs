@@ -199,7 +199,7 @@ impl Recent {
         });
     }
 
-    /// What is told of the time before the first part.
+    /// What is kept of the time before the first part.
     fn past(&self) -> Vec<Event> {
         let first = self.parts.front().map_or(0, |part| part.number);
         let retention = Retention {
@@ -224,7 +224,7 @@ pub fn memory_of_host() -> Option<u64> {
     Some(kib.saturating_mul(1024))
 }
 
-/// Folds until everything is taken in that was passed on so far; `None` if nobody wants it any more.
+/// Folds until everything is taken in that was passed on so far; `None` if it is not wanted any more.
 fn fold(past: Vec<Event>, parts: Vec<Part>, rest: Receiver<Chunk>) -> Option<Folded> {
     let mut fleet = Fleet::default();
     past.iter().for_each(|event| fleet.apply(event));

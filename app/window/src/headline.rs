@@ -31,7 +31,7 @@ impl Verdict {
 
     pub(crate) fn refresh(&mut self, ctx: &Context, state: &State) {
         if state.is_reading() {
-            // Of a part nothing is said, and it is a look at every wait.
+            // A part has no verdict, and to give one is a look at every wait.
             self.known = None;
             return;
         }

@@ -42,7 +42,7 @@ pub(crate) struct Pool<F: Fetch> {
     patience: Patience,
     /// Tasks that were sent and not answered. A stream that has ended answers none of those behind its end.
     unanswered: usize,
-    /// Workers that were told of a new epoch and have not said yet that they are in it.
+    /// Workers that were sent a new epoch and have not said yet that they are in it.
     unresumed: usize,
     /// Why the first worker that died did.
     death: Option<Box<EngineError>>,
@@ -236,7 +236,7 @@ impl<F: Fetch> Pool<F> {
         Ok(())
     }
 
-    /// Waits until every worker is in the epoch that it was told of, and throws away what comes before.
+    /// Waits until every worker is in the epoch that it was sent, and throws away what comes before.
     fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
         while self.unresumed > 0 {
             if let Arrival::Died { os_id, how, .. } = self.receive(None, interrupt)? {

@@ -268,7 +268,7 @@ impl Probe {
 }
 
 impl Shared {
-    /// `stamp` is told when the last event of this thread was.
+    /// `stamp` gets the time of the last event of this thread.
     #[inline]
     fn tell<'a>(&self, stamp: impl FnOnce(Stamp) -> Stamp, told: impl FnOnce() -> Told<'a>) {
         let tell = |writer: &mut Writer, outlet: &Outlet| {

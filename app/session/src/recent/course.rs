@@ -57,7 +57,7 @@ impl Course {
         }
     }
 
-    /// What is told of parts before `first`.
+    /// What is kept of parts before `first`.
     pub fn before(&self, first: u32) -> Vec<Event> {
         let all = [&self.sums, &self.waits, &self.messages];
         of_parts_before(first, all.into_iter().flatten().cloned().collect())

@@ -1,7 +1,7 @@
 //! The processor's own counter as a clock: reading it takes a third of what asking the system takes.
 //!
 //! It is used only where the kernel itself keeps the time by it, which says that it runs at one rate on all cores. Every millisecond
-//! somebody asks the system what time it is, and a new anchor is set: from there the counter is only followed for a moment, at a
+//! a thread asks the system what time it is, and a new anchor is set: from there the counter is only followed for a moment, at a
 //! rate that was measured. So it makes no difference what the counter did while the computer slept, or if the system turns its
 //! clock faster. A new anchor never lies before where the old one led, so that no thread sees the time go back.
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, OnceLock, TryLockError};
 use std::time::Instant;
 
-/// The counter is followed for so long before somebody looks at the system's clock, ns.
+/// The counter is followed for so long before a thread looks at the system's clock, ns.
 const SOON: u64 = 1_000_000;
 /// And never longer than this, ns.
 const LONGEST: u64 = 10_000_000;
@@ -55,7 +55,7 @@ struct Anchor {
     nanos: AtomicI64,
     /// Nanoseconds a tick, times 2^32; 0: not known yet.
     rate: AtomicU64,
-    /// Ticks after which the system is to be asked, if nobody does at the moment.
+    /// Ticks after which the system is to be asked, if no thread does at the moment.
     soon: AtomicU64,
     /// Ticks after which it has to be asked.
     longest: AtomicU64,

@@ -44,7 +44,7 @@ struct Stream {
     written: usize,
     /// Nothing more will be written to it.
     is_full: bool,
-    /// When the next event was told, and its number among others of the same time.
+    /// When the next event was recorded, and its number among others of the same time.
     next: Option<(Nanos, u64)>,
     is_over: bool,
 }
@@ -79,7 +79,7 @@ impl Events {
         events.into_iter()
     }
 
-    /// True if no one can tell anything any more. What was told before may not have been taken yet.
+    /// True if no one can tell anything any more. What was recorded before may not have been taken yet.
     pub fn is_over(&self) -> bool {
         self.reader().probes.strong_count() == 0
     }

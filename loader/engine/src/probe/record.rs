@@ -204,7 +204,7 @@ fn unpack(word: u64) -> BatchId {
     }
 }
 
-/// When the record at the beginning of `words` was told, and its number if it has one.
+/// When the record at the beginning of `words` was recorded, and its number if it has one.
 pub(super) fn order_of(words: &[AtomicU64]) -> Option<(Nanos, u64)> {
     let at = Nanos(load(words, 0)? as i64);
     let number = match load(words, 1)? & NUMBERED {
@@ -332,7 +332,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_what_was_told(
+        fn what_is_read_is_what_was_recorded(
             at in 0i64..i64::MAX,
             number in prop::option::of(1u64..),
             (epoch, idx) in any::<(u32, u32)>(),

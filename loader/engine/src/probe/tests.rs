@@ -131,7 +131,7 @@ fn what_there_is_no_room_for_is_counted_to_the_last_event() {
             heard + reported + unreported,
             u64::from(threads) * u64::from(each)
         );
-        // Where a thread's numbers jump, the loss was told before.
+        // Where a thread's numbers jump, the loss was reported before.
         let mut next = BTreeMap::new();
         for (thread, number) in all.iter().filter_map(told) {
             let expected = next.insert(thread, number + 1).unwrap_or(0);
@@ -148,7 +148,7 @@ fn lost_in(event: &Event) -> u64 {
 }
 
 #[test]
-fn a_loss_is_told_where_it_happened() {
+fn a_loss_is_reported_where_it_happened() {
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 10);
     let batch = |idx| BatchId { epoch: 0, idx };
     (0..25).for_each(|k| probe.enter(batch(k), Stage::Fetching));
