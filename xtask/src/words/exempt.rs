@@ -212,7 +212,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt(
-        "loader/engine/src/loader/iter.rs",
+        "loader/engine/src/loader/iter/told.rs",
         &[". PyTorch ends"],
         Why::Recorded,
     ),
