@@ -5,7 +5,10 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::Action;
-use loadscope_trace::{Awaited, BatchId, Event, EventKind, Kept, Nanos, Run, RunId, State, Sums};
+use loadscope_model::state::Source;
+use loadscope_trace::{
+    Awaited, BatchId, Event, EventKind, Kept, Nanos, Retention, Run, RunId, State, Sums,
+};
 
 use crate::fixture::{Window, control_sequence, run};
 use crate::texts::Picture as _;
@@ -41,8 +44,14 @@ fn sums(k: i64) -> Sums {
 /// Ten hours in sums, with a long wait that is kept, and the control sequence after them.
 fn limited() -> Run {
     let mut run = Run::default();
+    limited_events().iter().for_each(|event| run.apply(event));
+    run
+}
+
+fn limited_events() -> Vec<Event> {
+    let mut all = Vec::new();
     let mut tell = |at, kind| {
-        run.apply(&Event {
+        all.push(Event {
             at,
             run: RunId(0),
             kind,
@@ -87,7 +96,7 @@ fn limited() -> Run {
     for event in after {
         tell(event.at + minute(MINUTES), event.kind);
     }
-    run
+    all
 }
 
 fn open(size: Vec2, theme: Theme) -> Harness<'static, App> {
@@ -99,7 +108,7 @@ fn open(size: Vec2, theme: Theme) -> Harness<'static, App> {
     .open();
     let state = window.state_mut().state.set_up();
     state.session.run = limited().into();
-    state.session.source = loadscope_model::state::Source::Finished;
+    state.session.source = Source::Finished;
     window.run();
     window
 }
@@ -144,4 +153,38 @@ fn one_goes_into_the_far_past_and_back_by_keys() {
     window.key_press_modifiers(Modifiers::NONE, Key::Home);
     window.run();
     assert_eq!(window.state().state.shown(), kept);
+}
+
+/// The bound of a live run, of which the far past has left the memory.
+#[test]
+fn the_status_line_says_what_of_a_live_run_is_in_memory() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, Vec2::new(1100.0, 700.0), "memory_dark"),
+        (Theme::Light, Vec2::new(1920.0, 1080.0), "memory_light"),
+    ] {
+        let mut window = open(size, theme);
+        let state = window.state_mut().state.set_up();
+        let mut run = Run::default();
+        let retention = Retention {
+            max_size: 1_000_000_000,
+            long_wait: Nanos::from_millis(100),
+            keep_slowest: 100,
+            ..Retention::default()
+        };
+        let (at, id) = (Nanos::ZERO, RunId(0));
+        let kind = EventKind::Retention(Box::new(retention));
+        run.apply(&Event { at, run: id, kind });
+        limited_events().iter().for_each(|event| run.apply(event));
+        state.session.run = run.into();
+        state.session.source = Source::Live { paused: true };
+        window.run();
+        window
+            .get_by_label_contains("in memory in full: the last")
+            .hover();
+        window.run_steps(4);
+        window.get_by_label_contains("The limit is 1.00\u{2009}GB, set with --memory");
+        window.picture(name);
+        results.extend_harness(&mut window);
+    }
 }
