@@ -38,6 +38,8 @@ def main():
             if name.startswith("make_"):
                 try:
                     getattr(module, name)(maker)
+                except ModuleNotFoundError as missing:
+                    maker.missing(f"{part}.{name.removeprefix('make_')}", missing.name)
                 except Exception:
                     print(f"{part}.{name} failed", file=sys.stderr)
                     traceback.print_exc()
