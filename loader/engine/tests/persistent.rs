@@ -3,7 +3,7 @@
 #![cfg(not(feature = "explore"))]
 #![allow(clippy::unwrap_used, reason = "a test ends with what went wrong")]
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +18,17 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Batches of indices. Worker 1 begins no epoch while it is held up.
 #[derive(Clone, Default)]
-struct Held(Arc<AtomicBool>);
+struct Held {
+    holds: Arc<AtomicBool>,
+    /// Epochs that workers have begun.
+    begun: Arc<AtomicUsize>,
+}
+
+impl Held {
+    fn is_held(&self) -> bool {
+        get_worker_info().is_some_and(|info| info.id == 1) && self.holds.load(Ordering::Acquire)
+    }
+}
 
 struct Indices;
 
@@ -27,10 +37,11 @@ impl Fetch for Held {
 
     fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, EngineError> {
         let begun = Instant::now();
-        while get_worker_info().is_some_and(|info| info.id == 1) && self.0.load(Ordering::Acquire) {
+        while self.is_held() {
             assert!(begun.elapsed() < LIMIT, "it is held up for good");
             thread::sleep(Duration::from_millis(1));
         }
+        self.begun.fetch_add(1, Ordering::Release);
         Ok(Box::new(Indices))
     }
 }
@@ -77,19 +88,25 @@ fn the_first_batch_does_not_wait_for_a_worker_without_work_but_the_next_epoch_do
     let epochs = move || {
         let mut loader = loader(&watched);
         assert_eq!(epoch(&mut loader), [[0, 1]]);
-        watched.0.store(true, Ordering::Release);
-        // Worker 1 has not heard of this one.
+        let started = Instant::now();
+        while watched.begun.load(Ordering::Acquire) < 2 {
+            assert!(started.elapsed() < LIMIT, "a worker does not begin");
+            thread::sleep(Duration::from_millis(1));
+        }
+        watched.holds.store(true, Ordering::Release);
+        // Worker 1 answers the first of these two, and is then held up.
         assert_eq!(epoch(&mut loader), [[0, 1]]);
-        done.send("an epoch").unwrap();
+        assert_eq!(epoch(&mut loader), [[0, 1]]);
+        done.send("two epochs").unwrap();
         // Otherwise a program that begins one epoch after the other would send a worker that hangs more and more.
         assert_eq!(epoch(&mut loader), [[0, 1]]);
         done.send("the next").unwrap();
     };
     let thread = thread::Builder::new().name("epochs".to_owned());
     thread.spawn(epochs).unwrap();
-    assert_eq!(answer.recv_timeout(LIMIT), Ok("an epoch"));
+    assert_eq!(answer.recv_timeout(LIMIT), Ok("two epochs"));
     let early = answer.recv_timeout(Duration::from_millis(100));
     assert_eq!(early, Err(mpsc::RecvTimeoutError::Timeout));
-    held.0.store(false, Ordering::Release);
+    held.holds.store(false, Ordering::Release);
     assert_eq!(answer.recv_timeout(LIMIT), Ok("the next"));
 }
