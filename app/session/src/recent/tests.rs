@@ -203,7 +203,7 @@ fn what_is_passed_on_meanwhile_is_neither_lost_nor_doubled() {
 /// Where there is no room for all long waits the shortest leave, and the run says from which length on all are there.
 #[test]
 fn all_waits_of_the_length_that_it_states_are_there() {
-    let (shown, full, _) = play((200_000, 3, 700), (6_000_000, 1024), true);
+    let (shown, full, _) = play((200_000, 3, 700), (4_000_000, 1024), true);
     let found = shown.all();
     for (id, full) in full.runs() {
         let past = found[&id].past().expect("a part has left");

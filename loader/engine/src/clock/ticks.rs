@@ -256,6 +256,7 @@ fn counter(_ordered: bool) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "threads of tests need no name")]
 mod tests {
     use super::*;
     use std::sync::mpsc::channel;

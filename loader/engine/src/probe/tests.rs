@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "threads of tests need no name")]
+
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -55,7 +57,7 @@ fn tell(probe: &Probe, thread: u16, number: u32) {
         }
         1 => probe.enter_next(batch, Stage::Collating),
         2 => probe.fetched(batch, Vec::new(), Vec::new()),
-        3 if number % 11 == 0 => probe.say(Level::Info, || format!("{thread} {number}")),
+        3 if number.is_multiple_of(11) => probe.say(Level::Info, || format!("{thread} {number}")),
         _ => probe.enter(batch, Stage::Fetching),
     }
 }
