@@ -235,7 +235,7 @@ def goes_on(parts, point, most):
     try:
         return taken + parts.epoch(most)[len(taken):]
     except Exception as error:
-        # With workers the sampler fails when the iterator is made; that it does was told before.
+        # With workers the sampler fails when the iterator is made; that it does was reported before.
         if taken and taken[-1] == shown_error(error, parts.shown() is not shown_rows):
             return taken
         raise

@@ -140,6 +140,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt("loader/engine/src/collate.rs", &[""], Why::PyTorch),
+    exempt("loader/engine/src/collate/complex.rs", &[""], Why::PyTorch),
     exempt(
         "loader/engine/src/collate/containers.rs",
         &[""],
@@ -152,6 +153,7 @@ pub const EXEMPT: &[Exempt] = &[
         &["expected Tensor", "received an empty"],
         Why::PyTorch,
     ),
+    exempt("loader/engine/src/collate/nested.rs", &[""], Why::PyTorch),
     exempt("loader/engine/src/collate/numbers.rs", &[""], Why::PyTorch),
     exempt("loader/engine/src/collate/stack.rs", &[""], Why::PyTorch),
     exempt("loader/engine/src/dataset/concat.rs", &[""], Why::PyTorch),
@@ -210,7 +212,7 @@ pub const EXEMPT: &[Exempt] = &[
         Why::PyTorch,
     ),
     exempt(
-        "loader/engine/src/loader/iter.rs",
+        "loader/engine/src/loader/iter/told.rs",
         &[". PyTorch ends"],
         Why::Recorded,
     ),
