@@ -18,7 +18,7 @@ NOTES = (
 IN_WORKER = {
     "ints", "int_then_float", "vec", "ragged", "ragged_small_first", "ragged_ndim",
     "mixed_dtype_int_float", "mixed_dtype_float_int", "mixed_dtype_f32_f64", "mixed_dtype_f64_f32",
-    "mixed_u8_i64", "tuple", "tuple_len_mismatch", "dict_missing", "namedtuple", "none",
+    "mixed_u8_i64", "mixed_u16_f32", "mixed_f32_u16", "mixed_u16_i64", "mixed_i64_u16", "mixed_f32_u16_c64", "mixed_i8_bool_u8", "mixed_bool_f16_u8", "tuple", "tuple_len_mismatch", "dict_missing", "namedtuple", "none",
     "zero_dim0", "strs", "complex", "int_then_complex", "np_c64", "ndarray_c64", "tensor_c64", "tensor_c64_then_f32",
     "tensor_i64_then_c64", "tensor_c128_then_c64", "dict_then_vec",
 }
@@ -108,6 +108,10 @@ def tensor_batches(k):
         "mixed_dtype_f32_f64": [t([1.5]), t([2.5 + k], dtype=torch.float64)],
         "mixed_dtype_f64_f32": [t([1.5], dtype=torch.float64), t([2.5 + k])],
         "mixed_u8_i64": [t([1], dtype=torch.uint8), t([300 + k])],
+        "mixed_u16_f32": [t([1], dtype=torch.uint16), t([2.5 + k])], "mixed_f32_u16": [t([1.5]), t([2 + k], dtype=torch.uint16)],
+        "mixed_u16_i64": [t([1], dtype=torch.uint16), t([2 + k])], "mixed_i64_u16": [t([1]), t([2 + k], dtype=torch.uint16)],
+        "mixed_f32_u16_c64": [t([1.5]), t([2 + k], dtype=torch.uint16), t([1j])], "mixed_i8_bool_u8": [t([1], dtype=torch.int8), t([True]), t([2], dtype=torch.uint8)],
+        "mixed_bool_f16_u8": [t([True]), t([1.5], dtype=torch.float16), t([2], dtype=torch.uint8)],
         "zero_dim0": [torch.zeros(0, 3), torch.zeros(0, 3)], "tensor_then_int": [t(1), 2],
         "int_then_tensor": [1, t(2 + k)], "float_then_tensor": [1.0, t(2 + k)],
     }

@@ -16,13 +16,21 @@ logging.getLogger("torchdata").setLevel(logging.ERROR)
 ALIKE = "StatefulDataLoader resumes as the program that is not interrupted"
 SEEDS = "StatefulDataLoader resumes with the same samples, in other workers or with other seeds"
 OTHER = "StatefulDataLoader resumes with other samples"
+END = "StatefulDataLoader, saved where an epoch ends, begins the next one"
 RAISES = "StatefulDataLoader cannot resume"
 
 
-def is_asked(program):
-    """One in ten of those that are saved and go on with as many workers."""
+def is_asked(program, said):
+    """One in ten of those that are saved, go on with as many workers, and get an iterator in each epoch."""
     points = program.get("resume", [])
-    return StatefulDataLoader is not None and program["seed"] % 10 == 3 and points and not any("workers" in point for point in points)
+    if StatefulDataLoader is None or program["seed"] % 10 != 3 or not points or "out" not in said:
+        return False
+    return not any("workers" in point for point in points) and all(isinstance(epoch, list) for epoch in said["out"]["epochs"])
+
+
+def is_at_an_end(program, epochs):
+    """Whether it is saved where nothing more of an epoch follows."""
+    return any(point["after"] is not None and point["after"] >= len(epochs[point["epoch"]]) for point in program["resume"])
 
 
 def compared(program, said):
@@ -37,6 +45,8 @@ def compared(program, said):
     uninterrupted = said["out"]["epochs"]
     if epochs == uninterrupted:
         return ALIKE
+    if is_at_an_end(program, uninterrupted):
+        return END
     return SEEDS if [samples_of(one) for one in epochs] == [samples_of(one) for one in uninterrupted] else OTHER
 
 

@@ -120,26 +120,24 @@ fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, EngineE
 /// `torch.cat(.., out=)` converts between integers of any width, even if values wrap, but never to a lesser kind of
 /// number.
 fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
-    let DType::Kind(kind) = dtype else {
-        // Casts to these dtypes cannot be asked about; libtorch promotes none of them, which is where it fails.
-        return items
-            .iter()
-            .try_for_each(|item| promote(dtype, dtype_of(item)?).map(|_| ()));
-    };
+    let mut common = dtype;
     for item in items {
-        let castable = match dtype_of(item)? {
-            DType::Kind(from) => Tensor::f_can_cast(from, kind)
-                .map_err(|e| torch_error(say!("compare the dtypes of a batch"), &e))?,
-            wide => return promote(dtype, wide).map(|_| ()),
-        };
-        if !castable {
-            return Err(EngineError::type_error(format!(
-                "torch.cat(): input types can't be cast to the desired output type {}",
-                dtype.cpp_name()
-            )));
-        }
+        common = promote(common, dtype_of(item)?)?;
     }
-    Ok(())
+    let castable = match (common, dtype) {
+        (from, to) if from == to => true,
+        (DType::Kind(from), DType::Kind(to)) => Tensor::f_can_cast(from, to)
+            .map_err(|e| torch_error(say!("compare the dtypes of a batch"), &e))?,
+        // With the wide integers only floating-point numbers have a dtype in common.
+        _ => false,
+    };
+    match castable {
+        true => Ok(()),
+        false => Err(EngineError::type_error(format!(
+            "torch.cat(): input types can't be cast to the desired output type {}",
+            dtype.cpp_name()
+        ))),
+    }
 }
 
 /// The dtype that holds both, as `torch.promote_types`.

@@ -22,9 +22,9 @@ impl Sampler for Failing {
     }
 }
 
-/// PyTorch loses the batch that is to be yielded when the sampler fails, and goes on with those that were asked for before.
+/// PyTorch loses the batch that was to be yielded when the sampler fails, and goes on with those that were asked for before.
 #[test]
-fn a_sampler_that_fails_is_reported_once() {
+fn the_error_of_a_sampler_is_reported_once() {
     let loader = |num_workers: usize| {
         let numbers: ListDataset<usize> = (0..12).collect();
         LoaderBuilder::new(Arc::new(numbers))
