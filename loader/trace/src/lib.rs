@@ -61,6 +61,7 @@ mod summary;
 mod sums;
 mod time;
 mod timings;
+mod transition;
 mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
@@ -98,7 +99,7 @@ pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
 pub use retention::Retention;
-pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
+pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sketch::{Octaves, Sketch};
 pub use sorter::Sorter;
@@ -108,6 +109,7 @@ pub use stage::Stage;
 pub use summary::Summary;
 pub use sums::{Awaited, GaugeSum, Sums};
 pub use time::Nanos;
+pub use transition::Transition;
 pub use words::{brief, bytes, count, percent, plural};
 
 /// The example of the README compiles and holds.

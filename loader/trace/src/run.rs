@@ -10,6 +10,7 @@ use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::series::{Series, Ticks};
 use crate::timings::Timings;
+use crate::transition::Transition;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId};
 
 mod course;
@@ -35,7 +36,6 @@ pub use epoch::Epoch;
 pub use memory::Memory;
 pub use range::RangeSummary;
 pub use times::Computed;
-pub use transition::Transition;
 pub use wait::Wait;
 pub use worker::Worker;
 

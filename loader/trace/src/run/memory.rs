@@ -1,10 +1,11 @@
 //! What a run costs in memory.
 
-use super::{Run, Transition, Wait};
+use super::{Run, Wait};
 use crate::batch::Batch;
 use crate::room::make_room;
 use crate::rows::Rows;
 use crate::series::Ticks;
+use crate::transition::Transition;
 use crate::{Nanos, Spans};
 
 /// What a run costs in memory, bytes.

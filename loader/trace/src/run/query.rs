@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Add;
 
-use super::{Epoch, Run, Transition, Wait, Worker};
+use super::{Epoch, Run, Wait, Worker};
 use crate::pipeline::Pipeline;
 use crate::span::Span;
 use crate::spans::Spans;
+use crate::transition::Transition;
 use crate::{
     Batch, BatchContent, BatchId, CountLevel, Lane, Level, Message, Nanos, OnError, PathStep,
     Sample, SampleStages, Stage, Ticks, Track,

@@ -1,23 +1,8 @@
-//! The changes of stage. There are seven or eight for each batch, so each takes 16 bytes.
+//! Which change of stage of a batch comes before which.
 
 use super::Run;
+use crate::transition::Transition;
 use crate::{Nanos, Stage};
-
-/// A batch changed its stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transition {
-    /// When.
-    pub at: Nanos,
-    /// Position of the batch in [`Run::batches`].
-    pub batch: u32,
-    /// The stage it entered.
-    pub stage: Stage,
-    /// So many transitions before this one is that before it of the same batch: 0 for its first, [`FAR`] for what is further away.
-    back: [u8; 3],
-}
-
-/// A distance of this many transitions, or more, stands in a list of its own.
-const FAR: u32 = 0x00ff_ffff;
 
 impl Run {
     /// The transition before the one at `at` of the same batch; `u32::MAX` for its first.
@@ -25,10 +10,9 @@ impl Run {
         let Some(transition) = self.transitions.get(at as usize) else {
             return u32::MAX;
         };
-        let [low, middle, high] = transition.back;
-        match u32::from_le_bytes([low, middle, high, 0]) {
+        match transition.back() {
             0 => u32::MAX,
-            FAR => self.far_back.get(&at).copied().unwrap_or(u32::MAX),
+            Transition::FAR => self.far_back.get(&at).copied().unwrap_or(u32::MAX),
             back => at.checked_sub(back).unwrap_or(u32::MAX),
         }
     }
@@ -42,29 +26,19 @@ impl Run {
         let position = self.transitions.len() as u32;
         let back = match previous {
             u32::MAX => 0,
-            previous => position.saturating_sub(previous).min(FAR),
+            previous => position.saturating_sub(previous).min(Transition::FAR),
         };
-        if back == FAR {
+        if back == Transition::FAR {
             self.far_back.insert(position, previous);
         }
-        let [low, middle, high, _] = back.to_le_bytes();
-        self.transitions.push(Transition {
-            at,
-            batch,
-            stage,
-            back: [low, middle, high],
-        });
+        self.transitions
+            .push(Transition::new((at, batch, stage), back));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_transition_takes_16_bytes() {
-        assert_eq!(size_of::<Transition>(), 16);
-    }
 
     /// A batch that is held while very many others pass.
     #[test]
@@ -74,11 +48,11 @@ mod tests {
             run.push_transition((Nanos(1), batch, Stage::Queued), previous);
         };
         push(&mut run, 0, u32::MAX);
-        for batch in 1..FAR {
+        for batch in 1..Transition::FAR {
             push(&mut run, batch, u32::MAX);
         }
         let at = run.transitions.len() as u32;
-        assert_eq!(at, FAR);
+        assert_eq!(at, Transition::FAR);
         push(&mut run, 0, 0);
         push(&mut run, 1, 1);
         push(&mut run, 0, at);
