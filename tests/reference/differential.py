@@ -132,6 +132,11 @@ batches (none, all, between two epochs, several times), makes everything anew wi
 has to be what PyTorch yields without an interruption, and so has what is left in the generators. Where it goes on with more or fewer workers,
 PyTorch's epoch is begun by one loader and, from the same generators, ended by the other.
 
+Not drawn or not compared: `in_order=False` with several workers, and weights without replacement (any order, any processor's draw); `set`s beside
+other samples, in which the engine does not look; other workers for persistent ones after their first epoch, which would keep their seed, and
+persistent workers whose `worker_init_fn` failed, which new ones would call again; with *resume*, warnings of a stream's length where batches
+may be exceptions, of which a state does not tell.
+
 One program of {NEW_PROCESSES} has worker processes of its own; in the others PyTorch's `_worker_loop` runs in processes that ran others before.
 torchdata's StatefulDataLoader, which has a state of its own kind, is asked about one resumed program of ten, if it is installed. It is no
 measure of the engine: where it was looked into, it differed from PyTorch's uninterrupted program because its `shuffle` draws otherwise from the
