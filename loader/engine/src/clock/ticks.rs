@@ -256,8 +256,9 @@ fn counter(_ordered: bool) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "threads of tests need no name")]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "threads of tests need no name")]
+
     use super::*;
     use std::sync::mpsc::channel;
     use std::time::Duration;
