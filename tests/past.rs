@@ -6,6 +6,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::Action;
 use loadscope_model::state::Source;
+use loadscope_model::view::Cursor;
 use loadscope_trace::{
     Awaited, BatchId, Event, EventKind, Kept, Nanos, Retention, Run, RunId, State, Sums,
 };
@@ -121,7 +122,9 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
         let shown = window.state().state.shown();
         assert!(shown.start > minute(MINUTES - 1), "{shown:?}");
         // The headline is about what is kept; the ten hours before are no time beside the loop.
-        window.get_by_label("The trainer waited 736\u{2009}ms of 976\u{2009}ms (75\u{2009}%)");
+        window.get_by_label(
+            "The trainer waited 736\u{2009}ms of the last 976\u{2009}ms (75\u{2009}%)",
+        );
         run(&mut window, Action::ShowAll);
         let shown = window.state().state.shown();
         assert!(
@@ -184,4 +187,13 @@ fn the_status_line_says_what_of_a_live_run_is_in_memory() {
         window.run_steps(4);
         window.get_by_label_contains("The limit is 1.00\u{2009}GB, set with --memory");
     }
+}
+
+/// It said that ten hours took a second.
+#[test]
+fn the_card_at_the_end_does_not_call_what_is_kept_the_epoch() {
+    let mut window = open(Vec2::new(1100.0, 700.0), Theme::Dark);
+    window.state_mut().state.set_up().session.cursor = Cursor::Live;
+    window.run();
+    window.get_by_label("Epoch 0 ended, 75\u{2009}% of the last 976\u{2009}ms waiting");
 }

@@ -122,9 +122,10 @@ fn resident(name: &str) -> f64 {
     kilobytes.and_then(|n| n.parse().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
-/// Opens it as the window does, and looks at what has come ten times a second.
+/// Opens it as the window does, and looks at what has come fifty times a second.
 fn look(path: &Path) {
-    const EVERY: Duration = Duration::from_millis(100);
+    const EVERY: Duration = Duration::from_millis(20);
+    const PATIENCE: Duration = Duration::from_millis(100);
     let start = Instant::now();
     let session = Session::open(path, Arc::new(|| {})).expect("there is a thread");
     let so_far = session.so_far().expect("it is a file").clone();
@@ -136,13 +137,13 @@ fn look(path: &Path) {
             }
         }
         let asked = Instant::now();
-        if let Some(read) = so_far.take(EVERY) {
+        if let Some(read) = so_far.take(PATIENCE) {
             longest = longest.max(asked.elapsed());
             first.get_or_insert((start.elapsed(), read.run.batches().len()));
             so_far.give_back(read);
         }
         most = most.max(resident("RssAnon:"));
-        std::thread::sleep(EVERY.min(Duration::from_millis(20)));
+        std::thread::sleep(EVERY);
     };
     let (first, batches) = first.unwrap_or((start.elapsed(), run.batches().len()));
     let (all, own) = (start.elapsed(), resident("RssAnon:"));

@@ -173,7 +173,7 @@ fn fold(
         }
         if told.is_none_or(|at| at.elapsed() >= Duration::from_millis(50)) {
             told = Some(Instant::now());
-            if !watcher.progress(share as f32) {
+            if !watcher.progress(folded as f32) {
                 break;
             }
         }

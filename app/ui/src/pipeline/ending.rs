@@ -97,7 +97,7 @@ fn offers(run: &Run) -> [(Action, &'static str); 3] {
     ]
 }
 
-/// `Epoch 0 took 7.0 s, 54 % waiting`
+/// `Epoch 0 took 7.0 s, 54 % waiting`; where sums alone are kept of its beginning `Epoch 0 ended, 54 % of the last 7.0 s waiting`
 fn outcome(run: &Run) -> String {
     let glance = Glance::of(run);
     let what = match run.epochs() {
@@ -105,9 +105,14 @@ fn outcome(run: &Run) -> String {
         epochs => plural(epochs.len() as u64, say!(n: "epoch"), say!(n: "epochs")),
     };
     let share = percent(glance.share());
-    match run.failure() {
-        Some(_) => say!("{what} failed after {}, {share} waiting", glance.total),
-        None => say!("{what} took {}, {share} waiting", glance.total),
+    match (run.failure(), glance.is_of_the_end()) {
+        (Some(_), false) => say!("{what} failed after {}, {share} waiting", glance.total),
+        (None, false) => say!("{what} took {}, {share} waiting", glance.total),
+        (Some(_), true) => say!(
+            "{what} failed, {share} of the last {} waiting",
+            glance.total
+        ),
+        (None, true) => say!("{what} ended, {share} of the last {} waiting", glance.total),
     }
 }
 

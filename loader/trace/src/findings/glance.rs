@@ -73,12 +73,22 @@ impl<'a> Glance<'a> {
         } else {
             ""
         };
+        let total = self.say(self.total);
+        let total = match self.is_of_the_end() {
+            true => say!("the last {total}"),
+            false => total,
+        };
         say!(
             "The trainer {verb} {} of {}{place}{so_far} ({})",
             self.say(self.waited),
-            self.say(self.total),
+            total,
             percent(self.share())
         )
+    }
+
+    /// True if sums alone are kept of what was before, so that these times are not those of the whole run.
+    pub fn is_of_the_end(&self) -> bool {
+        self.run.past().and_then(|past| past.until()).is_some()
     }
 
     /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
