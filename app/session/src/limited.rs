@@ -20,6 +20,7 @@ mod limits;
 mod new;
 mod waits;
 
+pub(super) use course::in_pairs;
 pub use limits::Limits;
 pub use new::NewLimited;
 pub(super) use new::{parts_of, remove_folder};

@@ -93,7 +93,7 @@ impl Course {
 }
 
 /// Puts every two sums of a run that follow each other together: of parts before `first`, of those the older half or all.
-fn in_pairs(events: Vec<Event>, first: u32, older: bool) -> Vec<Event> {
+pub(crate) fn in_pairs(events: Vec<Event>, first: u32, older: bool) -> Vec<Event> {
     let may = |event: &Event| matches!(&event.kind, EventKind::Summed(sums) if sums.part < first);
     let all = events.iter().filter(|event| may(event)).count();
     let mut left = if older { all.div_ceil(2) } else { all };

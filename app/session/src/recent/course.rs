@@ -1,10 +1,9 @@
 //! What is kept of the time before the last parts: sums of minutes, long waits, errors and warnings, in a bounded room.
 
-use std::collections::BTreeMap;
-
-use loadscope_trace::{Event, EventKind, Nanos, RunId};
+use loadscope_trace::{Event, EventKind, Nanos};
 
 use crate::Limits;
+use crate::limited::in_pairs;
 
 /// Bytes of the sums of a minute, about: with a sketch of waits and one of fetches.
 const SUMS: u64 = 2048;
@@ -76,40 +75,10 @@ impl Course {
         long
     }
 
-    /// Puts every two sums of a run that follow each other together, of the older half of those of parts before `first`. False if there are none.
+    /// Puts sums of the older minutes together, of parts before `first`. False if there are none.
     fn shorten(&mut self, first: u32) -> bool {
         let before = self.sums.len();
-        let is_gone = |event: &&Event| part(event).is_some_and(|part| part < first);
-        let mut left = self.sums.iter().filter(is_gone).count().div_ceil(2);
-        let mut out: Vec<Event> = Vec::with_capacity(before);
-        let mut open: BTreeMap<RunId, usize> = BTreeMap::new();
-        for event in std::mem::take(&mut self.sums) {
-            if left == 0 || !is_gone(&&event) {
-                out.push(event);
-                continue;
-            }
-            left -= 1;
-            let known = open.remove(&event.run).and_then(|at| out.get_mut(at));
-            match (known, &event.kind) {
-                (
-                    Some(Event {
-                        at,
-                        kind: EventKind::Summed(known),
-                        ..
-                    }),
-                    EventKind::Summed(sums),
-                ) => {
-                    known.add(sums);
-                    *at = known.to;
-                }
-                _ => {
-                    open.insert(event.run, out.len());
-                    out.push(event);
-                }
-            }
-        }
-        out.sort_by_key(|event| event.at);
-        self.sums = out;
+        self.sums = in_pairs(std::mem::take(&mut self.sums), first, true);
         self.sums.len() < before
     }
 }
