@@ -1,6 +1,7 @@
 //! Fetching: from what a task asks for to a batch. PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
 
 mod collate;
+mod pace;
 mod scope;
 mod stopwatch;
 
@@ -15,6 +16,7 @@ use crate::batch::Batch;
 use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream, dtype};
 use crate::error::EngineError;
 use crate::value::{new_tensor, torch_error};
+use pace::Pace;
 
 pub use loadscope_plan::loader::Request;
 
@@ -92,6 +94,7 @@ fn wrong_kind(request: &Request) -> FetchError {
 pub struct MapFetcher<D: ?Sized, C> {
     dataset: Arc<D>,
     collate: Arc<C>,
+    pace: Pace,
 }
 
 impl<D: ?Sized, C> MapFetcher<D, C> {
@@ -100,6 +103,7 @@ impl<D: ?Sized, C> MapFetcher<D, C> {
         Self {
             dataset,
             collate: Arc::new(collate),
+            pace: Pace::default(),
         }
     }
 }
@@ -115,6 +119,7 @@ where
         Ok(Box::new(Self {
             dataset: Arc::clone(&self.dataset),
             collate: Arc::clone(&self.collate),
+            pace: Pace::default(),
         }))
     }
 }
@@ -135,7 +140,7 @@ where
     /// The batch of samples that lie in memory and are only stacked: one copy each, straight to its place. `None`: it has to be
     /// made of samples, be it that one does not exist.
     fn stacked(
-        &self,
+        &mut self,
         indices: &[usize],
         scope: &mut FetchScope<'_>,
     ) -> Option<Result<C::Batch, FetchError>> {
@@ -152,7 +157,7 @@ where
             .ok()?;
         let stack = new_tensor(&size, dtype(rows.dtype()), |out| {
             let mut places = out.chunks_exact_mut(rows.width());
-            scope.stack(indices, |index| {
+            scope.stack(indices, &mut self.pace, |index| {
                 if let (Some(place), Some(row)) = (places.next(), rows.row(index)) {
                     place.copy_from_slice(row);
                 }
@@ -168,14 +173,17 @@ where
     }
 
     fn samples(
-        &self,
+        &mut self,
         indices: &[usize],
         scope: &mut FetchScope<'_>,
     ) -> Result<Vec<D::Sample>, FetchError> {
         if let Some(samples) = self.dataset.get_batch(indices, &mut scope.stages) {
             return samples.map_err(|e| FetchError::at(None, e));
         }
-        let samples = scope.each(indices, |index, clock| self.dataset.get(index, clock));
+        let dataset = &self.dataset;
+        let samples = scope.each(indices, &mut self.pace, |index, clock| {
+            dataset.get(index, clock)
+        });
         samples.map_err(|(index, error)| FetchError::at(Some(index), error))
     }
 }

@@ -9,43 +9,103 @@ use crate::caught::caught;
 use crate::probe::{ContentPolicy, Probe};
 
 /// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
+///
+/// A look may take longer than a short epoch may spend. What it took too much is left to whoever looks next in the run, so that the
+/// share holds however short the epochs are.
 pub(crate) struct Looking {
-    policy: ContentPolicy,
+    probe: Probe,
     since: Instant,
     spent: Duration,
 }
 
 impl Looking {
-    pub fn new(policy: ContentPolicy) -> Self {
+    /// For a thread that begins to make batches, with what was spent too much before in the run.
+    pub fn new(probe: &Probe) -> Self {
         Self {
-            policy,
+            spent: probe.take_debt(),
+            probe: probe.clone(),
             since: Instant::now(),
-            spent: Duration::ZERO,
         }
     }
 
-    pub fn may_look(&self, probe: &Probe) -> bool {
-        match self.policy {
-            ContentPolicy::Off => false,
+    /// How long it may have looked by now.
+    fn allowed(&self) -> Option<Duration> {
+        match self.probe.content() {
+            ContentPolicy::Off => None,
             ContentPolicy::Share(share) => {
-                let share = share.clamp(0.0, 1.0);
-                probe.has_grace() || self.spent < self.since.elapsed().mul_f64(share)
+                Some(self.since.elapsed().mul_f64(share.clamp(0.0, 1.0)))
             }
         }
     }
 
+    pub fn may_look(&self) -> bool {
+        self.allowed()
+            .is_some_and(|allowed| self.probe.looks_at_all() || self.spent < allowed)
+    }
+
     /// Tells what is in a batch that lacks the samples at the places `left_out`.
-    pub fn look<B: Batch>(&mut self, probe: &Probe, id: BatchId, batch: &B, left_out: &[u32]) {
+    pub fn look<B: Batch>(&mut self, id: BatchId, batch: &B, left_out: &[u32]) {
         let start = Instant::now();
         // A batch type of the user's that panics here must not take the worker with it.
         let content = caught(|| batch.describe(id));
         if let Ok(Some(mut content)) = content {
             content.leave_out(left_out);
-            probe.emit(|| EventKind::Content(Box::new(content)));
+            self.probe.emit(|| EventKind::Content(Box::new(content)));
         }
         let took = start.elapsed();
-        if !probe.spend_grace(took) {
+        if !self.probe.spend_grace(took) {
             self.spent += took;
         }
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        if let Some(allowed) = self.allowed() {
+            self.probe.owe(self.spent.saturating_sub(allowed));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+
+    /// Takes its time to be looked at.
+    struct Slow;
+
+    const LOOK: Duration = Duration::from_millis(5);
+
+    impl Batch for Slow {
+        fn describe(&self, _: BatchId) -> Option<loadscope_trace::BatchContent> {
+            std::thread::sleep(LOOK);
+            None
+        }
+    }
+
+    #[test]
+    fn the_share_holds_over_many_epochs_that_are_shorter_than_a_look() {
+        const SHARE: f64 = 0.1;
+        let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(SHARE), 1 << 10);
+        while probe.looks_at_all() {
+            probe.spend_grace(Duration::from_secs(1));
+        }
+        let (begin, mut looks) = (Instant::now(), 0);
+        while begin.elapsed() < Duration::from_millis(400) {
+            let mut looking = Looking::new(&probe);
+            for _ in 0..3 {
+                std::thread::sleep(Duration::from_micros(300));
+                if looking.may_look() {
+                    looking.look(BatchId::default(), &Slow, &[]);
+                    looks += 1;
+                }
+            }
+        }
+        let spent = LOOK * looks;
+        // One look more may have begun.
+        let most = begin.elapsed().mul_f64(SHARE) + LOOK;
+        assert!(looks > 0);
+        assert!(spent <= most, "{spent:?} of at most {most:?}");
     }
 }

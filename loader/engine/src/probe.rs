@@ -6,12 +6,14 @@ mod events;
 mod record;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use loadscope_trace::{
-    BatchId, EventKind, Fetched, Level, Message, SampleTiming, Stage, StageTiming, WorkerId,
+    BatchId, EventKind, Fetched, Level, Message, Nanos, SampleTiming, Stage, StageTiming, WorkerId,
 };
+
+use loadscope_words::say;
 
 use crate::clock::{Clock, Stamp};
 use crate::gate::Gate;
@@ -46,6 +48,10 @@ struct Shared {
     content: ContentPolicy,
     /// Nanoseconds for which contents may be looked at whatever the policy's share.
     grace: AtomicI64,
+    /// Nanoseconds for which they were looked at beyond that share, by threads that have ended.
+    debt: AtomicU64,
+    /// It was said that samples are timed by the batch.
+    by_batch: AtomicBool,
 }
 
 /// Short runs are looked at completely: so long, nanoseconds, all threads of a run may look before their share counts.
@@ -69,6 +75,8 @@ impl Probe {
             clock,
             content,
             grace: AtomicI64::new(GRACE),
+            debt: AtomicU64::new(0),
+            by_batch: AtomicBool::new(false),
         };
         let probe = Self {
             shared: Some(Arc::new(shared)),
@@ -129,10 +137,24 @@ impl Probe {
             .map_or(ContentPolicy::Off, |s| s.content)
     }
 
-    /// True while contents may be looked at whatever the policy's share.
-    pub(crate) fn has_grace(&self) -> bool {
+    /// True while contents may be looked at whatever the policy's share: of a short run, all are.
+    pub fn looks_at_all(&self) -> bool {
         let left = |s: &Arc<Shared>| s.grace.load(Ordering::Relaxed) > 0;
         self.shared.as_ref().is_some_and(left)
+    }
+
+    /// Time that was spent on looking into batches beyond the policy's share, and that no thread has taken upon itself yet.
+    pub(crate) fn take_debt(&self) -> Duration {
+        let taken = |s: &Arc<Shared>| s.debt.swap(0, Ordering::Relaxed);
+        Duration::from_nanos(self.shared.as_ref().map_or(0, taken))
+    }
+
+    /// More time was spent than the policy allows.
+    pub(crate) fn owe(&self, debt: Duration) {
+        let nanos = u64::try_from(debt.as_nanos()).unwrap_or(u64::MAX);
+        if let Some(shared) = &self.shared {
+            shared.debt.fetch_add(nanos, Ordering::Relaxed);
+        }
     }
 
     /// Takes what a look took from the time of grace of the run; false if that was used up before.
@@ -150,6 +172,12 @@ impl Probe {
     /// The run's clock, if there is an observer.
     pub fn clock(&self) -> Option<Clock> {
         self.shared.as_ref().map(|s| s.clock.clone())
+    }
+
+    /// The same, to be looked at.
+    #[inline]
+    pub(crate) fn its_clock(&self) -> Option<&Clock> {
+        self.shared.as_ref().map(|s| &s.clock)
     }
 
     /// Events lost and not yet reported.
@@ -207,6 +235,21 @@ impl Probe {
         self.tell(false, || Told::Dispatched(batch, worker, indices));
     }
 
+    /// When the calling thread told something last.
+    #[inline]
+    pub(crate) fn last(&self) -> Option<Nanos> {
+        let shared = self.shared.as_ref()?;
+        Writer::with(&shared.outlet, |writer, _| writer.last.at)
+    }
+
+    /// Takes note of the time, so that what the calling thread tells at once counts as happening now.
+    #[inline]
+    pub(crate) fn mark(&self) -> Option<Nanos> {
+        let shared = self.shared.as_ref()?;
+        let stamp = shared.clock.stamp(false);
+        Writer::with(&shared.outlet, |writer, _| writer.mark(stamp))
+    }
+
     /// How long the samples of a batch took, which the calling thread has fetched.
     pub(crate) fn fetched(
         &self,
@@ -250,6 +293,21 @@ impl Probe {
                 false => shared.clock.stamp(true),
             };
             shared.tell(again, told);
+        }
+    }
+
+    /// Says, once a run, that samples are not timed one by one behind this batch.
+    #[cold]
+    pub(crate) fn say_by_batch(&self, batch: BatchId) {
+        let is_first = |s: &Arc<Shared>| !s.by_batch.swap(true, Ordering::Relaxed);
+        if self.shared.as_ref().is_some_and(is_first) {
+            let BatchId { epoch, idx } = batch;
+            self.say(Level::Info, || {
+                say!(
+                    "samples take less than 200 ns each: after batch {idx} of epoch {epoch} they are timed by the batch, as long as \
+                     they are that short"
+                )
+            });
         }
     }
 

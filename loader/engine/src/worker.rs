@@ -132,7 +132,7 @@ impl<F: Fetch> Worker<F> {
             Ok(()) => self.start(),
             Err(error) => Fetching::Failed(error),
         };
-        let mut looking = Looking::new(self.probe.content());
+        let mut looking = Looking::new(&self.probe);
         let mut patience = Patience::default();
         let mut next = || (patience.awake(&self.orders)).or_else(|| self.orders.recv().ok());
         while let Some(order) = next() {
@@ -223,9 +223,9 @@ impl<F: Fetch> Worker<F> {
         }
         // Before it is sent on: afterwards it belongs to the consumer, who may write to it. It is no work of the collate function.
         if let Ok(Produced::Batch(made, _)) = &result
-            && looking.may_look(&self.probe)
+            && looking.may_look()
         {
-            looking.look(&self.probe, batch, made, &left_out);
+            looking.look(batch, made, &left_out);
         }
         Some(Arrival::Batch {
             batch,

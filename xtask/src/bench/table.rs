@@ -134,9 +134,6 @@ impl Measured {
 
     /// A goal in words, what was measured, and whether it is met.
     fn judged(&self, goal: Goal) -> Option<(String, String, bool)> {
-        let best_workers = self
-            .best(Program::Loadscope)
-            .map_or(0, |(task, _)| task.workers);
         let times = |least: f64, program: Program| {
             let spread = self.times(program)?;
             let said = format!("at least {least}× {program}");
@@ -146,10 +143,10 @@ impl Measured {
                 spread.median >= least,
             ))
         };
-        let recording = |most: f64, workers: u8| {
-            let spread = self.cost(workers, "events")?;
+        let recording = |most: f64, workers: u8, recording: &str, what: &str| {
+            let spread = self.cost(workers, recording)?;
             let said = format!(
-                "recording costs at most {:.0} %, {workers} workers",
+                "{what} costs at most {:.0} %, {workers} workers",
                 most * 100.0
             );
             let shown = spread.shown(|v| format!("{:.1} %", v * 100.0));
@@ -165,17 +162,24 @@ impl Measured {
                 Some((said, shown, met))
             }
             Goal::TimesCounterpart(least) => times(least, Program::Counterpart),
-            Goal::Recording(most) => recording(most, best_workers),
-            Goal::RecordingWithTwo(most) => recording(most, 2),
-            Goal::AtMost(most) => {
+            Goal::TimesDataloaderRsMimalloc(least) => times(least, Program::DataloaderRsMimalloc),
+            Goal::Events(most, workers) => recording(most, workers, "events", "hearing events"),
+            Goal::Log(most, workers) => recording(most, workers, "log", "a compressed log"),
+            Goal::NoneLost => {
+                let lost: u64 = (self.turns.iter())
+                    .flat_map(|(_, turns)| turns.iter().map(|turn| turn.lost))
+                    .sum();
+                Some(("no event is lost".to_owned(), format!("{lost}"), lost == 0))
+            }
+            Goal::AtMost(limit) | Goal::AtLeast(limit) => {
                 let unit = self.work.unit;
                 let spread = Spread::of(self.best(Program::Loadscope)?.1)?;
-                let said = format!("at most {}", figure(unit, most));
-                Some((
-                    said,
-                    spread.shown(|v| figure(unit, v)),
-                    spread.median <= most,
-                ))
+                let (which, met) = match goal {
+                    Goal::AtMost(_) => ("most", spread.median <= limit),
+                    _ => ("least", spread.median >= limit),
+                };
+                let said = format!("at {which} {}", figure(unit, limit));
+                Some((said, spread.shown(|v| figure(unit, v)), met))
             }
         }
     }
@@ -206,7 +210,7 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
     let _ = writeln!(text, "{}; {rounds} rounds.\n", host());
     text.push_str("## Goals\n\n| work | goal | measured | |\n|---|---|---|---|\n");
     for one in measured {
-        for goal in one.work.goals {
+        for goal in one.work.goals.iter().chain(one.work.recording) {
             let row = one.judged(*goal);
             let (goal, shown, met) =
                 row.unwrap_or_else(|| (format!("{goal:?}"), "–".into(), false));
@@ -336,7 +340,7 @@ mod tests {
             )
         );
         assert_eq!(
-            said(Goal::Recording(0.02)),
+            said(Goal::Events(0.05, 1)),
             row("20.0 % (20.0 % – 20.0 %)", false)
         );
     }

@@ -22,6 +22,8 @@ pub struct Work {
     /// Whether it depends on the number of workers, and can be recorded.
     pub workers: Workers,
     pub goals: &'static [Goal],
+    /// What recording it may cost.
+    pub recording: &'static [Goal],
 }
 
 /// Which numbers of workers are tried.
@@ -54,27 +56,74 @@ pub enum Goal {
     TimesDataloaderRs(f64),
     /// At least this many times as good as what reads the format in Python.
     TimesCounterpart(f64),
-    /// With recording at most this share slower, at Loadscope's best number of workers.
-    Recording(f64),
-    /// The same with 2 workers.
-    RecordingWithTwo(f64),
+    /// The same of dataloader-rs with the allocator that Loadscope has.
+    TimesDataloaderRsMimalloc(f64),
+    /// At most this share slower while events are heard, with so many workers.
+    Events(f64, u8),
+    /// At most this share slower while events are written to a compressed log, with so many workers.
+    Log(f64, u8),
+    /// No event is lost, of none of the tasks.
+    NoneLost,
     /// At most this, in the unit of the work.
     AtMost(f64),
+    /// At least this, in the unit of the work.
+    AtLeast(f64),
 }
 
-use Goal::{AtMost, Recording, RecordingWithTwo, TimesDataloaderRs, TimesPytorch};
+use Goal::{
+    AtLeast, AtMost, Events, Log, NoneLost, TimesDataloaderRs, TimesDataloaderRsMimalloc,
+    TimesPytorch,
+};
+
+/// What recording may cost of large batches.
+const RECORDING: [Goal; 5] = [
+    Events(0.05, 0),
+    Events(0.05, 2),
+    Log(0.08, 0),
+    Log(0.08, 2),
+    NoneLost,
+];
+/// And of batches that take a microsecond.
+const RECORDING_SMALL: [Goal; 5] = [
+    Events(0.05, 0),
+    Events(0.05, 2),
+    Log(0.15, 0),
+    Log(0.15, 2),
+    NoneLost,
+];
 
 /// Everything, in the order in which it is done.
 pub const WORKS: &[Work] = &[
     Work {
         id: "w1",
-        says: "4,096 pictures uint8 3×224×224 in memory, shuffled, batch 64",
+        says: "4,096 pictures uint8 3×224×224 in memory, shuffled, batch 64; two tensors in a TensorDataset, from which \
+               Loadscope gathers batches at once",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w1"],
         dataloader_rs: Some("w1"),
         counterpart: None,
         workers: Workers::Tried,
-        goals: &[TimesPytorch(1.0), TimesDataloaderRs(1.0), Recording(0.02)],
+        goals: &[
+            TimesPytorch(1.0),
+            TimesDataloaderRs(1.0),
+            TimesDataloaderRsMimalloc(1.1),
+        ],
+        recording: &RECORDING,
+    },
+    Work {
+        id: "w1-samples",
+        says: "the same pictures from a dataset of one's own: views of them fetched one by one, then collated",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w1"],
+        dataloader_rs: Some("w1"),
+        counterpart: None,
+        workers: Workers::Tried,
+        goals: &[
+            TimesPytorch(1.0),
+            TimesDataloaderRs(1.0),
+            TimesDataloaderRsMimalloc(1.1),
+        ],
+        recording: &RECORDING,
     },
     Work {
         id: "w2",
@@ -85,11 +134,8 @@ pub const WORKS: &[Work] = &[
         dataloader_rs: Some("w2"),
         counterpart: None,
         workers: Workers::Tried,
-        goals: &[
-            TimesPytorch(10.0),
-            TimesDataloaderRs(1.0),
-            RecordingWithTwo(0.1),
-        ],
+        goals: &[TimesPytorch(10.0), TimesDataloaderRs(1.0)],
+        recording: &RECORDING_SMALL,
     },
     Work {
         id: "w2-samples",
@@ -99,11 +145,8 @@ pub const WORKS: &[Work] = &[
         dataloader_rs: Some("w2"),
         counterpart: None,
         workers: Workers::Tried,
-        goals: &[
-            TimesPytorch(10.0),
-            TimesDataloaderRs(1.0),
-            RecordingWithTwo(0.1),
-        ],
+        goals: &[TimesPytorch(10.0), TimesDataloaderRs(1.0)],
+        recording: &RECORDING_SMALL,
     },
     Work {
         id: "w3",
@@ -113,7 +156,12 @@ pub const WORKS: &[Work] = &[
         dataloader_rs: Some("w3"),
         counterpart: None,
         workers: Workers::Tried,
-        goals: &[TimesPytorch(2.0), TimesDataloaderRs(1.0), Recording(0.02)],
+        goals: &[
+            TimesPytorch(2.5),
+            TimesDataloaderRs(1.25),
+            TimesDataloaderRsMimalloc(1.25),
+        ],
+        recording: &RECORDING,
     },
     Work {
         id: "w4-random",
@@ -124,6 +172,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(4.0)],
+        recording: &[],
     },
     Work {
         id: "w4-distributed",
@@ -134,6 +183,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(4.0)],
+        recording: &[],
     },
     Work {
         id: "w4-weighted",
@@ -144,6 +194,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(2.0)],
+        recording: &[],
     },
     Work {
         id: "w4-replacement",
@@ -154,6 +205,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(2.0)],
+        recording: &[],
     },
     Work {
         id: "w4-memory",
@@ -164,6 +216,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::NoLoader,
         goals: &[AtMost(45.0)],
+        recording: &[],
     },
     Work {
         id: "w5-fresh",
@@ -174,6 +227,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::Two,
         goals: &[AtMost(0.3)],
+        recording: &[],
     },
     Work {
         id: "w5-persistent",
@@ -183,7 +237,8 @@ pub const WORKS: &[Work] = &[
         dataloader_rs: Some("w5-persistent"),
         counterpart: None,
         workers: Workers::Two,
-        goals: &[AtMost(0.05)],
+        goals: &[AtMost(0.006)],
+        recording: &[],
     },
     Work {
         id: "w5-round-trip",
@@ -193,7 +248,8 @@ pub const WORKS: &[Work] = &[
         dataloader_rs: Some("w5-round-trip"),
         counterpart: None,
         workers: Workers::Two,
-        goals: &[],
+        goals: &[AtLeast(2e6)],
+        recording: &[],
     },
     Work {
         id: "w6",
@@ -203,7 +259,12 @@ pub const WORKS: &[Work] = &[
         dataloader_rs: Some("w6"),
         counterpart: None,
         workers: Workers::Tried,
-        goals: &[TimesPytorch(10.0), TimesDataloaderRs(1.0), Recording(0.02)],
+        goals: &[
+            TimesPytorch(10.0),
+            TimesDataloaderRs(1.0),
+            TimesDataloaderRsMimalloc(1.1),
+        ],
+        recording: &RECORDING_SMALL,
     },
     Work {
         id: "event",
@@ -214,6 +275,7 @@ pub const WORKS: &[Work] = &[
         counterpart: None,
         workers: Workers::NoLoader,
         goals: &[AtMost(60.0)],
+        recording: &[],
     },
 ];
 

@@ -14,7 +14,18 @@ pub const PICTURE: usize = 3 * 224 * 224;
 /// Tokens in a window of w6.
 pub const WINDOW: usize = 1024;
 
-/// w1: pictures in memory. A sample is `(uint8 [3, 224, 224], int)`.
+/// w1 as PyTorch's users have it: two tensors. Batches are gathered from them at once.
+pub fn pictures(count: usize) -> Result<TensorDataset, EngineError> {
+    let mut pixels = Vec::with_capacity(count * PICTURE);
+    for picture in 0..count {
+        pixels.extend((0..PICTURE).map(|at| (picture * 7 + at * 13) as u8));
+    }
+    let labels: Vec<i64> = (0..count).map(label).collect();
+    let pixels = Tensor::from_slice(&pixels).view([count as i64, 3, 224, 224]);
+    TensorDataset::new(vec![pixels, Tensor::from_slice(&labels)])
+}
+
+/// w1 as a dataset of one's own: pictures in memory. A sample is `(uint8 [3, 224, 224], int)`.
 pub struct Pictures {
     bytes: &'static [u8],
 }

@@ -103,6 +103,12 @@ impl SampleClock {
         self.staged
     }
 
+    /// True if a sample had a stage since the last call of [`take_stages`](Self::take_stages).
+    #[inline]
+    pub(crate) fn has_stages(&self) -> bool {
+        !self.stages.is_empty()
+    }
+
     /// Runs `work` and counts its wall time towards the stage `name` of the current sample. A stage that runs several
     /// times in a sample adds up.
     pub fn stage<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use loadscope_trace::{BatchId, Stage, StageTiming};
+use loadscope_trace::{BatchId, Nanos, Stage, StageTiming};
 
+use super::pace::Pace;
 use super::stopwatch::Stopwatch;
 use crate::collate::CollateSite;
 use crate::dataset::SampleClock;
@@ -19,19 +20,21 @@ pub struct FetchScope<'a> {
     /// Named stages inside the samples.
     pub stages: SampleClock,
     /// Only if it is observed.
-    stopwatch: Option<Stopwatch>,
+    stopwatch: Option<Stopwatch<'a>>,
     /// The dataset index of the sample under way.
     current: Option<usize>,
     told: bool,
+    /// The clock was read when the last sample ended, and nothing was done since.
+    marked: bool,
     /// The places of the samples that failed and are not in the batch.
     left_out: Vec<u32>,
 }
 
 impl<'a> FetchScope<'a> {
     pub(crate) fn new(probe: &'a Probe, batch: BatchId, site: CollateSite) -> Self {
-        let clock = probe.clock();
-        let stopwatch = clock.clone().map(Stopwatch::new);
-        let stages = clock.map_or_else(SampleClock::off, SampleClock::of);
+        let clock = probe.its_clock();
+        let stopwatch = clock.map(Stopwatch::new);
+        let stages = clock.map_or_else(SampleClock::off, |clock| SampleClock::of(clock.clone()));
         Self {
             probe,
             batch,
@@ -41,6 +44,7 @@ impl<'a> FetchScope<'a> {
             stopwatch,
             current: None,
             told: false,
+            marked: false,
         }
     }
 
@@ -77,36 +81,91 @@ impl<'a> FetchScope<'a> {
         }
     }
 
-    /// The samples at `indices`, one after the other, each made by `get`; the first error ends it.
+    /// The samples at `indices`, one after the other, each made by `get`; the first error ends it. By `pace` they are timed one by one or
+    /// together.
     #[inline]
     pub(super) fn each<T, E>(
+        &mut self,
+        indices: &[usize],
+        pace: &mut Pace,
+        get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
+    ) -> Result<Vec<T>, (usize, E)> {
+        match &self.stopwatch {
+            None => self.untimed(indices, get),
+            Some(_) if pace.is_by_batch() => self.together(indices, pace, get),
+            Some(_) => self.one_by_one(indices, pace, get),
+        }
+    }
+
+    #[inline]
+    fn untimed<T, E>(
         &mut self,
         indices: &[usize],
         mut get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
     ) -> Result<Vec<T>, (usize, E)> {
         let mut samples = Vec::with_capacity(indices.len());
-        let Some(stopwatch) = &mut self.stopwatch else {
-            // Only the index is noted, for the message in case `get` panics.
-            for &index in indices {
-                self.current = Some(index);
-                samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
+        // Only the index is noted, for the message in case `get` panics.
+        for &index in indices {
+            self.current = Some(index);
+            samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
+        }
+        self.current = None;
+        Ok(samples)
+    }
+
+    /// The batch is timed as a whole, by what is told of it anyway.
+    fn together<T, E>(
+        &mut self,
+        indices: &[usize],
+        pace: &mut Pace,
+        get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
+    ) -> Result<Vec<T>, (usize, E)> {
+        let begin = self.probe.last();
+        let samples = self.untimed(indices, get)?;
+        self.marked = true;
+        match self.probe.mark() {
+            Some(end) if !self.stages.has_stages() => {
+                pace.note(indices.len(), end - begin.unwrap_or(end));
             }
-            self.current = None;
-            return Ok(samples);
-        };
-        stopwatch.expect(indices.len());
+            // Where a sample names what it does, that is to be known of each.
+            _ => pace.reset(),
+        }
+        Ok(samples)
+    }
+
+    fn one_by_one<T, E>(
+        &mut self,
+        indices: &[usize],
+        pace: &mut Pace,
+        mut get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
+    ) -> Result<Vec<T>, (usize, E)> {
+        let mut samples = Vec::with_capacity(indices.len());
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.expect(indices.len());
+        }
         for &index in indices {
             self.begin_sample(Some(index));
             samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
             self.end_sample();
+        }
+        let wall = (self.stopwatch.as_mut()).map_or(Nanos::ZERO, Stopwatch::so_far);
+        match self.stages.has_stages() {
+            true => pace.reset(),
+            false if pace.note(indices.len(), wall) => self.probe.say_by_batch(self.batch),
+            false => {}
         }
         Ok(samples)
     }
 
     /// As [`each`](Self::each), of samples that lie in memory and are only copied, each by `copy`. The copy is all of a sample's
     /// time, so it has no stages.
-    pub(super) fn stack(&mut self, indices: &[usize], mut copy: impl FnMut(usize)) {
-        let copied = self.each(indices, |index, _| -> Result<(), Infallible> {
+    pub(super) fn stack(
+        &mut self,
+        indices: &[usize],
+        pace: &mut Pace,
+        mut copy: impl FnMut(usize),
+    ) {
+        let copied = self.each(indices, pace, |index, _| -> Result<(), Infallible> {
             copy(index);
             Ok(())
         });
@@ -130,13 +189,14 @@ impl<'a> FetchScope<'a> {
 
     /// All samples are there and are put together now.
     pub fn collating(&mut self) {
-        match self.tell_timings() {
+        let told = self.tell_timings();
+        match told || std::mem::take(&mut self.marked) {
             true => self.probe.enter_at_once(self.batch, Stage::Collating),
             false => self.probe.enter_next(self.batch, Stage::Collating),
         }
     }
 
-    /// Reports what was measured, once; true if that was now.
+    /// Reports what was measured, if something was, once; true if that was now.
     pub(crate) fn tell_timings(&mut self) -> bool {
         let Some(stopwatch) = &mut self.stopwatch else {
             return false;
@@ -146,6 +206,10 @@ impl<'a> FetchScope<'a> {
         }
         // A sample that failed is still under way.
         let samples = stopwatch.take(self.current.is_some());
+        if samples.is_empty() {
+            // Stages are told of samples, so there is nothing to tell.
+            return false;
+        }
         let stages = self.stages.take_stages();
         let named = stages.into_iter().map(|(name, mut walls)| {
             // A sample that failed, and the end of a stream, may have had stages, but are no samples.
@@ -158,5 +222,78 @@ impl<'a> FetchScope<'a> {
         let stages = named.collect();
         self.probe.fetched(self.batch, samples, stages);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use loadscope_trace::EventKind;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::probe::ContentPolicy;
+
+    /// Fetches so many batches of 256 samples and gives how many of them were timed sample by sample, how many were not, and what was
+    /// said.
+    fn timed(
+        batches: u32,
+        mut get: impl FnMut(usize, &mut SampleClock),
+    ) -> (usize, usize, Vec<String>) {
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 20);
+        let indices: Vec<usize> = (0..256).collect();
+        let mut pace = Pace::default();
+        for idx in 0..batches {
+            let batch = BatchId { epoch: 0, idx };
+            probe.enter(batch, Stage::Fetching);
+            let mut scope = FetchScope::new(&probe, batch, CollateSite::Main);
+            drop(scope.each(&indices, &mut pace, |index, clock| {
+                get(index, clock);
+                Ok::<_, Infallible>(())
+            }));
+            scope.collating();
+        }
+        let (mut one_by_one, mut begun, mut said) = (0, 0, Vec::new());
+        let mut last = Nanos::ZERO;
+        for event in events.try_iter() {
+            assert!(event.at >= last, "no time goes back");
+            last = event.at;
+            match event.kind {
+                EventKind::Fetched(fetched) => {
+                    assert!(!fetched.samples.is_empty());
+                    one_by_one += 1;
+                }
+                EventKind::Entered {
+                    stage: Stage::Collating,
+                    ..
+                } => begun += 1,
+                EventKind::Message(message) => said.push(message.text),
+                _ => {}
+            }
+        }
+        assert_eq!(begun, batches as usize);
+        (one_by_one, begun - one_by_one, said)
+    }
+
+    #[test]
+    fn the_shortest_samples_are_timed_by_the_batch_after_a_while_which_is_said_once() {
+        let (one_by_one, together, said) = timed(500, |_, _| {});
+        assert!(one_by_one >= 16, "{one_by_one}");
+        assert!(together > 100, "{together}");
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("timed by the batch"), "{said:?}");
+    }
+
+    #[test]
+    fn samples_that_take_longer_or_name_what_they_do_are_timed_one_by_one() {
+        let busy = |took: Duration| {
+            let begin = std::time::Instant::now();
+            while begin.elapsed() < took {}
+        };
+        let (one_by_one, together, said) = timed(50, |_, _| busy(Duration::from_micros(1)));
+        assert_eq!((one_by_one, together, said.len()), (50, 0, 0));
+        let (one_by_one, together, said) = timed(50, |_, clock| clock.stage("read", || {}));
+        assert_eq!((one_by_one, together, said.len()), (50, 0, 0));
     }
 }

@@ -33,8 +33,8 @@ struct Boundary {
 
 /// Measures the samples of one batch.
 #[derive(Debug)]
-pub(super) struct Stopwatch {
-    clock: Clock,
+pub(super) struct Stopwatch<'a> {
+    clock: &'a Clock,
     timings: Vec<SampleTiming>,
     /// The last reading.
     boundary: Option<Boundary>,
@@ -44,8 +44,8 @@ pub(super) struct Stopwatch {
     block: usize,
 }
 
-impl Stopwatch {
-    pub fn new(clock: Clock) -> Self {
+impl<'a> Stopwatch<'a> {
+    pub fn new(clock: &'a Clock) -> Self {
         Self {
             clock,
             timings: Vec::new(),
@@ -95,6 +95,15 @@ impl Stopwatch {
             self.boundary = Some(Boundary { at, cpu: None });
         }
         self.end(true);
+    }
+
+    /// How long all samples took that have ended. Ends their block.
+    pub fn so_far(&mut self) -> Nanos {
+        if self.waiting > 0 {
+            self.close();
+        }
+        let sum = self.timings.iter().map(|timing| timing.wall.0).sum();
+        Nanos(sum)
     }
 
     /// What was measured, one entry a sample. Starts anew.
@@ -152,14 +161,14 @@ mod tests {
     use proptest::prelude::*;
     use std::time::Duration;
 
-    fn quick(watch: &mut Stopwatch, samples: usize) {
+    fn quick(watch: &mut Stopwatch<'_>, samples: usize) {
         for _ in 0..samples {
             watch.begin();
             watch.end(false);
         }
     }
 
-    fn slow(watch: &mut Stopwatch) {
+    fn slow(watch: &mut Stopwatch<'_>) {
         watch.begin();
         std::thread::sleep(Duration::from_millis(3));
         watch.end(false);
@@ -174,7 +183,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_block_is_divided_without_rest(start in 0i64..1_000, wall in 0i64..100_000, samples in 1usize..300) {
-            let mut watch = Stopwatch::new(Clock::start());
+            let clock = Clock::start();
+        let mut watch = Stopwatch::new(&clock);
             watch.divide(Nanos(start), Nanos(wall), samples, None);
             let timings = watch.take(false);
             prop_assert_eq!(timings.len(), samples);
@@ -189,7 +199,8 @@ mod tests {
 
         #[test]
         fn every_sample_has_an_entry(samples in 0usize..2_000) {
-            let mut watch = Stopwatch::new(Clock::start());
+            let clock = Clock::start();
+        let mut watch = Stopwatch::new(&clock);
             let begin = watch.clock.now();
             quick(&mut watch, samples);
             let timings = watch.take(false);
@@ -204,7 +215,8 @@ mod tests {
 
     #[test]
     fn slow_samples_are_measured_one_by_one() {
-        let mut watch = Stopwatch::new(Clock::start());
+        let clock = Clock::start();
+        let mut watch = Stopwatch::new(&clock);
         slow(&mut watch);
         quick(&mut watch, 1);
         slow(&mut watch);
@@ -219,7 +231,8 @@ mod tests {
 
     #[test]
     fn a_slow_sample_ends_the_blocks() {
-        let mut watch = Stopwatch::new(Clock::start());
+        let clock = Clock::start();
+        let mut watch = Stopwatch::new(&clock);
         quick(&mut watch, 500);
         slow(&mut watch);
         quick(&mut watch, 500);
@@ -240,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_sample_with_stages_stands_alone() {
-        let mut watch = Stopwatch::new(Clock::start());
+        let clock = Clock::start();
+        let mut watch = Stopwatch::new(&clock);
         watch.block = MOST;
         quick(&mut watch, MOST - 1);
         assert_eq!(watch.waiting, MOST - 1, "it comes in the middle of a block");
@@ -258,7 +272,8 @@ mod tests {
 
     #[test]
     fn what_shares_a_block_with_a_failure_is_left_out() {
-        let mut watch = Stopwatch::new(Clock::start());
+        let clock = Clock::start();
+        let mut watch = Stopwatch::new(&clock);
         quick(&mut watch, 100);
         let known = watch.timings.len();
         watch.begin();

@@ -77,7 +77,7 @@ impl<F: Fetch> DataLoader<F> {
                 fetcher: self.fetch.start()?,
                 next: 0,
                 stream_ended: false,
-                looking: Looking::new(self.probe.content()),
+                looking: Looking::new(&self.probe),
             }
         } else {
             let pool = match pool {

@@ -238,13 +238,20 @@ impl Writer {
         self.put(outlet, &record);
     }
 
-    /// Takes note of the time of the next event, which is not before that of the last one; its number, if it needs one.
+    /// Takes note of the time, which is not before that of the last event.
     #[inline]
-    fn order(&mut self, outlet: &Outlet, stamp: Stamp) -> Option<u64> {
+    pub fn mark(&mut self, stamp: Stamp) -> Nanos {
         self.last = Stamp {
             at: stamp.at.max(self.last.at),
             ..stamp
         };
+        self.last.at
+    }
+
+    /// Takes note of the time of the next event, which is not before that of the last one; its number, if it needs one.
+    #[inline]
+    fn order(&mut self, outlet: &Outlet, stamp: Stamp) -> Option<u64> {
+        self.mark(stamp);
         (!stamp.orders).then(|| 1 + outlet.number.fetch_add(1, Ordering::AcqRel))
     }
 

@@ -13,6 +13,7 @@ const fn beside(id: &'static str, says: &'static str, goals: &'static [Goal]) ->
         counterpart: Some(id),
         workers: Workers::NoLoader,
         goals,
+        recording: &[],
     }
 }
 

@@ -56,9 +56,9 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 match make(&mut **fetcher, loader, probe, id, &request) {
                     Ok(Some((made, left_out))) => {
                         if let Produced::Batch(batch, _) = &made
-                            && looking.may_look(probe)
+                            && looking.may_look()
                         {
-                            looking.look(&loader.probe, id, batch, &left_out);
+                            looking.look(id, batch, &left_out);
                         }
                         return self.yield_batch(id, None, Ok(made));
                     }

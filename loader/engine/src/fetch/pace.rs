@@ -1,0 +1,95 @@
+//! Whether the samples of a dataset are so short that they are timed by the batch.
+
+use loadscope_trace::Nanos;
+
+/// Samples of less than this, on average over a batch, are timed by the batch: the clock takes a tenth of it.
+const SHORT: i64 = 200;
+/// Once the samples of a batch take this much on average, one of them was not short: they are timed one by one again.
+const LONG: i64 = 400;
+/// So many batches in a row have to be short. The first ones of an epoch are always timed sample by sample, and all of a small
+/// one.
+const IN_A_ROW: u32 = 32;
+
+/// What a thread knows of how long the samples of its epoch take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    /// Batches in a row of which the samples were short.
+    short: u32,
+}
+
+impl Pace {
+    /// The next batch is timed as a whole.
+    #[inline]
+    pub fn is_by_batch(self) -> bool {
+        self.short >= IN_A_ROW
+    }
+
+    /// A batch of so many samples took `wall`. True if those that follow are the first that are timed as a whole.
+    #[inline]
+    pub fn note(&mut self, samples: usize, wall: Nanos) -> bool {
+        let samples = i64::try_from(samples).unwrap_or(i64::MAX);
+        let most = if self.is_by_batch() { LONG } else { SHORT };
+        if samples == 0 || wall.0 >= samples.saturating_mul(most) {
+            self.reset();
+            return false;
+        }
+        let before = self.short;
+        self.short = before.saturating_add(1);
+        self.is_by_batch() && before < IN_A_ROW
+    }
+
+    /// Samples are timed one by one again.
+    pub fn reset(&mut self) {
+        self.short = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn short(pace: &mut Pace, batches: u32) -> u32 {
+        let first = |_: &u32| pace.note(256, Nanos(256 * SHORT - 1));
+        (0..batches).filter(first).count() as u32
+    }
+
+    #[test]
+    fn short_samples_are_timed_by_the_batch_once_they_have_been_short_for_a_while() {
+        let mut pace = Pace::default();
+        assert_eq!(short(&mut pace, IN_A_ROW - 1), 0);
+        assert!(!pace.is_by_batch());
+        assert_eq!(short(&mut pace, 100), 1, "it is the first of them once");
+        assert!(pace.is_by_batch());
+    }
+
+    #[test]
+    fn one_long_sample_in_a_batch_brings_back_the_timing_of_each() {
+        let mut pace = Pace::default();
+        short(&mut pace, IN_A_ROW);
+        assert!(!pace.note(256, Nanos(256 * 20 + 256 * LONG)));
+        assert!(!pace.is_by_batch());
+        assert_eq!(short(&mut pace, IN_A_ROW), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn samples_of_a_fifth_of_a_microsecond_are_always_timed_one_by_one(
+            batches in prop::collection::vec((1usize..1000, SHORT..1_000_000), 0..200),
+        ) {
+            let mut pace = Pace::default();
+            for (samples, each) in batches {
+                prop_assert!(!pace.note(samples, Nanos(samples as i64 * each)));
+                prop_assert!(!pace.is_by_batch());
+            }
+        }
+
+        #[test]
+        fn no_time_is_too_long(samples in any::<usize>(), wall in any::<i64>()) {
+            let mut pace = Pace::default();
+            for _ in 0..=IN_A_ROW {
+                pace.note(samples, Nanos(wall));
+            }
+        }
+    }
+}
