@@ -91,6 +91,9 @@ fn wrong_kind(request: &Request) -> FetchError {
 }
 
 /// Fetches from a map-style dataset and collates: PyTorch's `_MapDatasetFetcher`.
+///
+/// While it is observed, each sample is timed. Once the samples of 32 batches in a row took less than 200 ns on average, a batch is timed
+/// as a whole, until its samples take 400 ns on average or one of them names a stage of its work: then each is timed again.
 pub struct MapFetcher<D: ?Sized, C> {
     dataset: Arc<D>,
     collate: Arc<C>,
