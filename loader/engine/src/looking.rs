@@ -10,8 +10,8 @@ use crate::probe::{ContentPolicy, Probe};
 
 /// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
 ///
-/// A look may take longer than a short epoch may spend. What it took too much is left to whoever looks next in the run, so that the
-/// share holds however short the epochs are.
+/// A look may take longer than a short epoch may spend. What it took too much is left to the thread that looks next in the run, so
+/// that the share holds however short the epochs are.
 pub(crate) struct Looking {
     probe: Probe,
     since: Instant,

@@ -50,7 +50,7 @@ struct Shared {
     grace: AtomicI64,
     /// Nanoseconds for which they were looked at beyond that share, by threads that have ended.
     debt: AtomicU64,
-    /// It was said that samples are timed by the batch.
+    /// A message has reported that samples are timed by the batch.
     by_batch: AtomicBool,
 }
 

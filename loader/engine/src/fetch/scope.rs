@@ -113,7 +113,7 @@ impl<'a> FetchScope<'a> {
         Ok(samples)
     }
 
-    /// The batch is timed as a whole, by what is told of it anyway.
+    /// The batch is timed as a whole, by the events that are recorded of it anyway.
     fn together<T, E>(
         &mut self,
         indices: &[usize],
@@ -207,7 +207,7 @@ impl<'a> FetchScope<'a> {
         // A sample that failed is still under way.
         let samples = stopwatch.take(self.current.is_some());
         if samples.is_empty() {
-            // Stages are told of samples, so there is nothing to tell.
+            // Stages belong to samples, so there is nothing to record.
             return false;
         }
         let stages = self.stages.take_stages();
@@ -235,8 +235,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::probe::ContentPolicy;
 
-    /// Fetches so many batches of 256 samples and gives how many of them were timed sample by sample, how many were not, and what was
-    /// said.
+    /// Fetches so many batches of 256 samples and gives how many of them were timed sample by sample, how many were not, and the
+    /// messages.
     fn timed(
         batches: u32,
         mut get: impl FnMut(usize, &mut SampleClock),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_samples_are_timed_by_the_batch_after_a_while_which_is_said_once() {
+    fn the_shortest_samples_are_timed_by_the_batch_after_a_while_with_one_message() {
         let (one_by_one, together, said) = timed(500, |_, _| {});
         assert!(one_by_one >= 16, "{one_by_one}");
         assert!(together > 100, "{together}");
