@@ -201,7 +201,8 @@ pub fn written(measured: &[Measured], rounds: u32) -> String {
     let text = "# Loadscope beside PyTorch and dataloader-rs\n\nMade by `cargo xtask bench --peers`. The programs took turns; \
          ratios are those within a round. Figures are medians, with the least and the largest in brackets. Every program \
          counts with the number of workers that suits it best. Loadscope's program takes its memory from mimalloc, \
-         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc.\n\n";
+         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc. The cost \
+         of a log is that of a run whose first 0.3 s of looks into its batches are over.\n\n";
     report(text, measured, rounds)
 }
 
