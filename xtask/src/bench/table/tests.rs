@@ -1,0 +1,115 @@
+use super::*;
+use crate::bench::works::WORKS;
+
+fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {
+    let mut measured = Measured::new(WORKS.iter().find(|work| work.id == id)?);
+    for (task, turns) in &mut measured.turns {
+        let turn = Turn {
+            value: value(task),
+            same: Some((1, 2)),
+            lost: 0,
+        };
+        *turns = vec![turn; 3];
+    }
+    Some(measured)
+}
+
+#[test]
+fn medians_and_spreads() {
+    let spread = |median, least, most| {
+        Some(Spread {
+            median,
+            least,
+            most,
+        })
+    };
+    assert_eq!(Spread::of([3.0, 1.0, 2.0]), spread(2.0, 1.0, 3.0));
+    assert_eq!(Spread::of([4.0, 1.0]), spread(2.5, 1.0, 4.0));
+    assert_eq!(Spread::of([]), None);
+}
+
+#[test]
+fn goals_compare_everybody_at_their_best() {
+    let value = |task: &Task| match (task.program, task.workers, task.recording) {
+        (Program::Loadscope, 1, "off") => 120.0,
+        (Program::Loadscope, 1, _) => 100.0,
+        (Program::Loadscope, ..) => 10.0,
+        (Program::Pytorch, 0, _) => 100.0,
+        (Program::DataloaderRs | Program::DataloaderRsMimalloc, 2, _) => 240.0,
+        _ => 1.0,
+    };
+    let judged = |goal| measured("w1", value)?.judged(goal);
+    let said = |goal| judged(goal).map(|(_, shown, met)| (shown, met));
+    let row = |text: &str, met| Some((text.to_owned(), met));
+    assert_eq!(
+        said(Goal::TimesPytorch(1.0)),
+        row("1.20× (1.20× – 1.20×)", true)
+    );
+    assert_eq!(
+        said(Goal::TimesDataloaderRs(1.0)),
+        row(
+            "0.50× (0.50× – 0.50×); 0.50× with mimalloc there, too",
+            false
+        )
+    );
+    assert_eq!(
+        said(Goal::Events(0.05, 1)),
+        row("20.0 % (20.0 % – 20.0 %)", false)
+    );
+}
+
+#[test]
+fn less_time_is_better() {
+    let value = |task: &Task| {
+        if task.program == Program::Loadscope {
+            0.2
+        } else {
+            2.0
+        }
+    };
+    let one = measured("w5-fresh", value);
+    assert_eq!(
+        one.as_ref()
+            .and_then(|one| one.times(Program::Pytorch))
+            .map(|s| s.median),
+        Some(10.0)
+    );
+    let text = one.map(|one| written(&[one], 3)).unwrap_or_default();
+    assert!(
+        text.contains("| w5-fresh | at most 0.300 ms | 0.200 ms (0.200 ms – 0.200 ms) | met |"),
+        "{text}"
+    );
+}
+
+#[test]
+fn other_work_is_noticed() {
+    let mut one = measured("w1", |_| 1.0);
+    if let Some(one) = &mut one {
+        for (task, turns) in &mut one.turns {
+            match (task.program, task.workers) {
+                (Program::Pytorch, 2) => turns[0].same = Some((1, 3)),
+                (Program::DataloaderRs, 0) => turns[0].same = Some((1, 3)),
+                (Program::DataloaderRs, 1) => turns[0].same = Some((5, 2)),
+                _ => {}
+            }
+        }
+        one.compare_work();
+    }
+    let told = one.map(|one| one.differences).unwrap_or_default();
+    assert_eq!(
+        told,
+        [
+            "PyTorch w1, 2 workers had another order.",
+            "dataloader-rs w1, 1 workers loaded other samples."
+        ]
+    );
+}
+
+#[test]
+fn figures_have_three_digits() {
+    let shown = |value| figure(Unit::ItemsPerSecond, value);
+    assert_eq!(shown(81_349.0), "81.3 k/s");
+    assert_eq!(shown(2_460_000.0), "2.46 M/s");
+    assert_eq!(shown(759.4), "759 /s");
+    assert_eq!(figure(Unit::Milliseconds, 0.0123), "0.012 ms");
+}
