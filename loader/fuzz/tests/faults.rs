@@ -36,6 +36,11 @@ const BEYOND: Fault = (
     "checksums-that-end-behind-the-file-were-taken-for-sound",
 );
 
+const ENDED: Fault = (
+    "parts",
+    "the-extent-of-a-run-that-ended-before-what-is-kept-was-negative",
+);
+
 const NAMELESS: Fault = ("words", "a-refusal-named-no-place");
 
 const LINES: Fault = ("words", "a-refusal-had-several-lines");
@@ -43,7 +48,8 @@ const LINES: Fault = ("words", "a-refusal-had-several-lines");
 const SPACE: Fault = ("words", "a-place-lost-the-space-it-began-with");
 
 /// All that have a test here.
-const FAULTS: [Fault; 11] = [
+const FAULTS: [Fault; 12] = [
+    ENDED,
     SPACE,
     LINES,
     NAMELESS,
@@ -208,4 +214,10 @@ fn a_changed_line_of_a_compressed_recording_is_never_certain() {
 #[test]
 fn checksums_that_end_behind_the_file_are_damage() {
     taken(BEYOND);
+}
+
+/// Two runs of one recording, one of which ended in a part that was dropped: nothing of it is in the extent, which ended before it began.
+#[test]
+fn the_extent_of_a_run_that_ended_before_what_is_kept_is_empty() {
+    taken(ENDED);
 }

@@ -124,10 +124,10 @@ impl Remote {
     /// What is done there.
     fn script(&self, words: &str, socket: &str, told: &Told<'_>) -> String {
         let mut lines = vec![
-            r#"d=$(mktemp -d "${TMPDIR:-/tmp}/loadscope-run-XXXXXXXXXX") || exit 2"#.to_owned(),
-            // The program hears the signals itself; this shell waits for it and clears up.
-            format!(r#"trap 'rm -rf "$d" {socket}' EXIT"#),
+            // The program hears the signals itself; this shell waits for it and clears up. From before there is anything to clear up.
+            format!(r#"d=; trap 'rm -rf "$d" {socket}' EXIT"#),
             "trap : HUP INT TERM".to_owned(),
+            r#"d=$(mktemp -d "${TMPDIR:-/tmp}/loadscope-run-XXXXXXXXXX") || exit 2"#.to_owned(),
         ];
         for (name, text) in [
             ("loadscope_probe.py", PROBE),

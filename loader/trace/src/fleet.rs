@@ -106,7 +106,9 @@ pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nan
     let of = |run: &Run| {
         let kept = run.past().and_then(Past::until);
         let start = run.whole_start()?;
-        Some((start.max(kept.unwrap_or(start)), run.whole_end()))
+        let start = start.max(kept.unwrap_or(start));
+        // A run that ended before is not in what is kept.
+        Some((start, run.whole_end().max(start)))
     };
     let all = runs.into_iter().filter_map(of);
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
