@@ -327,13 +327,7 @@ fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
 
 /// Batches of one sample through the queues of 2 workers, a second.
 fn round_trips(job: &Job) -> Result<Json, Failure> {
-    let setup = Setup {
-        batch_size: 1,
-        shuffle: false,
-        num_workers: 2,
-        persistent_workers: true,
-    };
-    pairs(job, job.part(20_000), setup)
+    pairs(job, job.part(20_000), job.setup(1, false))
 }
 
 /// What telling one event costs the thread that tells it. The channel is emptied between the bursts.

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use loadscope_trace::{BatchId, EventKind};
+use loadscope_trace::{BatchId, EventKind, Nanos};
 
 use crate::batch::Batch;
 use crate::caught::caught;
+use crate::clock::Clock;
 use crate::probe::{ContentPolicy, Probe};
 
 /// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
@@ -14,7 +15,8 @@ use crate::probe::{ContentPolicy, Probe};
 /// that the share holds however short the epochs are.
 pub(crate) struct Looking {
     probe: Probe,
-    since: Instant,
+    /// When it began, on the run's clock; `None` without an observer.
+    since: Option<Nanos>,
     spent: Duration,
 }
 
@@ -23,23 +25,26 @@ impl Looking {
     pub fn new(probe: &Probe) -> Self {
         Self {
             spent: probe.take_debt(),
+            since: probe.its_clock().map(Clock::now),
             probe: probe.clone(),
-            since: Instant::now(),
         }
     }
 
-    /// How long it may have looked by now.
-    fn allowed(&self) -> Option<Duration> {
+    /// How long it may have looked by `now`.
+    fn allowed(&self, now: impl FnOnce(&Probe) -> Option<Nanos>) -> Option<Duration> {
         match self.probe.content() {
             ContentPolicy::Off => None,
             ContentPolicy::Share(share) => {
-                Some(self.since.elapsed().mul_f64(share.clamp(0.0, 1.0)))
+                let passed = (now(&self.probe)? - self.since?).to_duration();
+                Some(passed.mul_f64(share.clamp(0.0, 1.0)))
             }
         }
     }
 
+    /// True if the thread may look into the batch that it has just told of. The clock is not read again for that: batches may take a
+    /// microsecond.
     pub fn may_look(&self) -> bool {
-        self.allowed()
+        self.allowed(Probe::last)
             .is_some_and(|allowed| self.probe.looks_at_all() || self.spent < allowed)
     }
 
@@ -61,7 +66,8 @@ impl Looking {
 
 impl Drop for Looking {
     fn drop(&mut self) {
-        if let Some(allowed) = self.allowed() {
+        let now = |probe: &Probe| probe.its_clock().map(Clock::now);
+        if let Some(allowed) = self.allowed(now) {
             self.probe.owe(self.spent.saturating_sub(allowed));
         }
     }
@@ -70,7 +76,6 @@ impl Drop for Looking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
 
     /// Takes its time to be looked at.
     struct Slow;
@@ -96,6 +101,7 @@ mod tests {
             let mut looking = Looking::new(&probe);
             for _ in 0..3 {
                 std::thread::sleep(Duration::from_micros(300));
+                probe.mark();
                 if looking.may_look() {
                     looking.look(BatchId::default(), &Slow, &[]);
                     looks += 1;
