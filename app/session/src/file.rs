@@ -145,6 +145,8 @@ fn fold(
     watcher: &mut dyn Watcher,
 ) -> Result<bool, LogError> {
     let mut merge = Merge::default();
+    // Those of other recordings of the same folder.
+    let others = taker.fleet.events();
     // The header has been read.
     let (mut lines, mut read, mut cut) = (1, 0, false);
     let mut text = Lines::default();
@@ -167,7 +169,8 @@ fn fold(
         cut |= block.cut;
         let share = block.consumed as f64 / size as f64;
         // Some of what was read is held back.
-        let folded = share * taker.fleet.events() as f64 / read.max(1) as f64;
+        let taken = taker.fleet.events().saturating_sub(others).min(read);
+        let folded = share * taken as f64 / read.max(1) as f64;
         if folded >= FORESEEN && taker.seat.is_none() {
             taker.fleet.make_room(folded);
         }

@@ -65,6 +65,29 @@ fn a_damaged_line_is_named() {
 }
 
 #[test]
+fn the_progress_of_a_folder_is_that_of_all_its_recordings() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let recordings = 4;
+    for rank in 0..recordings {
+        let path = folder.path().join(format!("rank-{rank}.jsonl"));
+        std::fs::copy(recording("").path(), path).expect("there is room");
+    }
+    let mut heard = Vec::new();
+    let opened = crate::open(folder.path(), |share| {
+        heard.push(share);
+        true
+    });
+    assert_eq!(opened.expect("they are sound").fleet.runs().len(), recordings);
+    assert!(heard.len() >= recordings, "{heard:?}");
+    assert!(heard.is_sorted(), "{heard:?}");
+    // The first thing that is heard of a recording is that a part of it was read.
+    for (k, share) in heard.iter().take(recordings).enumerate() {
+        let at_most = (k + 1) as f32 / recordings as f32;
+        assert!((0.0..=at_most).contains(share), "{heard:?}");
+    }
+}
+
+#[test]
 fn reading_can_be_stopped() {
     let file = recording("");
     let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
