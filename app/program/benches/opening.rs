@@ -118,7 +118,7 @@ fn weigh(path: &Path) {
 fn resident(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().nth(1));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next());
     kilobytes.and_then(|n| n.parse().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
