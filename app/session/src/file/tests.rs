@@ -70,14 +70,19 @@ fn the_progress_of_a_folder_is_that_of_all_its_recordings() {
     let recordings = 4;
     for rank in 0..recordings {
         let path = folder.path().join(format!("rank-{rank}.jsonl"));
-        std::fs::copy(recording("").path(), path).expect("there is room");
+        recording("")
+            .persist(path)
+            .expect("the folder is beside it");
     }
     let mut heard = Vec::new();
     let opened = crate::open(folder.path(), |share| {
         heard.push(share);
         true
     });
-    assert_eq!(opened.expect("they are sound").fleet.runs().len(), recordings);
+    assert_eq!(
+        opened.expect("they are sound").fleet.runs().len(),
+        recordings
+    );
     assert!(heard.len() >= recordings, "{heard:?}");
     assert!(heard.is_sorted(), "{heard:?}");
     // The first thing that is heard of a recording is that a part of it was read.
