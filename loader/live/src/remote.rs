@@ -125,7 +125,8 @@ impl Remote {
     fn script(&self, words: &str, socket: &str, told: &Told<'_>) -> String {
         let mut lines = vec![
             // The program hears the signals itself; this shell waits for it and clears up. From before there is anything to clear up.
-            format!(r#"d=; trap 'rm -rf "$d" {socket}' EXIT"#),
+            "d=".to_owned(),
+            format!(r#"trap 'rm -rf "$d" {socket}' EXIT"#),
             "trap : HUP INT TERM".to_owned(),
             r#"d=$(mktemp -d "${TMPDIR:-/tmp}/loadscope-run-XXXXXXXXXX") || exit 2"#.to_owned(),
         ];
