@@ -8,6 +8,7 @@ mod work;
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use loadscope_engine::collate::StackCollate;
@@ -63,7 +64,7 @@ fn epochs<F: Fetch>(
 fn pictures_in_memory(criterion: &mut Criterion) {
     epochs(criterion, "w1 pictures in memory", 512, |workers, probe| {
         let setup = setup(64, true, workers);
-        loader(Pictures::new(512), DefaultCollate, setup, probe).expect("a loader")
+        loader(Arc::new(Pictures::new(512)), DefaultCollate, setup, probe).expect("a loader")
     });
 }
 
@@ -75,7 +76,7 @@ fn scalars(criterion: &mut Criterion) {
         |workers, probe| {
             let setup = setup(256, false, workers);
             gathering(
-                data::tensors(100_000).expect("tensors"),
+                Arc::new(data::tensors(100_000).expect("tensors")),
                 100_000,
                 setup,
                 probe,
@@ -89,7 +90,7 @@ fn scalars(criterion: &mut Criterion) {
         100_000,
         |workers, probe| {
             let setup = setup(256, false, workers);
-            loader(Pairs::new(100_000), StackCollate, setup, probe).expect("a loader")
+            loader(Arc::new(Pairs::new(100_000)), StackCollate, setup, probe).expect("a loader")
         },
     );
 }
@@ -98,7 +99,13 @@ fn picture_files(criterion: &mut Criterion) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/pictures");
     epochs(criterion, "w3 picture files", 32, |workers, probe| {
         let dataset = Repeated::open(&folder, 16).expect("the pictures of the repository");
-        loader(dataset, DefaultCollate, setup(8, false, workers), probe).expect("a loader")
+        loader(
+            Arc::new(dataset),
+            DefaultCollate,
+            setup(8, false, workers),
+            probe,
+        )
+        .expect("a loader")
     });
 }
 
@@ -110,7 +117,7 @@ fn token_windows(criterion: &mut Criterion) {
     file.write_all(&tokens).expect("a written file");
     epochs(criterion, "w6 windows of tokens", 8192, |workers, probe| {
         let dataset = data::tokens(file.path()).expect("the tokens");
-        gathering(dataset, 8192, setup(32, true, workers), probe).expect("a loader")
+        gathering(Arc::new(dataset), 8192, setup(32, true, workers), probe).expect("a loader")
     });
 }
 
@@ -121,7 +128,7 @@ fn latency(criterion: &mut Criterion) {
             ..setup(1, false, 2)
         };
         let mut loader =
-            loader(Pairs::new(64), StackCollate, setup, Probe::off()).expect("a loader");
+            loader(Arc::new(Pairs::new(64)), StackCollate, setup, Probe::off()).expect("a loader");
         let threads = if persistent_workers { "kept" } else { "new" };
         criterion.bench_function(
             &format!("w5 iter to first batch and end, threads {threads}"),
@@ -129,7 +136,13 @@ fn latency(criterion: &mut Criterion) {
         );
     }
     let setup = setup(1, false, 2);
-    let mut loader = loader(Pairs::new(1000), StackCollate, setup, Probe::off()).expect("a loader");
+    let mut loader = loader(
+        Arc::new(Pairs::new(1000)),
+        StackCollate,
+        setup,
+        Probe::off(),
+    )
+    .expect("a loader");
     criterion.bench_function("w5 1000 round trips through the queues", |bencher| {
         bencher.iter(|| epoch(&mut loader, |_| {}).expect("an epoch"));
     });

@@ -4,7 +4,7 @@
 //!
 //! The answer is `{"value", "unit", "sum", "order"}`: `sum` is that of all labels (or tokens, or indices) of an epoch, and
 //! `order` that of each times its position from 1 on, both modulo 2^64; so a reader sees whether the programs did the
-//! same. With `recording` there are also `events`, `lost` and `log_bytes`. `share` makes the work smaller.
+//! same. With `recording` there are also `events`, `lost` and `log_bytes`, and what [`work::cost`] measures. `share` makes the work smaller.
 
 #![allow(
     clippy::print_stdout,
@@ -18,9 +18,10 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use loadscope_engine::collate::StackCollate;
+use loadscope_engine::dataset::{Dataset, Gather};
 use loadscope_engine::fetch::Fetch;
 use loadscope_engine::value::Value;
 use loadscope_engine::{DataLoader, DefaultCollate, EngineError, Probe};
@@ -28,6 +29,7 @@ use loadscope_trace::{BatchId, Stage};
 use serde_json::{Value as Json, json};
 use tch::Tensor;
 
+use work::cost;
 use work::data::{self, Pairs, Pictures, Repeated};
 use work::engine::{Setup, epoch, first_batch, gathering, loader};
 use work::formats::{self, Loader};
@@ -40,9 +42,6 @@ use work::samplers;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Failure = Box<dyn std::error::Error>;
-
-/// The beginning of a run takes no longer than this.
-const BEGINNING: Duration = Duration::from_secs(10);
 
 /// What is asked for.
 struct Job {
@@ -131,42 +130,34 @@ fn measure(job: &Job) -> Result<Json, Failure> {
     match job.work.as_str() {
         "w1" => {
             let items = job.part(4096);
-            let (dataset, setup) = (data::pictures(items)?, job.setup(64, true));
-            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
-            throughput(job, |probe| gathering(dataset, items, setup, probe), see)
-        }
-        "w1-samples" => {
-            let dataset = Pictures::new(job.part(4096));
-            let setup = job.setup(64, true);
-            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
-            throughput(
+            gathered(
                 job,
-                |probe| loader(dataset, DefaultCollate, setup, probe),
-                see,
+                data::pictures(items)?,
+                items,
+                job.setup(64, true),
+                data::labels_of,
             )
         }
+        "w1-samples" => collated(job, Pictures::new(job.part(4096)), job.setup(64, true)),
         "w2" => {
             let items = job.part(1_000_000);
-            let (dataset, setup) = (data::tensors(items)?, job.setup(256, false));
-            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
-            throughput(job, |probe| gathering(dataset, items, setup, probe), see)
+            gathered(
+                job,
+                data::tensors(items)?,
+                items,
+                job.setup(256, false),
+                data::labels_of,
+            )
         }
         "w2-samples" => pairs(job, job.part(1_000_000), job.setup(256, false)),
         "w3" => {
             let dataset = Repeated::open(&job.data.join("pictures"), job.part(2))?;
-            let setup = job.setup(32, false);
-            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
-            throughput(
-                job,
-                |probe| loader(dataset, DefaultCollate, setup, probe),
-                see,
-            )
+            collated(job, dataset, job.setup(32, false))
         }
         "w6" => {
             let dataset = data::tokens(&job.data.join("tokens.u16"))?;
             let (items, setup) = (job.part(262_144), job.setup(32, true));
-            let see = |batch: &Value, check: &mut Check| check.all(data::first_tokens(batch));
-            throughput(job, |probe| gathering(dataset, items, setup, probe), see)
+            gathered(job, dataset, items, setup, data::first_tokens)
         }
         "w4-random" => indices(job, job.part(10_000_000), samplers::random),
         "w4-distributed" => indices(job, job.part(10_000_000), |n| samplers::distributed(n, 8)),
@@ -181,6 +172,36 @@ fn measure(job: &Job) -> Result<Json, Failure> {
     }
 }
 
+/// Work whose dataset makes whole batches, of which `seen` is checked.
+fn gathered<D: Gather>(
+    job: &Job,
+    dataset: D,
+    items: usize,
+    setup: Setup,
+    seen: impl Fn(&D::Batch) -> Vec<u64>,
+) -> Result<Json, Failure> {
+    let dataset = Arc::new(dataset);
+    throughput(
+        job,
+        |probe| gathering(Arc::clone(&dataset), items, setup, probe),
+        |batch, check| check.all(seen(batch)),
+    )
+}
+
+/// Work sample by sample, collated as PyTorch does it.
+fn collated<D: Dataset<Sample = Value>>(
+    job: &Job,
+    dataset: D,
+    setup: Setup,
+) -> Result<Json, Failure> {
+    let dataset = Arc::new(dataset);
+    throughput(
+        job,
+        |probe| loader(Arc::clone(&dataset), DefaultCollate, setup, probe),
+        |batch, check| check.all(data::labels_of(batch)),
+    )
+}
+
 /// Data as people have them. A stream begins anew in each epoch.
 fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
     let work = formats::work(name).ok_or_else(|| format!("there is no work called {name}"))?;
@@ -189,36 +210,53 @@ fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
     tch::set_num_threads(1);
     let see = |batch: &Value, check: &mut Check| check.all(work.seen(batch));
     match loader {
-        Loader::Map(loader) => throughput(job, |_| Ok(loader), see),
-        Loader::Stream(loader) => throughput(job, |_| Ok(loader), see),
+        Loader::Map(loader) => alone(job, loader, see),
+        Loader::Stream(loader) => alone(job, loader, see),
     }
 }
 
-/// Items a second over whole epochs, after one that fills caches and is checked.
+/// Items a second over whole epochs. Recorded, with what that costs: the same loader without takes its turns in between.
 fn throughput<F: Fetch>(
     job: &Job,
-    make: impl FnOnce(Probe) -> Result<DataLoader<F>, EngineError>,
+    make: impl Fn(Probe) -> Result<DataLoader<F>, EngineError>,
     see: impl Fn(&F::Batch, &mut Check),
 ) -> Result<Json, Failure> {
+    if job.recording == Recording::Off {
+        return alone(job, make(Probe::off())?, see);
+    }
     let observer = Observer::start(job.recording);
-    let mut loader = make(observer.probe.clone())?;
+    let (mut alone, mut recorded) = (make(Probe::off())?, make(observer.probe.clone())?);
+    epoch(&mut alone, |_| {})?;
+    let mut check = Check::default();
+    let batches = epoch(&mut recorded, |batch| see(batch, &mut check))?;
+    let mut answer = cost::cost(&mut alone, &mut recorded, &observer, job.seconds)?;
+    drop((alone, recorded));
+    let heard = observer.finish();
+    let micros = answer["recorded_batch"].as_f64().unwrap_or(f64::NAN);
+    answer["value"] = json!(check.count as f64 / batches as f64 * 1e6 / micros);
+    for (name, number) in [
+        ("sum", check.sum),
+        ("order", check.order),
+        ("events", heard.events),
+        ("lost", heard.lost),
+        ("log_bytes", heard.log_bytes),
+    ] {
+        answer[name] = json!(number);
+    }
+    Ok(answer)
+}
+
+/// Items a second of a loader that is not recorded, after an epoch that fills caches and is checked.
+fn alone<F: Fetch>(
+    job: &Job,
+    mut loader: DataLoader<F>,
+    see: impl Fn(&F::Batch, &mut Check),
+) -> Result<Json, Failure> {
     let mut check = Check::default();
     epoch(&mut loader, |batch| see(batch, &mut check))?;
-    // Of the beginning of a run each batch is looked at. What comes after is what a long run pays.
-    let begin = Instant::now();
-    while observer.probe.looks_at_all() && begin.elapsed() < BEGINNING {
-        epoch(&mut loader, |batch| {
-            black_box(batch);
-        })?;
-    }
     let (epochs, seconds) = repeat(&mut loader, job.seconds)?;
-    drop(loader);
-    let heard = observer.finish();
-    Ok(json!({
-        "value": check.count as f64 * f64::from(epochs) / seconds, "unit": "items/s",
-        "sum": check.sum, "order": check.order,
-        "events": heard.events, "lost": heard.lost, "log_bytes": heard.log_bytes,
-    }))
+    let rate = check.count as f64 * f64::from(epochs) / seconds;
+    Ok(json!({"value": rate, "unit": "items/s", "sum": check.sum, "order": check.order}))
 }
 
 fn repeat<F: Fetch>(loader: &mut DataLoader<F>, at_least: f64) -> Result<(u32, f64), EngineError> {
@@ -262,11 +300,11 @@ where
 
 /// w2, sample by sample.
 fn pairs(job: &Job, count: usize, setup: Setup) -> Result<Json, Failure> {
-    let dataset = Pairs::new(count);
+    let dataset = Arc::new(Pairs::new(count));
     let see = |batch: &(Tensor, Tensor), check: &mut Check| check.all(data::numbers(&batch.1));
     throughput(
         job,
-        |probe| loader(dataset, StackCollate, setup, probe),
+        |probe| loader(Arc::clone(&dataset), StackCollate, setup, probe),
         see,
     )
 }
@@ -308,7 +346,7 @@ fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
         persistent_workers: persistent,
     };
     let mut times = Vec::new();
-    let mut loader = loader(Pairs::new(64), StackCollate, setup, Probe::off())?;
+    let mut loader = loader(Arc::new(Pairs::new(64)), StackCollate, setup, Probe::off())?;
     epoch(&mut loader, |_| {})?;
     for _ in 0..job.part(1000).max(20) {
         let start = Instant::now();

@@ -43,9 +43,12 @@ impl Looking {
 
     /// True if the thread may look into the batch that it has just told of. The clock is not read again for that: batches may take a
     /// microsecond.
-    pub fn may_look(&self) -> bool {
-        self.allowed(Probe::last)
-            .is_some_and(|allowed| self.probe.looks_at_all() || self.spent < allowed)
+    pub fn may_look(&mut self) -> bool {
+        let Some(allowed) = self.allowed(Probe::last) else {
+            return false;
+        };
+        self.spent += self.probe.take_debt();
+        self.probe.looks_at_all() || self.spent < allowed
     }
 
     /// Tells what is in a batch that lacks the samples at the places `left_out`.
@@ -87,6 +90,32 @@ mod tests {
             std::thread::sleep(LOOK);
             None
         }
+    }
+
+    #[test]
+    fn what_it_takes_to_write_contents_counts_but_those_of_the_beginning() {
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
+        let mut looking = Looking::new(&probe);
+        let may_look = |looking: &mut Looking| {
+            probe.mark();
+            looking.may_look()
+        };
+        let long = Duration::from_secs(3600);
+        let beginning = probe.mark().unwrap_or_default();
+        events.charge(beginning, long);
+        assert!(may_look(&mut looking), "it is free");
+        std::thread::sleep(Duration::from_millis(1));
+        while probe.looks_at_all() {
+            probe.spend_grace(Duration::from_secs(1));
+        }
+        events.charge(beginning, long);
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(may_look(&mut looking), "it is free still");
+        let later = probe.mark().unwrap_or_default();
+        events.charge(later, long);
+        assert!(!may_look(&mut looking));
+        drop(looking);
+        assert!(!may_look(&mut Looking::new(&probe)), "it is carried over");
     }
 
     #[test]

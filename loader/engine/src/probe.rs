@@ -4,9 +4,10 @@
 mod buffer;
 mod events;
 mod record;
+mod spending;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use loadscope_trace::{
@@ -21,13 +22,14 @@ use crate::sync::AtomicBool;
 use buffer::{Outlet, Writer};
 pub use events::Events;
 use record::Told;
+use spending::Spending;
 
 /// How much work may go into looking inside the batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContentPolicy {
     /// None.
     Off,
-    /// At most this share of a worker's time, after a short grace.
+    /// At most this share of a worker's time, with what is [charged](Events::charge), after a short grace.
     Share(f64),
 }
 
@@ -46,16 +48,10 @@ struct Shared {
     _alive: Arc<()>,
     clock: Clock,
     content: ContentPolicy,
-    /// Nanoseconds for which contents may be looked at whatever the policy's share.
-    grace: AtomicI64,
-    /// Nanoseconds for which they were looked at beyond that share, by threads that have ended.
-    debt: AtomicU64,
+    spending: Arc<Spending>,
     /// A message has reported that samples are timed by the batch.
     by_batch: AtomicBool,
 }
-
-/// Short runs are looked at completely: so long, nanoseconds, all threads of a run may look before their share counts.
-const GRACE: i64 = 300_000_000;
 
 impl Probe {
     /// Tells nothing.
@@ -68,14 +64,19 @@ impl Probe {
     pub fn new(clock: Clock, content: ContentPolicy, capacity: usize) -> (Self, Events) {
         let (outlet, joined) = Outlet::new(capacity);
         let alive = Arc::new(());
-        let events = Events::new(Arc::clone(&outlet), Arc::downgrade(&alive), joined);
+        let spending = Arc::<Spending>::default();
+        let events = Events::new(
+            Arc::clone(&outlet),
+            Arc::clone(&spending),
+            Arc::downgrade(&alive),
+            joined,
+        );
         let shared = Shared {
             outlet,
             _alive: alive,
             clock,
             content,
-            grace: AtomicI64::new(GRACE),
-            debt: AtomicU64::new(0),
+            spending,
             by_batch: AtomicBool::new(false),
         };
         let probe = Self {
@@ -139,33 +140,26 @@ impl Probe {
 
     /// True while contents may be looked at whatever the policy's share: of a short run, all are.
     pub fn looks_at_all(&self) -> bool {
-        let left = |s: &Arc<Shared>| s.grace.load(Ordering::Relaxed) > 0;
-        self.shared.as_ref().is_some_and(left)
+        (self.shared.as_ref()).is_some_and(|s| s.spending.is_in_grace())
     }
 
-    /// Time that was spent on looking into batches beyond the policy's share, and that no thread has taken upon itself yet.
+    /// Time that was spent on the contents of batches beyond the policy's share, and that no thread has taken upon itself yet.
+    #[inline]
     pub(crate) fn take_debt(&self) -> Duration {
-        let taken = |s: &Arc<Shared>| s.debt.swap(0, Ordering::Relaxed);
-        Duration::from_nanos(self.shared.as_ref().map_or(0, taken))
+        let taken = |s: &Arc<Shared>| s.spending.take_debt();
+        self.shared.as_ref().map_or(Duration::ZERO, taken)
     }
 
     /// More time was spent than the policy allows.
     pub(crate) fn owe(&self, debt: Duration) {
-        let nanos = u64::try_from(debt.as_nanos()).unwrap_or(u64::MAX);
         if let Some(shared) = &self.shared {
-            shared.debt.fetch_add(nanos, Ordering::Relaxed);
+            shared.spending.owe(debt);
         }
     }
 
     /// Takes what a look took from the time of grace of the run; false if that was used up before.
     pub(crate) fn spend_grace(&self, took: Duration) -> bool {
-        let took = i64::try_from(took.as_nanos()).unwrap_or(i64::MAX);
-        let spend = |s: &Arc<Shared>| {
-            let left = (s.grace).fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                (left > 0).then(|| left.saturating_sub(took))
-            });
-            left.is_ok()
-        };
+        let spend = |s: &Arc<Shared>| s.spending.spend_grace(took, || s.clock.now());
         self.shared.as_ref().is_some_and(spend)
     }
 

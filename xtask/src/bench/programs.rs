@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
-use super::turn::Turn;
+use super::turn::{Cost, Turn};
 use crate::pytorch::{self, succeed};
 use crate::setup::Ready;
 use crate::steps;
@@ -196,6 +196,7 @@ fn turn(said: &Json) -> Result<Turn> {
             .with_context(|| format!("there is no figure in {said}"))?,
         same: number("sum").zip(number("order")),
         lost: number("lost").unwrap_or(0),
+        cost: Cost::of(said),
     })
 }
 
@@ -279,13 +280,34 @@ mod tests {
 
     #[test]
     fn a_turn_is_read_with_all_that_the_program_tells() -> Result<()> {
-        let said: Json =
+        let mut said: Json =
             serde_json::from_str(r#"{"value": 2.5, "sum": 7, "order": 9, "lost": 1}"#)?;
-        let expected = Turn {
+        let mut expected = Turn {
             value: 2.5,
             same: Some((7, 9)),
             lost: 1,
+            cost: None,
         };
+        assert_eq!(turn(&said)?, expected);
+        let names = [
+            "cost",
+            "batch",
+            "loading",
+            "recorded_loading",
+            "listening",
+            "batch_events",
+        ];
+        for (number, name) in names.into_iter().enumerate() {
+            said[name] = number.into();
+        }
+        expected.cost = Some(Cost {
+            slower: 0.0,
+            batch: 1.0,
+            loading: 2.0,
+            recorded_loading: 3.0,
+            listening: 4.0,
+            events: 5.0,
+        });
         assert_eq!(turn(&said)?, expected);
         assert!(turn(&serde_json::json!({"sum": 7})).is_err());
         Ok(())

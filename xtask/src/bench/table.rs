@@ -1,11 +1,13 @@
 //! From figures to tables in Markdown.
 
+mod recording;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::thread;
 
 use super::programs::{Program, Task};
-use super::turn::Turn;
+use super::turn::{Cost, Turn};
 use super::works::{Goal, Unit, Work};
 
 /// The figures of one piece of work.
@@ -104,13 +106,15 @@ impl Measured {
             .map(|(_, task, values)| (task, values))
     }
 
-    fn ours(&self, workers: u8, recording: &str) -> Option<Vec<f64>> {
+    /// What recording cost us, round by round.
+    fn costs(&self, workers: u8, recording: &str) -> impl Iterator<Item = Cost> {
         let found = self.turns.iter().find(|(task, _)| {
             task.program == Program::Loadscope
                 && task.workers == workers
                 && task.recording == recording
         });
-        found.map(|(_, turns)| turns.iter().map(|turn| turn.value).collect())
+        let turns = found.into_iter().flat_map(|(_, turns)| turns);
+        turns.filter_map(|turn| turn.cost)
     }
 
     /// How many times as good as a program we are, round by round.
@@ -121,15 +125,9 @@ impl Measured {
         Spread::of(ours.iter().zip(&theirs).map(|(a, b)| unit.ratio(*a, *b)))
     }
 
-    /// By which share recording makes us slower, round by round.
+    /// By which share recording makes us slower.
     fn cost(&self, workers: u8, recording: &str) -> Option<Spread> {
-        let (off, on) = (self.ours(workers, "off")?, self.ours(workers, recording)?);
-        let unit = self.work.unit;
-        Spread::of(
-            off.iter()
-                .zip(&on)
-                .map(|(off, on)| unit.ratio(*off, *on) - 1.0),
-        )
+        Spread::of(self.costs(workers, recording).map(|cost| cost.slower))
     }
 
     /// A goal in words, what was measured, and whether it is met.
@@ -201,8 +199,9 @@ pub fn written(measured: &[Measured], rounds: u32) -> String {
     let text = "# Loadscope beside PyTorch and dataloader-rs\n\nMade by `cargo xtask bench --peers`. The programs took turns; \
          ratios are those within a round. Figures are medians, with the least and the largest in brackets. Every program \
          counts with the number of workers that suits it best. Loadscope's program takes its memory from mimalloc, \
-         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc. The cost \
-         of a log is that of a run whose first 0.3 s of looks into its batches are over.\n\n";
+         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc. What recording \
+         costs is measured in one process, in which a loader that is recorded and one that is not take turns, once the first 0.3 s \
+         of looks into its batches are over.\n\n";
     report(text, measured, rounds)
 }
 
@@ -219,6 +218,7 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
             let _ = writeln!(text, "| {} | {goal} | {shown} | {met} |", one.work.id);
         }
     }
+    recording::section(&mut text, measured);
     text.push_str("\n## Figures\n");
     for one in measured {
         section(&mut text, one);

@@ -1,7 +1,7 @@
 //! The thread that starts the engine, puts its events into order, writes the log and passes them on to the window.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use loadscope_engine::{ContentPolicy, RunControl, RunHandle};
@@ -119,8 +119,15 @@ impl Pump {
     /// Takes what is there up to a time.
     fn take(&mut self, until: Option<Nanos>) {
         let mut part = Vec::new();
-        let outgoing = &mut self.outgoing;
-        self.run.events.take(until, |event| {
+        let (outgoing, source) = (&mut self.outgoing, &self.run.events);
+        source.take(until, |event| {
+            if matches!(event.kind, EventKind::Content(_)) {
+                pass_on(outgoing, &mut part);
+                let (at, start) = (event.at, Instant::now());
+                pass_on(outgoing, &mut vec![event]);
+                source.charge(at, start.elapsed());
+                return;
+            }
             part.push(event);
             if part.len() == PART {
                 pass_on(outgoing, &mut part);
@@ -132,6 +139,8 @@ impl Pump {
 }
 
 fn pass_on(outgoing: &mut Outgoing, events: &mut Vec<Event>) {
-    outgoing.write(events);
-    outgoing.show(std::mem::take(events));
+    if !events.is_empty() {
+        outgoing.write(events);
+        outgoing.show(std::mem::take(events));
+    }
 }

@@ -21,7 +21,7 @@ pub struct Setup {
 
 /// `DataLoader(dataset, …, collate_fn=collate, generator=Generator().manual_seed(0))`
 pub fn loader<D, C>(
-    dataset: D,
+    dataset: Arc<D>,
     collate: C,
     setup: Setup,
     probe: Probe,
@@ -30,7 +30,7 @@ where
     D: Dataset,
     C: Collate<D::Sample>,
 {
-    let loader = LoaderBuilder::new(Arc::new(dataset))
+    let loader = LoaderBuilder::new(dataset)
         .batch_size(setup.batch_size)
         .shuffle(setup.shuffle)
         .num_workers(setup.num_workers)
@@ -43,7 +43,7 @@ where
 
 /// The same over the first `items` of a dataset that makes whole batches.
 pub fn gathering<D: Gather>(
-    dataset: D,
+    dataset: Arc<D>,
     items: usize,
     setup: Setup,
     probe: Probe,
@@ -62,7 +62,7 @@ pub fn gathering<D: Gather>(
         persistent_workers: setup.persistent_workers,
         ..LoaderOptions::default()
     };
-    let fetch = GatherFetcher::new(Arc::new(dataset));
+    let fetch = GatherFetcher::new(dataset);
     Ok(DataLoader::new(fetch, Arc::new(batches), options, generator)?.observed(probe))
 }
 

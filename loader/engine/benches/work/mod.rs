@@ -5,8 +5,10 @@
     reason = "each benchmark uses its share of this module"
 )]
 
+pub mod cost;
 pub mod data;
 pub mod engine;
 pub mod formats;
+pub mod processor;
 pub mod recording;
 pub mod samplers;

@@ -1,17 +1,22 @@
 //! Observing a loader: not at all, with events that are not kept, or as the program does it.
 
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loadscope_engine::run::MOST_EVENTS;
 use loadscope_engine::{Clock, ContentPolicy, Events, Probe};
 use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos};
 
+use super::processor;
+
 /// How long events of other threads may be on their way, as in the program.
-const STRAGGLERS: Nanos = Nanos(5_000_000);
+pub const STRAGGLERS: Nanos = Nanos(5_000_000);
 
 /// How often the events are fetched, as in the program.
-const LOOK_EVERY: Duration = Duration::from_millis(4);
+pub const LOOK_EVERY: Duration = Duration::from_millis(4);
 
 /// What happens to the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +25,18 @@ pub enum Recording {
     Off,
     /// They are received and dropped; contents of batches are not looked at.
     Events,
-    /// They are sorted and written to a compressed log in memory, with contents.
+    /// They are sorted and written to a compressed log on disk, with contents.
     Log,
+}
+
+/// How far the thread that listens has come, for others to look at.
+#[derive(Debug, Default)]
+struct Progress {
+    /// All events until then were taken, nanoseconds on the run's clock.
+    until: AtomicI64,
+    events: AtomicU64,
+    /// The number that the system has for the thread; 0 where it has none.
+    number: AtomicU64,
 }
 
 impl Heard {
@@ -36,6 +51,8 @@ impl Heard {
 /// A probe, and the thread that listens to it.
 pub struct Observer {
     pub probe: Probe,
+    clock: Clock,
+    progress: Arc<Progress>,
     thread: Option<JoinHandle<Heard>>,
 }
 
@@ -45,36 +62,64 @@ pub struct Heard {
     pub events: u64,
     /// Events that there was no room for.
     pub lost: u64,
-    pub log_bytes: usize,
+    pub log_bytes: u64,
 }
 
 impl Observer {
     pub fn start(recording: Recording) -> Self {
+        let (clock, progress) = (Clock::start(), Arc::<Progress>::default());
         let content = match recording {
             Recording::Off => {
                 return Self {
                     probe: Probe::off(),
+                    clock,
+                    progress,
                     thread: None,
                 };
             }
             Recording::Events => ContentPolicy::Off,
             Recording::Log => ContentPolicy::Share(0.02),
         };
-        let clock = Clock::start();
         let (probe, events) = Probe::new(clock.clone(), content, MOST_EVENTS);
+        let listener = Listener {
+            clock: clock.clone(),
+            events,
+            progress: Arc::clone(&progress),
+        };
         let listen = move || match recording {
-            Recording::Log => log(&clock, &events),
+            Recording::Log => listener.log(),
             _ => {
                 let mut heard = Heard::default();
-                fetch(&clock, &events, |event| heard.hear(&event));
+                listener.fetch(|event| heard.hear(&event));
                 heard
             }
         };
         let thread = Builder::new().name("recorder".to_owned()).spawn(listen);
         Self {
             probe,
+            clock,
+            progress,
             thread: thread.ok(),
         }
+    }
+
+    /// Waits until everything that was told before is written.
+    pub fn catch_up(&self) {
+        let now = self.clock.now().0;
+        let is_behind = || self.progress.until.load(Ordering::Acquire) < now;
+        while is_behind() && self.thread.as_ref().is_some_and(|t| !t.is_finished()) {
+            sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// How many events were heard so far.
+    pub fn events(&self) -> u64 {
+        self.progress.events.load(Ordering::Acquire)
+    }
+
+    /// The number that the system has for the thread that listens; 0 where it has none.
+    pub fn thread_number(&self) -> u64 {
+        self.progress.number.load(Ordering::Acquire)
     }
 
     /// Waits until all is heard. The loader must be gone.
@@ -88,24 +133,56 @@ impl Observer {
     }
 }
 
-/// Takes events until no more will come.
-fn fetch(clock: &Clock, events: &Events, mut hear: impl FnMut(Event)) {
-    while !events.is_over() {
-        events.take(Some(clock.now() - STRAGGLERS), &mut hear);
-        sleep(LOOK_EVERY);
-    }
-    events.take(None, hear);
+/// The thread that listens.
+struct Listener {
+    clock: Clock,
+    events: Events,
+    progress: Arc<Progress>,
 }
 
-fn log(clock: &Clock, events: &Events) -> Heard {
-    let Ok(mut log) = LogWriter::new(Vec::new(), Compression::Zstd) else {
-        return Heard::default();
-    };
-    let mut heard = Heard::default();
-    fetch(clock, events, |event| {
-        heard.hear(&event);
-        let _ = log.write(&event);
-    });
-    heard.log_bytes = log.finish().map_or(0, |bytes| bytes.len());
-    heard
+impl Listener {
+    /// Takes events until no more will come.
+    fn fetch(&self, mut hear: impl FnMut(Event)) {
+        let progress = &self.progress;
+        progress.number.store(processor::own(), Ordering::Release);
+        let mut count = 0;
+        let mut hear = |event| {
+            count += 1;
+            hear(event);
+            count
+        };
+        while !self.events.is_over() {
+            let until = self.clock.now() - STRAGGLERS;
+            let mut so_far = None;
+            (self.events).take(Some(until), |event| so_far = Some(hear(event)));
+            if let Some(count) = so_far {
+                progress.events.store(count, Ordering::Release);
+            }
+            progress.until.store(until.0, Ordering::Release);
+            sleep(LOOK_EVERY);
+        }
+        self.events.take(None, |event| {
+            hear(event);
+        });
+    }
+
+    fn log(&self) -> Heard {
+        let file = tempfile::tempfile().map_err(drop);
+        let log = file.and_then(|file| LogWriter::new(file, Compression::Zstd).map_err(drop));
+        let Ok(mut log) = log else {
+            return Heard::default();
+        };
+        let mut heard = Heard::default();
+        self.fetch(|event| {
+            heard.hear(&event);
+            let start = matches!(event.kind, EventKind::Content(_)).then(Instant::now);
+            let _ = log.write(&event);
+            if let Some(start) = start {
+                self.events.charge(event.at, start.elapsed());
+            }
+        });
+        let length = |file: File| file.metadata().map(|metadata| metadata.len()).ok();
+        heard.log_bytes = log.finish().ok().and_then(length).unwrap_or(0);
+        heard
+    }
 }

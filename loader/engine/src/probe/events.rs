@@ -3,16 +3,19 @@
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, TryRecvError};
 use loadscope_trace::{Event, EventKind, Nanos};
 
 use super::buffer::{FULL, Outlet, Segment, Source, weight, weight_beside};
 use super::record::{order_of, read};
+use super::spending::Spending;
 
 /// The events that a [`Probe`](super::Probe) and its clones tell.
 pub struct Events {
     reader: Mutex<Reader>,
+    spending: Arc<Spending>,
 }
 
 impl fmt::Debug for Events {
@@ -50,7 +53,12 @@ struct Stream {
 }
 
 impl Events {
-    pub(super) fn new(outlet: Arc<Outlet>, probes: Weak<()>, joined: Receiver<Source>) -> Self {
+    pub(super) fn new(
+        outlet: Arc<Outlet>,
+        spending: Arc<Spending>,
+        probes: Weak<()>,
+        joined: Receiver<Source>,
+    ) -> Self {
         let reader = Reader {
             outlet,
             probes,
@@ -61,7 +69,14 @@ impl Events {
         };
         Self {
             reader: Mutex::new(reader),
+            spending,
         }
+    }
+
+    /// The contents of a batch that were told at `at` took so long to write. It counts as if the batch had been looked into for longer, so
+    /// that the [policy](super::ContentPolicy) holds for all that contents cost. Those of the beginning of a run are free.
+    pub fn charge(&self, at: Nanos, took: Duration) {
+        self.spending.charge(at, took);
     }
 
     /// Takes the events that are there, up to and with those of the time `until` (`None`: all), and hands them to `hear` in order of

@@ -92,18 +92,22 @@ pub(super) struct Summing {
 }
 
 impl Summing {
-    /// A line with its end.
-    pub fn line(&mut self, mut line: &[u8]) {
+    /// One more line begins in the frame.
+    pub fn begin_line(&mut self) {
         self.done.lines += 1;
-        self.done.length += line.len() as u64;
-        while !line.is_empty() {
-            let (now, later) = line.split_at(line.len().min(CHUNK - self.in_chunk));
+    }
+
+    /// Text of lines, with their ends.
+    pub fn text(&mut self, mut text: &[u8]) {
+        self.done.length += text.len() as u64;
+        while !text.is_empty() {
+            let (now, later) = text.split_at(text.len().min(CHUNK - self.in_chunk));
             self.hasher.update(now);
             self.in_chunk += now.len();
             if self.in_chunk == CHUNK {
                 self.end_chunk();
             }
-            line = later;
+            text = later;
         }
     }
 
@@ -138,9 +142,10 @@ mod tests {
         let mut summing = Summing::default();
         let text = b"0123456789abcde\n".repeat(CHUNK / 8);
         for line in text.chunks(1600) {
-            summing.line(line);
+            summing.begin_line();
+            summing.text(line);
         }
-        summing.line(b"\n");
+        summing.text(b"\n");
         let sums = summing.finish(17);
         assert_eq!((sums.first_line, sums.length), (17, 2 * CHUNK as u64 + 1));
         let of_chunks: Vec<u32> = text
@@ -158,7 +163,7 @@ mod tests {
             assert_eq!(Checksums::parse(&bytes[8..at]), None);
         }
         // The next frame begins anew.
-        summing.line(b"x\n");
+        summing.text(b"x\n");
         assert_eq!(summing.finish(18).chunks, [crc32fast::hash(b"x\n")]);
     }
 }

@@ -39,7 +39,8 @@ impl<W: Write> Frames<W> {
     /// Writes a line with its end.
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
         self.text.extend_from_slice(line);
-        self.sums.line(line);
+        self.sums.begin_line();
+        self.sums.text(line);
         self.next_line += 1;
         match self.sums.length() >= self.most {
             true => self.end_frame(),

@@ -8,6 +8,14 @@ fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {
             value: value(task),
             same: Some((1, 2)),
             lost: 0,
+            cost: (task.recording != "off").then(|| Cost {
+                slower: 100.0 / value(task) - 0.8,
+                batch: 1.5,
+                loading: 2.0,
+                recorded_loading: 2.25,
+                listening: 0.5,
+                events: 8.0,
+            }),
         };
         *turns = vec![turn; 3];
     }
@@ -56,6 +64,19 @@ fn goals_compare_everybody_at_their_best() {
         said(Goal::Events(0.05, 1)),
         row("20.0 % (20.0 % – 20.0 %)", false)
     );
+}
+
+#[test]
+fn what_recording_needs_is_a_table_of_its_own() {
+    let text = measured("w1", |_| 100.0)
+        .map(|one| written(&[one], 3))
+        .unwrap_or_default();
+    let row = "| w1 | 2 | log | 20.0 % | 1.50 | 2.00 | 2.25 | 0.50 | 8.0 | 62 |";
+    assert!(text.contains(row), "{text}");
+    let text = measured("w5-fresh", |_| 1.0)
+        .map(|one| written(&[one], 3))
+        .unwrap_or_default();
+    assert!(!text.contains("What recording needs"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,125 @@
+//! What recording costs: two loaders of the same data in one process take turns, one is recorded and one is not.
+//!
+//! Speeds move from second to second, and from process to process by more than recording costs. What counts are ratios of turns
+//! that follow each other.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use loadscope_engine::fetch::Fetch;
+use loadscope_engine::{DataLoader, EngineError};
+use serde_json::{Value as Json, json};
+
+use super::engine::epoch;
+use super::processor::Processor;
+use super::recording::{LOOK_EVERY, Observer, STRAGGLERS};
+
+/// Least length of a turn, seconds.
+const TURN: f64 = 0.1;
+
+/// The first looks into a run's batches take no longer than this.
+const BEGINNING: Duration = Duration::from_secs(10);
+
+/// How long events lie before they are taken, at most.
+const LIE: f64 = STRAGGLERS.0 as f64 / 1e9 + LOOK_EVERY.as_secs_f64();
+
+/// What the turns of a loader came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    seconds: f64,
+    batches: f64,
+    /// Seconds of the processor: of the thread that listens, and of all others.
+    listening: f64,
+    loading: f64,
+}
+
+impl Side {
+    fn add(&mut self, turn: Self) {
+        self.seconds += turn.seconds;
+        self.batches += turn.batches;
+        self.listening += turn.listening;
+        self.loading += turn.loading;
+    }
+
+    /// Microseconds a batch.
+    fn micros(&self, seconds: f64) -> f64 {
+        seconds * 1e6 / self.batches.max(1.0)
+    }
+}
+
+/// Goes through whole epochs, at least [`TURN`].
+fn turn<F: Fetch>(
+    loader: &mut DataLoader<F>,
+    observer: Option<&Observer>,
+) -> Result<Side, EngineError> {
+    let thread = observer.map_or(0, Observer::thread_number);
+    let (before, start) = (Processor::now(), Instant::now());
+    let mut batches = 0;
+    while batches == 0 || start.elapsed().as_secs_f64() < TURN {
+        batches += epoch(loader, |batch| {
+            black_box(batch);
+        })?;
+    }
+    let mut seconds = start.elapsed().as_secs_f64();
+    let (during, loading) = Processor::now().since(&before, thread);
+    let mut listening = during as f64 / 1e9;
+    if let Some(observer) = observer {
+        observer.catch_up();
+        let all = Processor::now().since(&before, thread).0 as f64 / 1e9;
+        // Some events always lie there. What is more is work put off: as if all had waited for it.
+        let usual = all * (LIE / seconds).min(1.0);
+        seconds += (all - listening - usual).max(0.0);
+        listening = all;
+    }
+    Ok(Side {
+        seconds,
+        batches: batches as f64,
+        listening,
+        loading: loading as f64 / 1e9,
+    })
+}
+
+/// By which share `recorded` is slower than `alone`, in turns of `seconds` for each; with what both needed of the processor,
+/// microseconds a batch, and how many events a batch there were.
+pub fn cost<F: Fetch>(
+    alone: &mut DataLoader<F>,
+    recorded: &mut DataLoader<F>,
+    observer: &Observer,
+    at_least: f64,
+) -> Result<Json, EngineError> {
+    // Of the beginning of a run each batch is looked at. What comes after is what a long run pays.
+    let begin = Instant::now();
+    while observer.probe.looks_at_all() && begin.elapsed() < BEGINNING {
+        turn(recorded, Some(observer))?;
+    }
+    observer.catch_up();
+    let events = observer.events();
+    let (mut off, mut on, mut ratios) = (Side::default(), Side::default(), Vec::new());
+    while off.seconds < at_least || ratios.len() < 4 {
+        let recorded_first = ratios.len() % 2 == 0;
+        let before = match recorded_first {
+            true => Some(turn(recorded, Some(observer))?),
+            false => None,
+        };
+        let without = turn(alone, None)?;
+        let with = match before {
+            Some(with) => with,
+            None => turn(recorded, Some(observer))?,
+        };
+        ratios.push(with.micros(with.seconds) / without.micros(without.seconds));
+        off.add(without);
+        on.add(with);
+    }
+    let events = (observer.events() - events) as f64;
+    Ok(json!({
+        "cost": median(&mut ratios) - 1.0,
+        "batch": off.micros(off.seconds), "recorded_batch": on.micros(on.seconds),
+        "loading": off.micros(off.loading), "recorded_loading": on.micros(on.loading),
+        "listening": on.micros(on.listening), "batch_events": events / on.batches.max(1.0),
+    }))
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}

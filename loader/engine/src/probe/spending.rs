@@ -1,0 +1,67 @@
+//! What may still be spent on the contents of batches.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use loadscope_trace::Nanos;
+
+/// Short runs are looked at completely: so long, nanoseconds, all threads of a run may look before their share counts.
+const GRACE: i64 = 300_000_000;
+
+/// What a run has spent on contents. The threads that look keep their share by themselves; here is what they have in common.
+#[derive(Debug)]
+pub(super) struct Spending {
+    /// Nanoseconds for which contents may be looked at whatever the policy's share.
+    grace: AtomicI64,
+    /// When that was used up, on the run's clock; the largest number before.
+    grace_end: AtomicI64,
+    /// Nanoseconds that were spent beyond the share, and that no thread has taken upon itself yet.
+    debt: AtomicU64,
+}
+
+impl Default for Spending {
+    fn default() -> Self {
+        Self {
+            grace: AtomicI64::new(GRACE),
+            grace_end: AtomicI64::new(i64::MAX),
+            debt: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Spending {
+    pub fn is_in_grace(&self) -> bool {
+        self.grace.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes what a look until `now` took from the time of grace; false if that was used up before.
+    pub fn spend_grace(&self, took: Duration, now: impl FnOnce() -> Nanos) -> bool {
+        let took = i64::try_from(took.as_nanos()).unwrap_or(i64::MAX);
+        let spend = |left: i64| (left > 0).then(|| left.saturating_sub(took));
+        let before = (self.grace).fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend);
+        if before.is_ok_and(|left| left <= took) {
+            self.grace_end.store(now().0, Ordering::Relaxed);
+        }
+        before.is_ok()
+    }
+
+    /// What was told at `at` cost so much more afterwards. What was told in the time of grace is free.
+    pub fn charge(&self, at: Nanos, took: Duration) {
+        if at.0 > self.grace_end.load(Ordering::Relaxed) {
+            self.owe(took);
+        }
+    }
+
+    pub fn owe(&self, debt: Duration) {
+        let nanos = u64::try_from(debt.as_nanos()).unwrap_or(u64::MAX);
+        self.debt.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    pub fn take_debt(&self) -> Duration {
+        // Nearly always there is none, and looking is cheaper than taking.
+        match self.debt.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            _ => Duration::from_nanos(self.debt.swap(0, Ordering::Relaxed)),
+        }
+    }
+}
