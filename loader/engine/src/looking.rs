@@ -10,45 +10,42 @@ use crate::clock::Clock;
 use crate::probe::{ContentPolicy, Probe};
 
 /// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
-///
-/// A look may take longer than a short epoch may spend. What it took too much is left to the thread that looks next in the run, so
-/// that the share holds however short the epochs are.
 pub(crate) struct Looking {
     probe: Probe,
     /// When it began, on the run's clock; `None` without an observer.
     since: Option<Nanos>,
-    spent: Duration,
+    /// How much of what it may spend it has paid of the run's debt.
+    paid: Duration,
 }
 
 impl Looking {
-    /// For a thread that begins to make batches, with what was spent too much before in the run.
+    /// For a thread that begins to make batches.
     pub fn new(probe: &Probe) -> Self {
         Self {
-            spent: probe.take_debt(),
             since: probe.its_clock().map(Clock::now),
+            paid: Duration::ZERO,
             probe: probe.clone(),
-        }
-    }
-
-    /// How long it may have looked by `now`.
-    fn allowed(&self, now: impl FnOnce(&Probe) -> Option<Nanos>) -> Option<Duration> {
-        match self.probe.content() {
-            ContentPolicy::Off => None,
-            ContentPolicy::Share(share) => {
-                let passed = (now(&self.probe)? - self.since?).to_duration();
-                Some(passed.mul_f64(share.clamp(0.0, 1.0)))
-            }
         }
     }
 
     /// True if the thread may look into the batch that it has just told of. The clock is not read again for that: batches may take a
     /// microsecond.
     pub fn may_look(&mut self) -> bool {
-        let Some(allowed) = self.allowed(Probe::last) else {
+        let share = match self.probe.content() {
+            ContentPolicy::Off => return false,
+            ContentPolicy::Share(share) => share.clamp(0.0, 1.0),
+        };
+        if self.probe.looks_at_all() {
+            return true;
+        }
+        let (Some(now), Some(since)) = (self.probe.last(), self.since) else {
             return false;
         };
-        self.spent += self.probe.take_debt();
-        self.probe.looks_at_all() || self.spent < allowed
+        let credit = (now - since).to_duration().mul_f64(share);
+        let credit = credit.saturating_sub(self.paid);
+        let (paid, is_free) = self.probe.pay(credit);
+        self.paid += paid;
+        is_free && paid < credit
     }
 
     /// Tells what is in a batch that lacks the samples at the places `left_out`.
@@ -62,16 +59,7 @@ impl Looking {
         }
         let took = start.elapsed();
         if !self.probe.spend_grace(took) {
-            self.spent += took;
-        }
-    }
-}
-
-impl Drop for Looking {
-    fn drop(&mut self) {
-        let now = |probe: &Probe| probe.its_clock().map(Clock::now);
-        if let Some(allowed) = self.allowed(now) {
-            self.probe.owe(self.spent.saturating_sub(allowed));
+            self.probe.owe(took);
         }
     }
 }
@@ -121,26 +109,38 @@ mod tests {
     #[test]
     fn the_share_holds_over_many_epochs_that_are_shorter_than_a_look() {
         const SHARE: f64 = 0.1;
+        const THREADS: u32 = 3;
         let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(SHARE), 1 << 10);
         while probe.looks_at_all() {
             probe.spend_grace(Duration::from_secs(1));
         }
-        let (begin, mut looks) = (Instant::now(), 0);
-        while begin.elapsed() < Duration::from_millis(400) {
-            let mut looking = Looking::new(&probe);
-            for _ in 0..3 {
-                std::thread::sleep(Duration::from_micros(300));
-                probe.mark();
-                if looking.may_look() {
-                    looking.look(BatchId::default(), &Slow, &[]);
-                    looks += 1;
+        let begin = Instant::now();
+        let epochs = || {
+            let mut looks = 0;
+            while begin.elapsed() < Duration::from_millis(400) {
+                let mut looking = Looking::new(&probe);
+                for _ in 0..3 {
+                    std::thread::sleep(Duration::from_micros(300));
+                    probe.mark();
+                    if looking.may_look() {
+                        looking.look(BatchId::default(), &Slow, &[]);
+                        looks += 1;
+                    }
                 }
             }
-        }
+            looks
+        };
+        let looks: u32 = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(epochs)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or(0))
+                .sum()
+        });
         let spent = LOOK * looks;
-        // One look more may have begun.
-        let most = begin.elapsed().mul_f64(SHARE) + LOOK;
-        assert!(looks > 0);
+        // One look more of each may have begun.
+        let most = begin.elapsed().mul_f64(SHARE * f64::from(THREADS)) + LOOK * THREADS;
+        assert!(looks > THREADS, "{looks}");
         assert!(spent <= most, "{spent:?} of at most {most:?}");
     }
 }

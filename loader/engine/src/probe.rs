@@ -143,14 +143,14 @@ impl Probe {
         (self.shared.as_ref()).is_some_and(|s| s.spending.is_in_grace())
     }
 
-    /// Time that was spent on the contents of batches beyond the policy's share, and that no thread has taken upon itself yet.
+    /// Pays what was spent on the contents of batches, as far as `credit` goes: how much was paid, and whether nothing is owed any more.
     #[inline]
-    pub(crate) fn take_debt(&self) -> Duration {
-        let taken = |s: &Arc<Shared>| s.spending.take_debt();
-        self.shared.as_ref().map_or(Duration::ZERO, taken)
+    pub(crate) fn pay(&self, credit: Duration) -> (Duration, bool) {
+        let pay = |s: &Arc<Shared>| s.spending.pay(credit);
+        self.shared.as_ref().map_or((Duration::ZERO, true), pay)
     }
 
-    /// More time was spent than the policy allows.
+    /// So much was spent on the contents of batches.
     pub(crate) fn owe(&self, debt: Duration) {
         if let Some(shared) = &self.shared {
             shared.spending.owe(debt);

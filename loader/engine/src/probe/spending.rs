@@ -1,4 +1,7 @@
 //! What may still be spent on the contents of batches.
+//!
+//! What was spent beyond the time of grace is a debt of the run. All threads that look pay it, with the share of their time that they
+//! may look for; while there is a debt, none looks. So the share holds however short epochs are, and however many threads there are.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,14 +11,17 @@ use loadscope_trace::Nanos;
 /// Short runs are looked at completely: so long, nanoseconds, all threads of a run may look before their share counts.
 const GRACE: i64 = 300_000_000;
 
-/// What a run has spent on contents. The threads that look keep their share by themselves; here is what they have in common.
+/// A thread pays at least so much at a time, nanoseconds, unless it is the rest: batches may take a microsecond.
+const LUMP: u64 = 100_000;
+
+/// What a run has spent on contents.
 #[derive(Debug)]
 pub(super) struct Spending {
     /// Nanoseconds for which contents may be looked at whatever the policy's share.
     grace: AtomicI64,
     /// When that was used up, on the run's clock; the largest number before.
     grace_end: AtomicI64,
-    /// Nanoseconds that were spent beyond the share, and that no thread has taken upon itself yet.
+    /// Nanoseconds that were spent and not yet paid.
     debt: AtomicU64,
 }
 
@@ -52,16 +58,23 @@ impl Spending {
         }
     }
 
+    /// So much was spent.
     pub fn owe(&self, debt: Duration) {
         let nanos = u64::try_from(debt.as_nanos()).unwrap_or(u64::MAX);
         self.debt.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    pub fn take_debt(&self) -> Duration {
-        // Nearly always there is none, and looking is cheaper than taking.
-        match self.debt.load(Ordering::Relaxed) {
-            0 => Duration::ZERO,
-            _ => Duration::from_nanos(self.debt.swap(0, Ordering::Relaxed)),
+    /// Pays the debt as far as `credit` goes: how much of that was paid, and whether there is no debt any more.
+    pub fn pay(&self, credit: Duration) -> (Duration, bool) {
+        let credit = u64::try_from(credit.as_nanos()).unwrap_or(u64::MAX);
+        // Looking is cheaper than paying.
+        let debt = self.debt.load(Ordering::Relaxed);
+        if debt == 0 || credit < debt.min(LUMP) {
+            return (Duration::ZERO, debt == 0);
         }
+        let less = |debt: u64| Some(debt.saturating_sub(credit));
+        let debt = (self.debt).fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let debt = debt.unwrap_or(0);
+        (Duration::from_nanos(debt.min(credit)), debt <= credit)
     }
 }
