@@ -29,7 +29,7 @@ pub struct Work {
 /// Which numbers of workers are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workers {
-    /// 0 and 2 for PyTorch, 0, 1 and 2 for the others; with and without recording.
+    /// 0 and 2 for PyTorch, 0, 1 and 2 for the others; with 0 and 2 also recorded.
     Tried,
     /// Always 2.
     Two,
@@ -326,7 +326,9 @@ impl Work {
             peers.push(task(Program::Counterpart, work, 0, "off"));
         }
         let mut ours = for_others.iter().flat_map(|&workers| {
-            let tasks = recordings.iter();
+            // What recording may cost is said of 0 and of 2 workers.
+            let count = if workers == 1 { 1 } else { recordings.len() };
+            let tasks = recordings.iter().take(count);
             tasks.map(move |recording| task(Program::Loadscope, self.id, workers, recording))
         });
         let mut all = Vec::new();

@@ -143,7 +143,7 @@ impl Elements {
         Some(Self { tensor, kind, len })
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         dense_bytes(&self.tensor).unwrap_or_default()
     }
 
@@ -164,8 +164,11 @@ impl Elements {
     pub(super) fn stats(&self, most: usize) -> Stats {
         // Odd, so that it does not stay in the same column of every row.
         let step = self.len.div_ceil(most.max(1)).max(1) | 1;
+        if self.kind == Kind::Uint8 {
+            return stats_of_bytes(self.bytes().iter().step_by(step));
+        }
         let at = || (0..self.len).step_by(step);
-        let mut stats = with_reader!(self, |read| stats(at().map(read)));
+        let mut stats = with_reader!(self, |read| stats(at().map(|i| (read(i), 1))));
         let whole = !matches!(self.kind, Kind::Float | Kind::Double);
         if let Some(bins) = Bins::of(&stats, whole) {
             stats.histogram = with_reader!(self, |read| bins.count(at().map(read)));
@@ -183,24 +186,26 @@ impl Elements {
     }
 }
 
-fn stats(values: impl Iterator<Item = f64>) -> Stats {
+/// Of values, each with how often it is there.
+fn stats(values: impl Iterator<Item = (f64, u64)>) -> Stats {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut sum, mut count, mut nan, mut inf) = (0.0, 0u64, 0, 0);
     // Distances from some value of theirs: large numbers that differ little would lose their deviation otherwise.
     let (mut origin, mut squares, mut distances) = (None, 0.0, 0.0);
-    for value in values {
+    for (value, often) in values {
         if value.is_finite() {
+            let times = often as f64;
             min = min.min(value);
             max = max.max(value);
-            sum += value;
-            count += 1;
+            sum += value * times;
+            count += often;
             let distance = value - *origin.get_or_insert(value);
-            distances += distance;
-            squares += distance * distance;
+            distances += distance * times;
+            squares += distance * distance * times;
         } else if value.is_nan() {
-            nan += 1;
+            nan += often;
         } else {
-            inf += 1;
+            inf += often;
         }
     }
     let n = count as f64;
@@ -219,6 +224,20 @@ fn stats(values: impl Iterator<Item = f64>) -> Stats {
         nan,
         inf,
     }
+}
+
+/// The same of bytes, which are read once only: they lie far apart in a large tensor, and reading is most of the work.
+fn stats_of_bytes<'a>(bytes: impl Iterator<Item = &'a u8>) -> Stats {
+    let mut counts = [0u64; 256];
+    bytes.for_each(|&byte| counts[usize::from(byte)] += 1);
+    let values = (0u8..=255).map(f64::from).zip(counts);
+    let values = values.filter(|(_, often)| *often > 0);
+    let mut stats = stats(values.clone());
+    if let Some(bins) = Bins::of(&stats, true) {
+        stats.histogram = vec![0; bins.count];
+        values.for_each(|(value, often)| stats.histogram[bins.place(value)] += often);
+    }
+    stats
 }
 
 /// Bins of equal width.
@@ -252,9 +271,13 @@ impl Bins {
     fn count(&self, values: impl Iterator<Item = f64>) -> Vec<u64> {
         let mut counts = vec![0; self.count];
         for value in values.filter(|v| v.is_finite()) {
-            let bin = ((value - self.low) * self.per_unit) as usize;
-            counts[bin.min(self.count - 1)] += 1;
+            counts[self.place(value)] += 1;
         }
         counts
+    }
+
+    fn place(&self, value: f64) -> usize {
+        let bin = ((value - self.low) * self.per_unit) as usize;
+        bin.min(self.count - 1)
     }
 }

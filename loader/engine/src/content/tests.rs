@@ -157,6 +157,47 @@ fn large_images_are_shrunk_and_averaged() {
     assert_eq!((wide.width, wide.height, wide.count()), (48, 4, 64));
 }
 
+proptest! {
+    #[test]
+    fn bytes_are_seen_as_other_numbers_are(
+        bytes in prop::collection::vec(any::<u8>(), 2..300),
+        count in 1..3usize,
+        (height, width) in (4..120usize, 4..120usize),
+        channels in prop::sample::select(vec![1usize, 3]),
+        planar in any::<bool>(),
+    ) {
+        let tensor = Tensor::from_slice(&bytes);
+        let (narrow, wide) = (fields(tensor.shallow_clone().into()), fields(tensor.to_kind(Kind::Int).into()));
+        let known = |f: &Field| (f.min, f.max, f.mean, f.histogram.clone());
+        prop_assert_eq!(known(&narrow[0]), known(&wide[0]));
+        let [one, other] = [&narrow[0], &wide[0]].map(|f| f.std.expect("two values"));
+        prop_assert!((one - other).abs() < 1e-9, "{} {}", one, other);
+
+        let sizes = [count, channels, height, width];
+        let values: Vec<u8> = bytes.iter().copied().cycle().take(sizes.iter().product()).collect();
+        let tensor = Tensor::from_slice(&values).reshape(sizes.map(|size| size as i64));
+        let seen = match planar {
+            true => tensor.shallow_clone(),
+            false => tensor.permute([0, 2, 3, 1]).contiguous(),
+        };
+        let small = pictures(seen);
+        let (w, h) = (small.width as usize, small.height as usize);
+        prop_assert_eq!(small.pixels.len(), count * channels * w * h);
+        let taps = |i: usize, from: usize, to: usize| [4 * i + 1, 4 * i + 3].map(|q| q * from / (4 * to));
+        for (place, &pixel) in small.pixels.iter().enumerate() {
+            let (channel, rest) = (place % channels, place / channels);
+            let (x, y, picture) = (rest % w, rest / w % h, rest / w / h);
+            let mut sum = 0.0;
+            for y in taps(y, height, h) {
+                for x in taps(x, width, w) {
+                    sum += f64::from(values[((picture * channels + channel) * height + y) * width + x]);
+                }
+            }
+            prop_assert_eq!(pixel, (sum / 4.0 + 0.5) as u8);
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_left_out() {
     let sparse = Tensor::eye(4, tch::kind::FLOAT_CPU).to_sparse(None, None::<&[i64]>, None);
