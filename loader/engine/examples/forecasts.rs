@@ -297,7 +297,7 @@ fn taken_by_others() -> Option<f64> {
 
 /// Really runs it, once.
 fn record_once(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
-    let mut handle = start(options, ContentPolicy::Share(0.02), RunControl::default())?;
+    let mut handle = start(options, ContentPolicy::Share(0.01), RunControl::default())?;
     let mut events: Vec<Event> = Vec::new();
     while !handle.is_finished() {
         std::thread::sleep(Duration::from_millis(5));

@@ -14,7 +14,7 @@ pub(crate) struct Looking {
     probe: Probe,
     /// When it began, on the run's clock; `None` without an observer.
     since: Option<Nanos>,
-    /// How much of what it may spend it has paid of the run's debt.
+    /// How much of what it may spend it has paid of the run's debt, or left unused.
     paid: Duration,
 }
 
@@ -41,11 +41,13 @@ impl Looking {
         let (Some(now), Some(since)) = (self.probe.last(), self.since) else {
             return false;
         };
-        let credit = (now - since).to_duration().mul_f64(share);
-        let credit = credit.saturating_sub(self.paid);
+        let earned = (now - since).to_duration().mul_f64(share);
+        let credit = earned.saturating_sub(self.paid);
         let (paid, is_free) = self.probe.pay(credit);
-        self.paid += paid;
-        is_free && paid < credit
+        let may_look = is_free && paid < credit;
+        // What was not used until now is not saved: after a pause there would be many looks in a row.
+        self.paid = if may_look { earned } else { self.paid + paid };
+        may_look
     }
 
     /// Tells what is in a batch that lacks the samples at the places `left_out`.
@@ -104,6 +106,21 @@ mod tests {
         assert!(!may_look(&mut looking));
         drop(looking);
         assert!(!may_look(&mut Looking::new(&probe)), "it is carried over");
+    }
+
+    #[test]
+    fn a_pause_is_not_followed_by_many_looks() {
+        let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
+        while probe.looks_at_all() {
+            probe.spend_grace(Duration::from_secs(1));
+        }
+        let mut looking = Looking::new(&probe);
+        std::thread::sleep(Duration::from_millis(200));
+        probe.mark();
+        assert!(looking.may_look());
+        looking.look(BatchId::default(), &Slow, &[]);
+        probe.mark();
+        assert!(!looking.may_look());
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::memory::SharedLog;
 use crate::outgoing::Outgoing;
 use crate::{Record, Selection, SessionError, Update, Waker};
 
-/// How much of the workers' time may go into looking inside the batches.
-const CONTENT: ContentPolicy = ContentPolicy::Share(0.02);
+/// How much of the workers' time may go into looking inside the batches, and into writing what was seen.
+const CONTENT: ContentPolicy = ContentPolicy::Share(0.01);
 
 /// What the recorder is to do.
 pub(crate) struct Job {

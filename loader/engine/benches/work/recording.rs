@@ -78,7 +78,7 @@ impl Observer {
                 };
             }
             Recording::Events => ContentPolicy::Off,
-            Recording::Log => ContentPolicy::Share(0.02),
+            Recording::Log => ContentPolicy::Share(0.01),
         };
         let (probe, events) = Probe::new(clock.clone(), content, MOST_EVENTS);
         let listener = Listener {
