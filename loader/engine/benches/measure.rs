@@ -166,7 +166,7 @@ fn measure(job: &Job) -> Result<Json, Failure> {
         "w4-memory" => memory(job.part(10_000_000)),
         "w5-fresh" => first(job, false),
         "w5-persistent" => first(job, true),
-        "w5-round-trip" => round_trips(job),
+        "w5-round-trip" | "w5-round-trip-main" => round_trips(job),
         "event" => event_cost(),
         name => of_format(job, name),
     }

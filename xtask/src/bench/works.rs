@@ -252,6 +252,17 @@ pub const WORKS: &[Work] = &[
         recording: &[],
     },
     Work {
+        id: "w5-round-trip-main",
+        says: "the same batches in the main thread, with no queue: what making them takes",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &[],
+        dataloader_rs: None,
+        counterpart: None,
+        workers: Workers::NoLoader,
+        goals: &[],
+        recording: &[],
+    },
+    Work {
         id: "w6",
         says: "262,144 windows of 1,024 tokens of a memory-mapped file, shuffled, batch 32",
         unit: Unit::ItemsPerSecond,
