@@ -14,6 +14,9 @@ const GRACE: i64 = 300_000_000;
 /// A thread pays at least so much at a time, nanoseconds, unless it is the rest: batches may take a microsecond.
 const LUMP: u64 = 100_000;
 
+/// What is charged at once, at most: a disk that does not answer for seconds takes nothing from the threads that look.
+const MOST: Duration = Duration::from_millis(50);
+
 /// What a run has spent on contents.
 #[derive(Debug)]
 pub(super) struct Spending {
@@ -54,7 +57,7 @@ impl Spending {
     /// What was told at `at` cost so much more afterwards. What was told in the time of grace is free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         if at.0 > self.grace_end.load(Ordering::Relaxed) {
-            self.owe(took);
+            self.owe(took.min(MOST));
         }
     }
 
