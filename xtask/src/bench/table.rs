@@ -1,6 +1,7 @@
 //! From figures to tables in Markdown.
 
 mod recording;
+mod spread;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,6 +10,8 @@ use std::thread;
 use super::programs::{Program, Task};
 use super::turn::{Cost, Turn};
 use super::works::{Goal, Unit, Work};
+use recording::Recorded;
+use spread::Spread;
 
 /// The figures of one piece of work.
 pub struct Measured {
@@ -17,43 +20,6 @@ pub struct Measured {
     pub turns: Vec<(Task, Vec<Turn>)>,
     /// Sentences: which programs did not do the same.
     pub differences: Vec<String>,
-}
-
-/// A median with the least and the largest value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
-    median: f64,
-    least: f64,
-    most: f64,
-}
-
-impl Spread {
-    /// `None` of nothing.
-    fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut values: Vec<f64> = values.into_iter().collect();
-        values.sort_by(f64::total_cmp);
-        let (least, most) = (*values.first()?, *values.last()?);
-        let middle = values.len() / 2;
-        let median = if values.len() % 2 == 1 {
-            values[middle]
-        } else {
-            f64::midpoint(values[middle - 1], values[middle])
-        };
-        Some(Self {
-            median,
-            least,
-            most,
-        })
-    }
-
-    fn shown(self, show: impl Fn(f64) -> String) -> String {
-        format!(
-            "{} ({} – {})",
-            show(self.median),
-            show(self.least),
-            show(self.most)
-        )
-    }
 }
 
 impl Measured {
@@ -115,6 +81,20 @@ impl Measured {
         });
         let turns = found.into_iter().flat_map(|(_, turns)| turns);
         turns.filter_map(|turn| turn.cost)
+    }
+
+    /// All ways in which it was recorded.
+    fn recorded(&self) -> impl Iterator<Item = Recorded> {
+        let mut recorded: Vec<Recorded> = (self.turns.iter())
+            .map(|(task, turns)| Recorded {
+                work: self.work.id,
+                workers: task.workers,
+                recording: task.recording,
+                costs: turns.iter().filter_map(|turn| turn.cost).collect(),
+            })
+            .collect();
+        recorded.sort_by_key(|one| (one.recording, one.workers));
+        recorded.into_iter()
     }
 
     /// How many times as good as a program we are, round by round.
@@ -218,7 +198,7 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
             let _ = writeln!(text, "| {} | {goal} | {shown} | {met} |", one.work.id);
         }
     }
-    recording::section(&mut text, measured);
+    recording::section(&mut text, measured.iter().flat_map(Measured::recorded));
     text.push_str("\n## Figures\n");
     for one in measured {
         section(&mut text, one);

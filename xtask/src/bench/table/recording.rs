@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Measured, Spread};
+use super::spread::Spread;
 use crate::bench::turn::Cost;
 
 const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. *Loading* is what all threads of the loader need of the \
@@ -11,28 +11,31 @@ const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. 
     | work | workers | recording | slower | a batch takes | loading | loading, recorded | the recorder | events a batch | ns an event |\n\
     |---|---|---|---|---|---|---|---|---|---|\n";
 
+/// One way in which work was recorded.
+pub struct Recorded {
+    pub work: &'static str,
+    pub workers: u8,
+    pub recording: &'static str,
+    /// Of each round; none if it was not recorded.
+    pub costs: Vec<Cost>,
+}
+
 /// A row for each way in which work was recorded; nothing if none was.
-pub fn section(text: &mut String, measured: &[Measured]) {
+pub fn section(text: &mut String, recorded: impl IntoIterator<Item = Recorded>) {
     let mut head = Some(HEAD);
-    for one in measured {
-        for recording in ["events", "log"] {
-            for workers in [0, 2] {
-                let costs: Vec<Cost> = one.costs(workers, recording).collect();
-                let median = |of: fn(&Cost) -> f64| Spread::of(costs.iter().map(of));
-                let Some(row) = row(median) else { continue };
-                text.push_str(head.take().unwrap_or_default());
-                let _ = writeln!(
-                    text,
-                    "| {} | {workers} | {recording} | {row} |",
-                    one.work.id
-                );
-            }
-        }
+    for one in recorded {
+        let Some(row) = row(&one.costs) else { continue };
+        text.push_str(head.take().unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {row} |",
+            one.work, one.workers, one.recording
+        );
     }
 }
 
-fn row(median: impl Fn(fn(&Cost) -> f64) -> Option<Spread>) -> Option<String> {
-    let median = |of| median(of).map(|spread| spread.median);
+fn row(costs: &[Cost]) -> Option<String> {
+    let median = |of: fn(&Cost) -> f64| Some(Spread::of(costs.iter().map(of))?.median);
     let (listening, events) = (median(|cost| cost.listening)?, median(|cost| cost.events)?);
     Some(format!(
         "{:.1} % | {:.2} | {:.2} | {:.2} | {listening:.2} | {events:.1} | {:.0}",
