@@ -337,7 +337,7 @@ impl Work {
             peers.push(task(Program::Counterpart, work, 0, "off"));
         }
         let mut ours = for_others.iter().flat_map(|&workers| {
-            // What recording may cost is said of 0 and of 2 workers.
+            // The goals of recording are those of 0 and of 2 workers.
             let count = if workers == 1 { 1 } else { recordings.len() };
             let tasks = recordings.iter().take(count);
             tasks.map(move |recording| task(Program::Loadscope, self.id, workers, recording))

@@ -103,7 +103,7 @@ impl Observer {
         }
     }
 
-    /// Waits until everything that was told before is written.
+    /// Waits until everything that was recorded before is written.
     pub fn catch_up(&self) {
         let now = self.clock.now().0;
         let is_behind = || self.progress.until.load(Ordering::Acquire) < now;

@@ -73,7 +73,7 @@ impl Events {
         }
     }
 
-    /// The contents of a batch that were told at `at` took so long to write. It counts as if the batch had been looked into for longer, so
+    /// The contents of a batch, an event of the time `at`, took so long to write. It counts as if the batch had been looked into for longer, so
     /// that the [policy](super::ContentPolicy) holds for all that contents cost. Those of the beginning of a run are free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         self.spending.charge(at, took);

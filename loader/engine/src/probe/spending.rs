@@ -54,7 +54,7 @@ impl Spending {
         before.is_ok()
     }
 
-    /// What was told at `at` cost so much more afterwards. What was told in the time of grace is free.
+    /// What was recorded at `at` cost so much more afterwards. What was recorded in the time of grace is free.
     pub fn charge(&self, at: Nanos, took: Duration) {
         if at.0 > self.grace_end.load(Ordering::Relaxed) {
             self.owe(took.min(MOST));
