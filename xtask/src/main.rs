@@ -41,6 +41,7 @@ mod site;
 mod size;
 #[cfg(target_os = "linux")]
 mod soak;
+mod spread;
 mod steps;
 mod test;
 mod truth;

@@ -1,7 +1,6 @@
 //! From figures to tables in Markdown.
 
 mod recording;
-mod spread;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,8 +9,8 @@ use std::thread;
 use super::programs::{Program, Task};
 use super::turn::{Cost, Turn};
 use super::works::{Goal, Unit, Work};
+use crate::spread::Spread;
 use recording::Recorded;
-use spread::Spread;
 
 /// The figures of one piece of work.
 pub struct Measured {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::spread::Spread;
 use crate::bench::turn::Cost;
+use crate::spread::Spread;
 
 const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. *Loading* is what all threads of the loader need of the \
     processor, without recording and with it; *the recorder* is the thread that takes the events, and writes and compresses them where \

@@ -1,0 +1,46 @@
+//! Several figures of the same.
+
+/// A median with the least and the largest value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    pub median: f64,
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Spread {
+    /// `None` of nothing.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let values: Vec<f64> = values.into_iter().collect();
+        Some(Self {
+            median: quantile(&values, 0.5)?,
+            least: quantile(&values, 0.0)?,
+            most: quantile(&values, 1.0)?,
+        })
+    }
+
+    /// From the least to the largest value, as a share of the median.
+    pub fn width(self) -> f64 {
+        (self.most - self.least) / self.median
+    }
+
+    /// As text: the median with the other two in brackets.
+    pub fn shown(self, show: impl Fn(f64) -> String) -> String {
+        format!(
+            "{} ({} – {})",
+            show(self.median),
+            show(self.least),
+            show(self.most)
+        )
+    }
+}
+
+/// The value below which `share` of the values lie, between two neighbours in proportion; `None` of nothing.
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (place.floor() as usize, place.ceil() as usize);
+    let part = place - place.floor();
+    Some(sorted[below] * (1.0 - part) + sorted[above] * part)
+}
