@@ -358,8 +358,7 @@ fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
         }
     }
     first_batch(&mut loader)?;
-    times.sort_by(f64::total_cmp);
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    let median = cost::median(&mut times);
     Ok(json!({"value": median * 1e3, "unit": "ms"}))
 }
 
@@ -386,7 +385,6 @@ fn event_cost() -> Result<Json, Failure> {
         times.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(BURST));
         events.try_iter().for_each(drop);
     }
-    times.sort_by(f64::total_cmp);
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    let median = cost::median(&mut times);
     Ok(json!({"value": median, "unit": "ns", "lost": probe.dropped()}))
 }

@@ -119,7 +119,8 @@ pub fn cost<F: Fetch>(
     }))
 }
 
-fn median(values: &mut [f64]) -> f64 {
+/// The middle one; 0 of none.
+pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
