@@ -10,6 +10,8 @@ use loadscope_trace::{
 mod causes;
 #[path = "findings/remedies.rs"]
 mod remedies;
+#[path = "findings/waits.rs"]
+mod waits;
 
 /// A PyTorch program whose only worker, or main thread, makes `batches` batches in a row, ms.
 struct Program {

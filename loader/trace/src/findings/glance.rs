@@ -140,10 +140,7 @@ impl<'a> Glance<'a> {
             Cause::End => return None,
             Cause::NotMeasured => say!("what it was doing was not measured").to_owned(),
         };
-        let ready = match self.ready_behind(k, row) {
-            Some(ready) => say!(" while {ready} were already finished"),
-            None => String::new(),
-        };
+        let ready = self.ready_behind(k, row);
         let (took, batch) = (self.say(took), batch.id);
         Some(match self.is_one_wait() {
             true => say!("{took} of it for {batch}: {what}{ready}"),
@@ -194,8 +191,9 @@ impl<'a> Glance<'a> {
         })
     }
 
-    /// `batches 5 and 7`: what lay in the reorder buffer just before the awaited batch came.
-    fn ready_behind(&self, wait: usize, row: usize) -> Option<String> {
+    /// ` while batches 5 and 7 were already finished`: what lay in the reorder buffer just before the awaited batch came; empty if nothing
+    /// did.
+    fn ready_behind(&self, wait: usize, row: usize) -> String {
         let run = self.run;
         let wait = run.waits()[wait];
         let before = Nanos(wait.end.min(run.end()).0.saturating_sub(1)).max(wait.start);
@@ -205,9 +203,9 @@ impl<'a> Glance<'a> {
             .filter(|b| b.stage == Stage::Held && b.row != row);
         let names: Vec<String> = held.map(|b| b.id.idx.to_string()).collect();
         match names.len() {
-            0 => None,
-            1 => Some(say!("batch {}", names[0])),
-            _ => Some(say!("batches {}", list(&names, 6))),
+            0 => String::new(),
+            1 => say!(" while batch {} was already finished", names[0]),
+            _ => say!(" while batches {} were already finished", list(&names, 6)),
         }
     }
 }
