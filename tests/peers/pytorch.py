@@ -6,8 +6,10 @@ Needs torch, numpy and Pillow. `make_data.py` writes the files that are read.
 """
 
 import collections
+import io
 import json
 import pathlib
+import resource
 import sys
 import time
 
@@ -150,6 +152,18 @@ def weighted_indices(weights, replacement):
     return iter(data.WeightedRandomSampler(weights, len(weights), replacement, zero()))
 
 
+def decoded(job, root):
+    """Pictures a second, decoded by Pillow and thrown away."""
+    files = [path.read_bytes() for folder in root.iterdir() for path in folder.iterdir()]
+
+    def all_of_them():
+        for file in files:
+            Image.open(io.BytesIO(file)).load()
+    all_of_them()
+    times, seconds = repeated(all_of_them, job.seconds)
+    return {"value": len(files) * times / seconds, "unit": "items/s"}
+
+
 def memory(count):
     """How much the memory of this process grows at most while an epoch is drawn."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -196,6 +210,7 @@ def measure(job):
         "w2-tensors": lambda: throughput(job, scalars(job.part(1_000_000), "tensors"), 256, second),
         "w2-numbers": lambda: throughput(job, scalars(job.part(1_000_000), "numbers"), 256, second),
         "w3": lambda: throughput(job, Folder(job.data / "pictures", job.part(2)), 32, second),
+        "w3-decode": lambda: decoded(job, job.data / "pictures"),
         "w4-random": lambda: indices(job, lambda: random_indices(job.part(10_000_000))),
         "w4-distributed":
             lambda: indices(job, lambda: distributed_indices(job.part(10_000_000))),

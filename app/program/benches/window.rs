@@ -42,12 +42,13 @@ const FRAME: Duration = Duration::from_millis(33);
 
 /// What is run: a name and its options.
 fn works() -> [(&'static str, RunOptions); 4] {
+    // 1,000,000 samples an epoch: as many batches as a run may have at most.
     let options = |dataset: &str, num_workers, batch_size| RunOptions {
         dataset: dataset.to_owned(),
         batch_size: Some(batch_size),
         num_workers,
         prefetch_factor: Some(4),
-        epochs: 1_000_000,
+        epochs: 20 * batch_size as u32,
         ..RunOptions::default()
     };
     [
@@ -181,8 +182,10 @@ fn alone(options: &RunOptions, seconds: f64) -> Measured {
     let (from, to) = clock.range();
     while !clock.is_over() {
         for update in session.updates.try_iter() {
-            let Update::Events(new) = update else {
-                continue;
+            let new = match update {
+                Update::Events(new) => new,
+                Update::Failed(error) => panic!("the run failed: {error}"),
+                _ => continue,
             };
             for event in new.iter().filter(|e| e.at >= from && e.at < to) {
                 events += 1;
@@ -206,6 +209,10 @@ fn app(ctx: &Context, options: &RunOptions) -> App {
 
 /// What the window has seen.
 fn seen(app: &App, clock: &Clock) -> Measured {
+    assert!(
+        app.state.session.run.end() > Nanos(0),
+        "the run has not begun"
+    );
     let (from, to) = clock.range();
     let run = &app.state.session.run;
     let yields = run.yields();

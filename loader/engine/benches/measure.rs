@@ -29,6 +29,7 @@ use loadscope_trace::{BatchId, Stage};
 use serde_json::{Value as Json, json};
 use tch::Tensor;
 
+use work::bare;
 use work::cost;
 use work::data::{self, Pairs, Pictures, Repeated};
 use work::engine::{Setup, epoch, first_batch, gathering, loader};
@@ -41,7 +42,7 @@ use work::samplers;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is asked for.
 struct Job {
@@ -129,14 +130,9 @@ fn main() -> Result<(), Failure> {
 fn measure(job: &Job) -> Result<Json, Failure> {
     match job.work.as_str() {
         "w1" => {
-            let items = job.part(4096);
-            gathered(
-                job,
-                data::pictures(items)?,
-                items,
-                job.setup(64, true),
-                data::labels_of,
-            )
+            let (items, setup) = (job.part(4096), job.setup(64, true));
+            let dataset = data::pictures(items)?;
+            gathered(job, dataset, items, setup, data::labels_of)
         }
         "w1-samples" => collated(job, Pictures::new(job.part(4096)), job.setup(64, true)),
         "w2" => {
@@ -168,6 +164,16 @@ fn measure(job: &Job) -> Result<Json, Failure> {
         "w5-persistent" => first(job, true),
         "w5-round-trip" | "w5-round-trip-main" => round_trips(job),
         "event" => event_cost(),
+        bare if bare::NAMES.contains(&bare) => {
+            let rate = bare::rate(
+                bare,
+                &job.data,
+                |whole| job.part(whole),
+                job.workers,
+                job.seconds,
+            )?;
+            Ok(json!({"value": rate, "unit": "items/s"}))
+        }
         name => of_format(job, name),
     }
 }

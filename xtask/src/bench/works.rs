@@ -1,5 +1,6 @@
 //! What is compared, who takes part, and the goals.
 
+mod bare;
 mod formats;
 
 use super::programs::{Program, Task};
@@ -35,6 +36,8 @@ pub enum Workers {
     Two,
     /// There are none: no loader at all, or one without workers.
     NoLoader,
+    /// No loader, but as many threads as there would be workers: 1 and 2. PyTorch has one.
+    Threads,
 }
 
 /// What the figures are.
@@ -110,6 +113,7 @@ pub const WORKS: &[Work] = &[
         ],
         recording: &RECORDING,
     },
+    bare::W1_COPY,
     Work {
         id: "w1-samples",
         says: "the same pictures from a dataset of one's own: views of them fetched one by one, then collated",
@@ -163,6 +167,7 @@ pub const WORKS: &[Work] = &[
         ],
         recording: &RECORDING,
     },
+    bare::W3_DECODE,
     Work {
         id: "w4-random",
         says: "RandomSampler over 10,000,000",
@@ -277,6 +282,7 @@ pub const WORKS: &[Work] = &[
         ],
         recording: &RECORDING_SMALL,
     },
+    bare::W6_COPY,
     Work {
         id: "event",
         says: "telling one event, where it happens",
@@ -313,6 +319,7 @@ impl Work {
             Workers::Tried => (&[0, 2], &[0, 1, 2]),
             Workers::Two => (&[2], &[2]),
             Workers::NoLoader => (&[0], &[0]),
+            Workers::Threads => (&[0], &[1, 2]),
         };
         let recordings: &[&str] = match self.workers {
             Workers::Tried => &["off", "events", "log"],

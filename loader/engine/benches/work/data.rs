@@ -41,6 +41,12 @@ impl Pictures {
             bytes: bytes.leak(),
         }
     }
+
+    /// The bytes of a picture.
+    pub fn row(&self, index: usize) -> Option<&'static [u8]> {
+        let begin = index * PICTURE;
+        self.bytes.get(begin..begin + PICTURE)
+    }
 }
 
 impl Dataset for Pictures {
@@ -52,8 +58,7 @@ impl Dataset for Pictures {
 
     #[expect(unsafe_code, reason = "a tensor that looks at bytes of ours")]
     fn get(&self, index: usize, _clock: &mut SampleClock) -> Result<Value, SampleError> {
-        let begin = index * PICTURE;
-        let bytes = self.bytes.get(begin..begin + PICTURE);
+        let bytes = self.row(index);
         let bytes = bytes.ok_or_else(|| SampleError::out_of_range(index, self.len()))?;
         let (size, strides) = ([3, 224, 224], [224 * 224, 224, 1]);
         // SAFETY: the bytes are never freed, and a loader only reads its samples.

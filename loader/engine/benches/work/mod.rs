@@ -5,6 +5,7 @@
     reason = "each benchmark uses its share of this module"
 )]
 
+pub mod bare;
 pub mod cost;
 pub mod data;
 pub mod engine;

@@ -13,6 +13,7 @@ mod known;
 mod list;
 mod open;
 mod picture;
+mod rows;
 mod shuffle;
 mod slowed;
 mod spend;

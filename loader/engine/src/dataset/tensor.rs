@@ -2,6 +2,7 @@
 
 use tch::Tensor;
 
+use super::rows::fill_rows;
 use super::{Dataset, Gather, SampleClock, SampleError, wrap};
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{DType, Value, dense_bytes, new_tensor};
@@ -143,14 +144,11 @@ fn rows(tensor: &Tensor, indices: &[usize]) -> Result<Tensor, SampleError> {
         // Numbers, one a sample: a copy of known length is a load and a store.
         4 => copy_rows::<4>(bytes, indices, out),
         8 => copy_rows::<8>(bytes, indices, out),
-        0 => {}
         width => {
-            for (row, &index) in out.chunks_exact_mut(width).zip(indices) {
-                let start = index * width;
-                if let Some(source) = bytes.get(start..start + width) {
-                    row.copy_from_slice(source);
-                }
-            }
+            let row = |index| bytes.get(index * width..(index + 1) * width);
+            fill_rows(indices, out, width, row, |row, place| {
+                place.copy_from_slice(row);
+            });
         }
     };
     new_tensor(&size, dtype, copy).map_err(refused)

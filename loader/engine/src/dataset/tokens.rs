@@ -7,6 +7,7 @@ use loadscope_words::say;
 use memmap2::Mmap;
 use tch::{Kind, Tensor};
 
+use super::rows::fill_rows;
 use super::{Dataset, Gather, SampleClock, SampleError, TokenDtype};
 use crate::error::EngineError;
 use crate::value::{DType, Value, new_tensor};
@@ -109,44 +110,20 @@ impl TokenWindows {
         }
         let tensor = match self.dtype {
             TokenDtype::Int64 => new_tensor(size, Kind::Int64, |out| {
-                self.rows(indices, out, self.block * 8, widen);
+                fill_rows(indices, out, self.block * 8, |at| self.window(at), widen);
             }),
             TokenDtype::UInt16 => new_tensor(size, DType::UInt16, |out| {
-                self.rows(indices, out, self.block * TOKEN, narrow);
+                fill_rows(
+                    indices,
+                    out,
+                    self.block * TOKEN,
+                    |at| self.window(at),
+                    narrow,
+                );
             }),
         };
         tensor.map_err(|e| SampleError::new("RuntimeError", e.to_string()))
     }
-
-    /// Fills `out`, rows of `width` bytes, with one window each.
-    fn rows(&self, indices: &[usize], out: &mut [u8], width: usize, fill: fn(&[u8], &mut [u8])) {
-        let window = |at: usize| self.window(*indices.get(at)?);
-        for (at, row) in out.chunks_exact_mut(width).enumerate() {
-            // Shuffled windows lie anywhere in the file, where no processor expects the next one.
-            if let Some(next) = window(at + 1) {
-                prefetch(next);
-            }
-            if let Some(window) = window(at) {
-                fill(window, row);
-            }
-        }
-    }
-}
-
-/// Asks the processor for bytes that are about to be read, once.
-#[inline]
-#[allow(unsafe_code, reason = "an instruction of the processor")]
-fn prefetch(bytes: &[u8]) {
-    /// Of a cache line, bytes.
-    const LINE: usize = 64;
-    #[cfg(target_arch = "x86_64")]
-    for line in bytes.iter().step_by(LINE) {
-        use std::arch::x86_64::{_MM_HINT_NTA, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that the program sees, and the line is part of a slice.
-        unsafe { _mm_prefetch::<_MM_HINT_NTA>(std::ptr::from_ref(line).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (bytes, LINE);
 }
 
 /// 16 bits little-endian to 64 bits as this host has them. Arrays of fixed size, so that the compiler uses vectors.
