@@ -59,6 +59,8 @@ pub enum Message {
         /// How long that took, ms.
         ms: f32,
     },
+    /// Data flow, and nobody has touched the window for a while, or somebody does again.
+    Unattended(bool),
     /// The user drives through time with a key that is held.
     Driven(TimeView),
     /// The hand has let go of what it changed in the options: the next change is one of its own.

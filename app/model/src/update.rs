@@ -100,6 +100,7 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         Message::NotLeftOver(path) => state.place.left_over.retain(|left| left.path != path),
         Message::Splits(splits) => state.prefs.splits = splits,
         Message::Window(place) => state.prefs.window = place,
+        Message::Unattended(unattended) => state.look.unattended = unattended,
         Message::SystemStill(still) => {
             state.place.system_still = still;
             settle_motion(state);

@@ -21,7 +21,7 @@ use loadscope_model::update::is_future_due;
 use loadscope_model::watching::Program;
 use loadscope_session::{self as session, Journal, Limits, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
-use loadscope_window::{Host, LIVE_FRAME, Window, turn};
+use loadscope_window::{Host, Window, turn};
 use loadscope_words::{Language, set_language};
 
 mod compare;
@@ -35,6 +35,7 @@ mod outputs;
 mod pending;
 mod perform;
 pub mod preview;
+pub mod rest;
 mod runs;
 mod system;
 mod tries;
@@ -86,6 +87,8 @@ pub struct Start {
     pub memory: Option<u64>,
     /// Keep everything that changes the state, so that it can be replayed.
     pub keeps_messages: bool,
+    /// There is no graphics card: processors compute the pixels.
+    pub computes_pixels: bool,
 }
 
 /// The window.
@@ -124,14 +127,18 @@ pub struct App {
     comparing: Option<pending::Reading>,
     /// How many runs have been compared with.
     others: u64,
+    /// When the next frame is due.
+    rest: rest::Rest,
+    /// The run of this window was started so that it can be followed by eye.
+    is_slowed: bool,
 }
 
 impl App {
     /// A window with what was remembered from the last time.
     pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
         theme::install(ctx);
-        let waker = ctx.clone();
-        let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
+        let rest = rest::Rest::new(start.computes_pixels);
+        let wake = rest.waker(ctx);
         let state = Self::beginning(prefs, &start);
         set_language(state.language());
         let model = Model::new(state);
@@ -163,6 +170,8 @@ impl App {
             tries: None,
             comparing: None,
             others: 0,
+            rest,
+            is_slowed: false,
         };
         app.outputs.sweep();
         app.check_options();
@@ -277,15 +286,20 @@ impl Host for App {
     fn make_room(&mut self, ctx: &Context) {
         Self::make_room(self, ctx);
     }
+
+    fn frame_every(&self) -> Duration {
+        self.rest.every()
+    }
 }
 
 impl eframe::App for App {
-    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+    fn logic(&mut self, ctx: &Context, frame: &mut eframe::Frame) {
         theme::set_preference(ctx, self.state.prefs.theme);
+        self.attend(ctx, frame);
         self.settle_motion(ctx);
         // It was not drawn, if the window is hidden.
         self.give_back(ctx);
-        let more = self.drain(ctx) | self.drain_kept(ctx);
+        let more = self.take_in(ctx);
         self.look_so_far(ctx);
         self.hear_tries(ctx);
         self.hear_launched(ctx);

@@ -127,7 +127,7 @@ impl PipelineView {
         if let Some(room) = still.filter(|_| is_over(state, &scene)) {
             self.ending.show(ui, room, state, &mut pen.commands);
         }
-        if state.look.still {
+        if !state.look.glides() {
             self.glides.stop();
             return pen.commands;
         }

@@ -77,9 +77,9 @@ impl Timeline {
             return Vec::new();
         }
         let now = ui.input(|i| i.time);
-        let shown = self
-            .motion
-            .follow(state.session.view, state.shown(), now, state.look.still);
+        let shown =
+            self.motion
+                .follow(state.session.view, state.shown(), now, !state.look.glides());
         if self.motion.is_moving() {
             ui.request_repaint();
         }

@@ -1,12 +1,14 @@
 //! What stands around the window.
 
+use std::time::Duration;
+
 use egui::Context;
 use loadscope_model::Model;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_model::state::State;
 
-use crate::Window;
+use crate::{LIVE_FRAME, Window};
 
 /// A program around a window: it takes messages in, and does what comes of them.
 pub trait Host {
@@ -27,6 +29,11 @@ pub trait Host {
 
     /// Drops what there is no room for.
     fn make_room(&mut self, ctx: &Context);
+
+    /// While data flow, a frame is due so long after the last one.
+    fn frame_every(&self) -> Duration {
+        LIVE_FRAME
+    }
 
     /// What shows the state.
     fn window(&mut self) -> &mut Window {

@@ -13,7 +13,7 @@ use crate::keys;
 /// So long a frame may be spent looking for what was searched for.
 const SEARCH: Duration = Duration::from_millis(4);
 
-/// While data flow, the window is drawn so often.
+/// While data flow and somebody looks, the window is drawn so often.
 pub const LIVE_FRAME: Duration = Duration::from_millis(33);
 
 /// A frame after a long rest must not leap.
@@ -43,7 +43,7 @@ pub fn step(host: &mut impl Host, ctx: &Context, more: bool) {
     if more || state.learn.is_moving() || !state.look.search.is_complete(&state.session.run) {
         ctx.request_repaint();
     } else if state.session.playing || state.flows() {
-        ctx.request_repaint_after(LIVE_FRAME);
+        ctx.request_repaint_after(host.frame_every());
     }
 }
 

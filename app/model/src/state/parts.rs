@@ -181,8 +181,17 @@ pub struct Look {
     pub trying: Option<Trying>,
     /// No animation: what follows from what the user, the system and this start ask for.
     pub still: bool,
+    /// Data flow, and nobody has touched the window for a while: it is drawn rarely.
+    pub unattended: bool,
     /// How long the last frame took the window, ms: its own cost.
     pub frame_ms: f32,
+}
+
+impl Look {
+    /// True if what moves glides to its new place, instead of being there in the next frame.
+    pub fn glides(&self) -> bool {
+        !self.still && !self.unattended
+    }
 }
 
 /// What lies over the window.

@@ -9,6 +9,7 @@ use eframe::egui::{IconData, ViewportBuilder};
 
 use crate::preferences::Store;
 use crate::window::preview::Learn;
+use crate::window::rest::computes_pixels;
 use crate::window::{App, Extent, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_model::watching::Program;
@@ -121,6 +122,10 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
                 // Earlier versions kept them where the window keeps its own.
                 let before = || cc.storage.and_then(|s| eframe::get_value(s, Prefs::KEY));
                 let prefs = kept.or_else(before).unwrap_or_default();
+                let start = Start {
+                    computes_pixels: computes_pixels(cc.gl.as_deref()),
+                    ..start
+                };
                 Ok(Box::new(App::new(&cc.egui_ctx, prefs, start)))
             }),
         )

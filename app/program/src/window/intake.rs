@@ -14,6 +14,9 @@ use super::held::Next;
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);
 
+/// And while nobody touches the window: there is no one who waits for it, and frames are rare.
+const DRAIN_UNATTENDED: Duration = Duration::from_millis(100);
+
 /// A file that is read by then is not shown before.
 const SOON: Duration = Duration::from_millis(250);
 
@@ -34,10 +37,32 @@ fn give_memory_back() {
 }
 
 impl App {
+    /// Sees whether anybody uses the window.
+    pub(super) fn attend(&mut self, ctx: &Context, frame: &eframe::Frame) {
+        let seconds = (frame.info().cpu_usage).unwrap_or(self.state.look.frame_ms / 1e3);
+        let last = Duration::try_from_secs_f32(seconds).unwrap_or_default();
+        let unattended = self.rest.begin(ctx, &self.state, self.is_slowed, last);
+        if unattended != self.state.look.unattended {
+            self.tell(ctx, Message::Unattended(unattended));
+        }
+    }
+
+    /// Takes in what is new, of all runs. True if there is more.
+    pub(super) fn take_in(&mut self, ctx: &Context) -> bool {
+        let start = Instant::now();
+        let more = self.drain(ctx) | self.drain_kept(ctx);
+        self.rest.took_in(start.elapsed());
+        more
+    }
+
     /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
     pub(super) fn drain(&mut self, ctx: &Context) -> bool {
+        let most = match self.state.look.unattended {
+            true => DRAIN_UNATTENDED,
+            false => DRAIN,
+        };
         let start = Instant::now();
-        while start.elapsed() < DRAIN {
+        while start.elapsed() < most {
             let Some(session) = &self.session else {
                 return false;
             };

@@ -33,6 +33,7 @@ impl App {
             // Two loaders at a time would slow each other down.
             self.stop_engines();
         }
+        self.is_slowed = pace.factor > 1;
         let paused = pace.paused;
         self.begin(ctx, session, Source::Live { paused }, false);
     }
@@ -52,6 +53,7 @@ impl App {
         let wake = Arc::clone(&self.wake);
         let memory = Some(self.memory.unwrap_or_else(usual_memory));
         let session = Session::watch_part(watched, extent.selection, record, wake, memory)?;
+        self.is_slowed = false;
         self.begin(ctx, Ok(session), Source::Live { paused: false }, true);
         if let Some(again) = again {
             self.tell(ctx, Message::Watches(again));

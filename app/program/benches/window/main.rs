@@ -2,7 +2,7 @@
 //! process of its own. How many batches the trainer gets in a second is compared, and how much processor time each part took.
 //!
 //! - `alone`: events are recorded and thrown away, as by `loadscope run`;
-//! - `frames`: the window folds them and draws 30 frames a second, all but the pixels;
+//! - `frames`: the window folds them and draws itself as often as it wants to, all but the pixels: as with a graphics card;
 //! - `window`: a real window. Without a graphics card (`llvmpipe`) its pixels are computed by the same processors: that part is printed
 //!   separately. Needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
 //!
@@ -17,26 +17,26 @@
 
 use std::collections::BTreeMap;
 use std::process::Command as Process;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Pos2, RawInput, Rect, Ui, vec2};
 use eframe::{App as _, Frame};
+use loadscope::window::rest::computes_pixels;
 use loadscope::window::{App, Start};
 use loadscope_model::command::Action;
 use loadscope_model::prefs::Prefs;
 use loadscope_session::{Record, Session, Update};
-use loadscope_trace::{EventKind, Nanos, RunOptions, Stage};
+use loadscope_trace::{EventKind, RunOptions, Stage};
+
+use clock::{Clock, Measured};
+
+mod clock;
 
 /// As in the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
-
-/// Not measured, s: threads start, and in its first seconds a run changes its scale faster than ever after.
-fn warm_up() -> f64 {
-    number("WARM_UP", 5.0)
-}
 
 const FRAME: Duration = Duration::from_millis(33);
 
@@ -75,105 +75,6 @@ fn works() -> [(&'static str, RunOptions); 4] {
     ]
 }
 
-/// What a process has measured.
-#[derive(Default)]
-struct Measured {
-    /// Batches and events a second.
-    batches: f64,
-    events: f64,
-    frames: f64,
-    /// Of one processor: the window, the renderer, everything.
-    window: f64,
-    renderer: f64,
-    all: f64,
-    /// Events that were lost.
-    lost: u64,
-}
-
-impl Measured {
-    /// For the process that compares.
-    fn tell(&self) {
-        println!(
-            "measured {} {} {} {} {} {} {}",
-            self.batches, self.events, self.frames, self.window, self.renderer, self.all, self.lost
-        );
-    }
-}
-
-/// Processor time of the threads of this process, s: the main one, those of the renderer, all.
-fn processor_time() -> [f64; 3] {
-    let mut sums = [0.0; 3];
-    let own = std::process::id().to_string();
-    for thread in std::fs::read_dir("/proc/self/task").into_iter().flatten() {
-        let Ok(thread) = thread else { continue };
-        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        let Some((name, rest)) = stat.rsplit_once(')') else {
-            continue;
-        };
-        let fields: Vec<&str> = rest.split_whitespace().collect();
-        let ticks = |k: usize| fields.get(k).and_then(|t| t.parse::<f64>().ok());
-        let time = (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0;
-        sums[2] += time;
-        if thread.file_name().to_string_lossy() == own {
-            sums[0] += time;
-        } else if name.contains("llvmpipe") || name.contains("gallium") || name.contains("mesa") {
-            sums[1] += time;
-        }
-    }
-    sums
-}
-
-/// What happens between the end of the warming up and the end.
-struct Clock {
-    start: Instant,
-    seconds: f64,
-    before: Option<[f64; 3]>,
-    frames: usize,
-}
-
-impl Clock {
-    fn new(seconds: f64) -> Self {
-        Self {
-            start: Instant::now(),
-            seconds,
-            before: None,
-            frames: 0,
-        }
-    }
-
-    /// True once it is over. To be asked again and again.
-    fn is_over(&mut self) -> bool {
-        let now = self.start.elapsed().as_secs_f64();
-        if now >= warm_up() && self.before.is_none() {
-            self.before = Some(processor_time());
-            self.frames = 0;
-        }
-        now >= warm_up() + self.seconds
-    }
-
-    fn measured(&self, batches: usize, events: usize) -> Measured {
-        let took = self.start.elapsed().as_secs_f64() - warm_up();
-        let before = self.before.unwrap_or_default();
-        let now = processor_time();
-        let share = |k: usize| (now[k] - before[k]) / took;
-        Measured {
-            batches: batches as f64 / self.seconds,
-            events: events as f64 / self.seconds,
-            frames: self.frames as f64 / took,
-            window: share(0),
-            renderer: share(1),
-            all: share(2),
-            lost: 0,
-        }
-    }
-
-    /// The range of time of the run in which it is counted.
-    fn range(&self) -> (Nanos, Nanos) {
-        let at = |s: f64| Nanos::from_secs_f64(s);
-        (at(warm_up()), at(warm_up() + self.seconds))
-    }
-}
-
 /// Without a window.
 fn alone(options: &RunOptions, seconds: f64) -> Measured {
     let session = Session::start(options, Record::Memory, Arc::new(|| {})).expect("sound options");
@@ -197,43 +98,81 @@ fn alone(options: &RunOptions, seconds: f64) -> Measured {
         }
         std::thread::sleep(FRAME);
     }
-    clock.measured(batches, events)
+    Measured {
+        batches: batches as f64 / seconds,
+        events: events as f64 / seconds,
+        ..clock.measured()
+    }
 }
 
-fn app(ctx: &Context, options: &RunOptions) -> App {
-    let mut app = App::new(ctx, Prefs::default(), Start::default());
+fn app(ctx: &Context, options: &RunOptions, computes_pixels: bool) -> App {
+    let start = Start {
+        computes_pixels,
+        ..Start::default()
+    };
+    let mut app = App::new(ctx, Prefs::default(), start);
     app.state.set_up().prefs.options = options.clone();
     app.run(ctx, Action::Run.into());
     app
 }
 
-/// What the window has seen.
-fn seen(app: &App, clock: &Clock) -> Measured {
-    assert!(
-        app.state.session.run.end() > Nanos(0),
-        "the run has not begun"
-    );
+/// What the window has seen, once it has heard of everything that happened before the clock stopped.
+fn seen(app: &mut App, ctx: &Context, frame: &mut Frame, clock: &Clock) -> Measured {
+    let measured = clock.measured();
+    std::thread::sleep(Duration::from_millis(200));
     let (from, to) = clock.range();
+    let patience = Instant::now() + Duration::from_secs(20);
+    while app.state.session.run.end() < to {
+        assert!(Instant::now() < patience, "the run has not come so far");
+        app.logic(ctx, frame);
+    }
     let run = &app.state.session.run;
     let yields = run.yields();
     let batches = yields.before(to).saturating_sub(yields.before(from));
     let share = (to - from).0 as f64 / run.end().0.max(1) as f64;
     Measured {
+        batches: batches as f64 / clock.seconds,
+        events: run.events() as f64 * share / clock.seconds,
         lost: run.dropped(),
-        ..clock.measured(batches, (run.events() as f64 * share) as usize)
+        ..measured
     }
 }
 
-/// With all of the window but the pixels.
+/// When the window wants to be drawn again, as a window system keeps it.
+#[derive(Clone, Default)]
+struct Due(Arc<Mutex<Option<Instant>>>);
+
+impl Due {
+    fn sooner(&self, delay: Duration) {
+        let due = Instant::now().checked_add(delay);
+        let mut kept = self.0.lock().expect("nobody panics with it");
+        *kept = kept.into_iter().chain(due).min();
+    }
+
+    /// True once a frame is due.
+    fn take(&self) -> bool {
+        let mut kept = self.0.lock().expect("nobody panics with it");
+        kept.take_if(|due| *due <= Instant::now()).is_some()
+    }
+}
+
+/// With all of the window but the pixels, as often as it wants to be drawn.
 fn frames(options: &RunOptions, seconds: f64) -> Measured {
     let ctx = Context::default();
     ctx.set_pixels_per_point(1.0);
-    let mut app = app(&ctx, options);
+    let due = Due::default();
+    let asked = due.clone();
+    ctx.set_request_repaint_callback(move |info| asked.sooner(info.delay));
+    due.sooner(Duration::ZERO);
+    let mut app = app(&ctx, options, false);
     let mut frame = Frame::_new_kittest();
     let mut clock = Clock::new(seconds);
     let start = Instant::now();
     while !clock.is_over() {
-        let begun = Instant::now();
+        if !due.take() {
+            std::thread::sleep(Duration::from_millis(2));
+            continue;
+        }
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1440.0, 900.0))),
             time: Some(start.elapsed().as_secs_f64()),
@@ -243,11 +182,15 @@ fn frames(options: &RunOptions, seconds: f64) -> Measured {
             app.logic(&ui.ctx().clone(), &mut frame);
             app.ui(ui, &mut frame);
         });
+        for viewport in output.viewport_output.values() {
+            // No screen shows more.
+            let least = Duration::from_millis(16);
+            due.sooner(viewport.repaint_delay.max(least));
+        }
         let painted = ctx.tessellate(output.shapes, output.pixels_per_point);
         clock.frames += usize::from(!painted.is_empty());
-        std::thread::sleep(FRAME.saturating_sub(begun.elapsed()));
     }
-    seen(&app, &clock)
+    seen(&mut app, &ctx, &mut frame, &clock)
 }
 
 /// The real window, for as long as the clock runs.
@@ -260,7 +203,7 @@ impl eframe::App for Timed {
     fn logic(&mut self, ctx: &Context, frame: &mut Frame) {
         self.app.logic(ctx, frame);
         if self.clock.is_over() {
-            seen(&self.app, &self.clock).tell();
+            seen(&mut self.app, ctx, frame, &self.clock).tell();
             // Closing it would ask what becomes of the run.
             self.app.on_exit(None);
             std::process::exit(0);
@@ -286,7 +229,7 @@ fn window(options: &RunOptions, seconds: f64) -> Measured {
         native,
         Box::new(move |cc| {
             Ok(Box::new(Timed {
-                app: app(&cc.egui_ctx, &options),
+                app: app(&cc.egui_ctx, &options, computes_pixels(cc.gl.as_deref())),
                 clock: Clock::new(seconds),
             }))
         }),
