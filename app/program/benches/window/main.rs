@@ -178,10 +178,11 @@ fn frames(options: &RunOptions, seconds: f64) -> Measured {
             time: Some(start.elapsed().as_secs_f64()),
             ..RawInput::default()
         };
-        let output = ctx.run_ui(input, |ui| {
+        let mut output = ctx.run_ui(input, |ui| {
             app.logic(&ui.ctx().clone(), &mut frame);
             app.ui(ui, &mut frame);
         });
+        output.textures_delta.clear();
         for viewport in output.viewport_output.values() {
             // No screen shows more.
             let least = Duration::from_millis(16);

@@ -164,9 +164,10 @@ mod tests {
                 ..RawInput::default()
             };
             let mut unattended = false;
-            let _ = ctx.run_ui(input, |ui| {
+            let mut shown = ctx.run_ui(input, |ui| {
                 unattended = rest.begin(ui.ctx(), state, is_slowed, Duration::from_millis(4));
             });
+            shown.textures_delta.clear();
             (unattended, rest.every() > LIVE_FRAME)
         };
         NOW.store(60_000, Ordering::Relaxed);
