@@ -152,8 +152,8 @@ mod tests {
             let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
             Ok(chosen(&only)?.iter().map(|work| work.id).collect())
         };
-        assert_eq!(names(&["w3", "w6"])?, ["w3", "w6"]);
-        assert_eq!(names(&["w1"])?, ["w1", "w1-samples"]);
+        assert_eq!(names(&["w5-fresh", "event"])?, ["w5-fresh", "event"]);
+        assert_eq!(names(&["w1"])?, ["w1", "w1-copy", "w1-samples"]);
         assert!(names(&["w4"])?.len() > 3);
         assert_eq!(names(&["w4-memory"])?, ["w4-memory"]);
         assert_eq!(names(&[])?.len(), WORKS.len() + FORMATS.len());

@@ -59,7 +59,7 @@ pub enum Message {
         /// How long that took, ms.
         ms: f32,
     },
-    /// Data flow, and nobody has touched the window for a while, or somebody does again.
+    /// Data flow, and the user has left the window alone for a while, or touches it again.
     Unattended(bool),
     /// The user drives through time with a key that is held.
     Driven(TimeView),

@@ -181,7 +181,7 @@ pub struct Look {
     pub trying: Option<Trying>,
     /// No animation: what follows from what the user, the system and this start ask for.
     pub still: bool,
-    /// Data flow, and nobody has touched the window for a while: it is drawn rarely.
+    /// Data flow, and the user has left the window alone for a while: it is drawn rarely.
     pub unattended: bool,
     /// How long the last frame took the window, ms: its own cost.
     pub frame_ms: f32,

@@ -145,13 +145,16 @@ struct Due(Arc<Mutex<Option<Instant>>>);
 impl Due {
     fn sooner(&self, delay: Duration) {
         let due = Instant::now().checked_add(delay);
-        let mut kept = self.0.lock().expect("nobody panics with it");
+        let mut kept = self.0.lock().expect("no one panics with it");
         *kept = kept.into_iter().chain(due).min();
     }
 
     /// True once a frame is due.
     fn take(&self) -> bool {
-        let mut kept = self.0.lock().expect("nobody panics with it");
+        let mut kept = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         kept.take_if(|due| *due <= Instant::now()).is_some()
     }
 }

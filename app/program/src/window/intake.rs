@@ -14,7 +14,7 @@ use super::held::Next;
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);
 
-/// And while nobody touches the window: there is no one who waits for it, and frames are rare.
+/// And while the user leaves the window alone: no one waits for it then, and frames are rare.
 const DRAIN_UNATTENDED: Duration = Duration::from_millis(100);
 
 /// A file that is read by then is not shown before.

@@ -1,4 +1,4 @@
-//! How often the window is drawn while data flow and nobody touches it: the processors are the loader's then.
+//! How often the window is drawn while data flow and the user leaves it alone: the processors are the loader's then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ const PIXEL: f64 = 25.0;
 #[expect(unsafe_code, reason = "a call of OpenGL")]
 pub fn computes_pixels(gl: Option<&glow::Context>) -> bool {
     let Some(gl) = gl else { return false };
-    // SAFETY: eframe hands out its context where it is current, and the text is copied.
+    // SAFETY: eframe returns its context where it is current, and the text is copied.
     let renderer = unsafe { gl.get_parameter_string(glow::RENDERER) }.to_lowercase();
     let computed = [
         "llvmpipe",
@@ -41,7 +41,7 @@ pub fn computes_pixels(gl: Option<&glow::Context>) -> bool {
 
 /// When the next frame is due.
 pub(super) struct Rest {
-    /// When somebody last did something, by the window's clock.
+    /// When the user last did something, by the window's clock.
     touched: Duration,
     /// What a frame takes of a processor, without taking in events.
     cost: Duration,
@@ -86,8 +86,8 @@ impl Rest {
         self.taken_in = time;
     }
 
-    /// A frame begins; the last one took so much of the window's thread. True if nobody is there for whom it has to be smooth: the
-    /// loader runs at its own pace, nothing is played, presented or learned, and nobody has touched the window for a while.
+    /// A frame begins; the last one took so much of the window's thread. True if it need not be smooth: the
+    /// loader runs at its own pace, nothing is played, presented or learned, and the user has left the window alone for a while.
     pub fn begin(&mut self, ctx: &Context, state: &State, is_slowed: bool, last: Duration) -> bool {
         let now = state.place.platform.clock.now();
         let cost = last.saturating_sub(self.taken_in);
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(
             frame(&state, false, vec![]),
             (false, false),
-            "somebody looks at it"
+            "an audience looks at it"
         );
         state.look.presenting = false;
         let moved = vec![Event::PointerMoved(Pos2::new(3.0, 4.0))];
