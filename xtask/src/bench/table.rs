@@ -1,5 +1,6 @@
 //! From figures to tables in Markdown.
 
+mod reasons;
 mod recording;
 
 use std::fmt::Write as _;
@@ -69,6 +70,20 @@ impl Measured {
         candidates
             .max_by(|a, b| self.work.unit.ratio(a.0, b.0).total_cmp(&1.0))
             .map(|(_, task, values)| (task, values))
+    }
+
+    /// The median of a program at its best.
+    fn median(&self, program: Program) -> Option<f64> {
+        Some(Spread::of(self.best(program)?.1)?.median)
+    }
+
+    /// The median of a program with so many workers, or threads.
+    fn median_of(&self, program: Program, workers: u8) -> Option<f64> {
+        let is_it = |task: &Task| {
+            task.program == program && task.workers == workers && task.recording == "off"
+        };
+        let found = self.turns.iter().find(|(task, _)| is_it(task))?;
+        Some(Spread::of(found.1.iter().map(|turn| turn.value))?.median)
     }
 
     /// What recording cost us, round by round.
@@ -197,6 +212,7 @@ fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
             let _ = writeln!(text, "| {} | {goal} | {shown} | {met} |", one.work.id);
         }
     }
+    reasons::section(&mut text, measured);
     recording::section(&mut text, measured.iter().flat_map(Measured::recorded));
     text.push_str("\n## Figures\n");
     for one in measured {
@@ -252,7 +268,6 @@ fn figure(unit: Unit, value: f64) -> String {
 
 /// Processor and number of cores.
 fn host() -> String {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info
         .lines()
@@ -260,7 +275,11 @@ fn host() -> String {
         .map_or("unknown processor", |rest| {
             rest.trim_start_matches([' ', '\t', ':'])
         });
-    format!("{name}, {cores} cores")
+    format!("{name}, {} cores", cores())
+}
+
+fn cores() -> u32 {
+    thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
 #[cfg(test)]

@@ -1,0 +1,138 @@
+//! Why goals are missed: what the same run measured beside them.
+
+use std::fmt::Write as _;
+
+use super::{Goal, Measured, Program, Spread, cores, figure};
+use crate::bench::turn::Cost;
+
+const HEAD: &str =
+    "\n## Why goals are missed\n\nWhat the same run measured beside them; medians.\n\n";
+
+/// A work that does a part of another one and nothing else: what that part leaves room for.
+pub(super) struct Part {
+    /// The name of the whole work.
+    pub of: &'static str,
+    /// The name of the work that is only the part.
+    pub work: &'static str,
+    /// What it does, as the subject of a sentence.
+    says: &'static str,
+}
+
+pub(super) const PARTS: [Part; 5] = [
+    Part {
+        of: "w1",
+        work: "w1-copy",
+        says: "Copying alone, with no loader,",
+    },
+    Part {
+        of: "w1-samples",
+        work: "w1-copy",
+        says: "Copying alone, with no loader,",
+    },
+    Part {
+        of: "w3",
+        work: "w3-decode",
+        says: "Decoding alone, with no loader, no reading and no resizing,",
+    },
+    Part {
+        of: "w5-round-trip",
+        work: "w5-round-trip-main",
+        says: "Making the same batches in the main thread, with no queue,",
+    },
+    Part {
+        of: "w6",
+        work: "w6-copy",
+        says: "Copying alone, with no loader,",
+    },
+];
+
+/// A line for each goal that is missed and of which the reason was measured; nothing if there is none.
+pub fn section(text: &mut String, measured: &[Measured]) {
+    let mut head = Some(HEAD);
+    for one in measured {
+        for goal in one.work.goals.iter().chain(one.work.recording) {
+            let missed = one.judged(*goal).filter(|(_, _, met)| !met);
+            let (Some((said, ..)), Some(reason)) = (missed, reason(one, *goal, measured)) else {
+                continue;
+            };
+            text.push_str(head.take().unwrap_or_default());
+            let _ = writeln!(text, "- **{}**, {said}: {reason}", one.work.id);
+        }
+    }
+}
+
+fn reason(one: &Measured, goal: Goal, all: &[Measured]) -> Option<String> {
+    match goal {
+        Goal::Events(most, workers) => recording(one, most, workers, "events"),
+        Goal::Log(most, workers) => recording(one, most, workers, "log"),
+        Goal::TimesPytorch(least) => part(one, least * one.median(Program::Pytorch)?, all),
+        Goal::TimesDataloaderRs(least) => {
+            part(one, least * one.median(Program::DataloaderRs)?, all)
+        }
+        Goal::TimesDataloaderRsMimalloc(least) => {
+            part(one, least * one.median(Program::DataloaderRsMimalloc)?, all)
+        }
+        Goal::AtLeast(least) => part(one, least, all),
+        Goal::TimesCounterpart(_) | Goal::NoneLost | Goal::AtMost(_) => None,
+    }
+}
+
+/// Beside a part of the work; only for works of which more is better.
+fn part(one: &Measured, wanted: f64, all: &[Measured]) -> Option<String> {
+    let part = PARTS.iter().find(|part| part.of == one.work.id)?;
+    let alone = all.iter().find(|other| other.work.id == part.work)?;
+    let (ours, most) = (
+        one.median(Program::Loadscope)?,
+        alone.median(Program::Loadscope)?,
+    );
+    let shown = |value| figure(one.work.unit, value);
+    let mut text = format!(
+        "that would be {}. {} comes to {}; Loadscope comes to {}, {:.0} % of it.",
+        shown(wanted),
+        part.says,
+        shown(most),
+        shown(ours),
+        ours / most * 100.0
+    );
+    if let Some(theirs) = alone.median(Program::Pytorch) {
+        let one_thread = alone.median_of(Program::Loadscope, 1)?;
+        let _ = write!(
+            text,
+            " With one thread it comes to {}, and to {} in PyTorch's program.",
+            shown(one_thread),
+            shown(theirs)
+        );
+    }
+    Some(text)
+}
+
+/// Beside what the events of a batch need.
+fn recording(one: &Measured, most: f64, workers: u8, recording: &str) -> Option<String> {
+    let costs: Vec<Cost> = one.costs(workers, recording).collect();
+    let median = |of: fn(&Cost) -> f64| Some(Spread::of(costs.iter().map(of))?.median);
+    let (batch, loading) = (median(|cost| cost.batch)?, median(|cost| cost.loading)?);
+    let (events, recorder) = (median(|cost| cost.events)?, median(|cost| cost.listening)?);
+    let told = median(|cost| cost.recorded_loading - cost.loading)?;
+    let loader = match told > 0.0 {
+        true => format!(
+            "take the loader's threads {told:.2} µs more ({:.0} ns each)",
+            told * 1e3 / events
+        ),
+        // Where it waits for the recorder, it does not wait for other threads of its own meanwhile.
+        false => "take the loader's threads no more".to_owned(),
+    };
+    let busy = loading / batch;
+    let room = if busy > f64::from(cores()) - 0.5 {
+        "; the loader leaves it no core"
+    } else if recorder > batch {
+        ", longer than a batch takes; nothing may be lost, so the loader waits for it"
+    } else {
+        ", which has a core of its own"
+    };
+    Some(format!(
+        "a batch takes {batch:.2} µs, so that would be {:.2} µs. Its {events:.1} events {loader} and the recorder {recorder:.2} µs \
+         ({:.0} ns each){room}.",
+        batch * most,
+        recorder * 1e3 / events
+    ))
+}
