@@ -41,6 +41,11 @@ const ENDED: Fault = (
     "the-extent-of-a-run-that-ended-before-what-is-kept-was-negative",
 );
 
+const ROUNDED: Fault = (
+    "parts",
+    "the-bytes-of-a-batch-were-rounded-beyond-what-a-number-holds",
+);
+
 const NAMELESS: Fault = ("words", "a-refusal-named-no-place");
 
 const LINES: Fault = ("words", "a-refusal-had-several-lines");
@@ -48,7 +53,8 @@ const LINES: Fault = ("words", "a-refusal-had-several-lines");
 const SPACE: Fault = ("words", "a-place-lost-the-space-it-began-with");
 
 /// All that have a test here.
-const FAULTS: [Fault; 12] = [
+const FAULTS: [Fault; 13] = [
+    ROUNDED,
     ENDED,
     SPACE,
     LINES,
@@ -220,4 +226,10 @@ fn checksums_that_end_behind_the_file_are_damage() {
 #[test]
 fn the_extent_of_a_run_that_ended_before_what_is_kept_is_empty() {
     taken(ENDED);
+}
+
+/// A batch says that its shape is larger than any memory: its bytes are as many as a number holds, and were rounded up to whole MB.
+#[test]
+fn a_batch_of_more_bytes_than_a_number_holds_has_a_size() {
+    taken(ROUNDED);
 }

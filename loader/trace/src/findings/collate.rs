@@ -52,7 +52,8 @@ fn large_batches(survey: &Survey) -> Option<u64> {
 
 /// `128 MB`
 fn size(bytes: u64) -> String {
-    format!("{} MB", (bytes + 500_000) / 1_000_000)
+    const MB: u64 = 1_000_000;
+    format!("{} MB", bytes / MB + u64::from(bytes % MB >= MB / 2))
 }
 
 /// A `collate_fn` that takes about as long as reading the samples, or longer.
