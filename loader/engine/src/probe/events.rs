@@ -24,6 +24,10 @@ impl fmt::Debug for Events {
     }
 }
 
+/// After so many events taken, other threads have their turn: where no core is free, a thread that this one keeps from running keeps
+/// those from going on that wait for its batch.
+const YIELD_EVERY: u32 = 64;
+
 struct Reader {
     outlet: Arc<Outlet>,
     /// Gone when no one can tell anything any more.
@@ -33,6 +37,8 @@ struct Reader {
     /// Time of the last event taken.
     last: Nanos,
     late: u64,
+    /// Events taken since other threads had their turn.
+    since_yield: u32,
 }
 
 /// What one thread tells.
@@ -66,6 +72,7 @@ impl Events {
             streams: Vec::new(),
             last: Nanos(i64::MIN),
             late: 0,
+            since_yield: 0,
         };
         Self {
             reader: Mutex::new(reader),
@@ -137,6 +144,11 @@ impl Reader {
                 self.last = self.last.max(event.at);
                 event.at = self.last;
                 hear(event);
+                self.since_yield += 1;
+                if self.since_yield == YIELD_EVERY {
+                    self.since_yield = 0;
+                    std::thread::yield_now();
+                }
             }
             self.outlet.give_back(weight);
         }
