@@ -3,9 +3,11 @@
 //! Speeds move from host to host and from minute to minute. So the programs take turns, round after round, and
 //! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`, of formats of data `FORMATS.md` beside it.
 
+mod measured;
 pub mod programs;
 mod table;
 mod turn;
+mod work;
 mod works;
 
 use std::fs;
@@ -15,9 +17,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::setup::Ready;
+use measured::Measured;
 use programs::{Needs, Programs};
-use table::Measured;
-use works::{FORMATS, WORKS, Work};
+use work::Work;
+use works::{FORMATS, WORKS};
 
 /// What to compare, and how thoroughly.
 #[derive(Args, Debug)]

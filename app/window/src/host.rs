@@ -8,7 +8,10 @@ use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_model::state::State;
 
-use crate::{LIVE_FRAME, Window};
+use crate::Window;
+
+/// While data flow and the user looks, the window is drawn so often.
+pub const LIVE_FRAME: Duration = Duration::from_millis(33);
 
 /// A program around a window: it takes messages in, and does what comes of them.
 pub trait Host {

@@ -30,9 +30,8 @@ mod present;
 pub mod turn;
 
 pub use beginning::beginning;
-pub use host::Host;
+pub use host::{Host, LIVE_FRAME};
 pub use other::{among, before, kept};
-pub use turn::LIVE_FRAME;
 
 /// What draws the state and listens to hands.
 #[derive(Default)]

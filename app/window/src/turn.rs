@@ -13,9 +13,6 @@ use crate::keys;
 /// So long a frame may be spent looking for what was searched for.
 const SEARCH: Duration = Duration::from_millis(4);
 
-/// While data flow and the user looks, the window is drawn so often.
-pub const LIVE_FRAME: Duration = Duration::from_millis(33);
-
 /// A frame after a long rest must not leap.
 const LONGEST: Duration = Duration::from_millis(100);
 

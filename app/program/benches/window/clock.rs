@@ -6,9 +6,15 @@ use std::time::Instant;
 
 use loadscope_trace::Nanos;
 
+/// What a variable of the environment says, or what is usual.
+pub fn number(name: &str, usual: f64) -> f64 {
+    let given = std::env::var(name).ok().and_then(|n| n.parse().ok());
+    given.unwrap_or(usual)
+}
+
 /// Not measured, s: threads start, and in its first seconds a run changes its scale faster than ever after.
 fn warm_up() -> f64 {
-    crate::number("WARM_UP", 5.0)
+    number("WARM_UP", 5.0)
 }
 
 /// What a process has measured.

@@ -29,7 +29,7 @@ use loadscope_model::prefs::Prefs;
 use loadscope_session::{Record, Session, Update};
 use loadscope_trace::{EventKind, RunOptions, Stage};
 
-use clock::{Clock, Measured};
+use clock::{Clock, Measured, number};
 
 mod clock;
 
@@ -261,11 +261,6 @@ fn measure(mode: &str, work: usize) -> Option<Vec<f64>> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-fn number(name: &str, usual: f64) -> f64 {
-    let given = std::env::var(name).ok().and_then(|n| n.parse().ok());
-    given.unwrap_or(usual)
 }
 
 fn main() {

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Goal, Measured, Program, Spread, cores, figure};
+use crate::bench::measured::{Measured, cores, figure};
+use crate::bench::programs::Program;
 use crate::bench::turn::Cost;
+use crate::bench::work::Goal;
+use crate::spread::Spread;
 
 const HEAD: &str =
     "\n## Why goals are missed\n\nWhat the same run measured beside them; medians.\n\n";

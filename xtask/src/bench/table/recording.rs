@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::bench::measured::Measured;
 use crate::bench::turn::Cost;
 use crate::spread::Spread;
 
@@ -11,26 +12,19 @@ const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. 
     | work | workers | recording | slower | a batch takes | loading | loading, recorded | the recorder | events a batch | ns an event |\n\
     |---|---|---|---|---|---|---|---|---|---|\n";
 
-/// One way in which work was recorded.
-pub struct Recorded {
-    pub work: &'static str,
-    pub workers: u8,
-    pub recording: &'static str,
-    /// Of each round; none if it was not recorded.
-    pub costs: Vec<Cost>,
-}
-
 /// A row for each way in which work was recorded; nothing if none was.
-pub fn section(text: &mut String, recorded: impl IntoIterator<Item = Recorded>) {
+pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
-    for one in recorded {
-        let Some(row) = row(&one.costs) else { continue };
-        text.push_str(head.take().unwrap_or_default());
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {row} |",
-            one.work, one.workers, one.recording
-        );
+    for one in measured {
+        let mut turns: Vec<_> = one.turns.iter().collect();
+        turns.sort_by_key(|(task, _)| (task.recording, task.workers));
+        for (task, turns) in turns {
+            let costs: Vec<Cost> = turns.iter().filter_map(|turn| turn.cost).collect();
+            let Some(row) = row(&costs) else { continue };
+            text.push_str(head.take().unwrap_or_default());
+            let (work, workers, recording) = (one.work.id, task.workers, task.recording);
+            let _ = writeln!(text, "| {work} | {workers} | {recording} | {row} |");
+        }
     }
 }
 

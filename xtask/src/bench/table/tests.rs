@@ -1,4 +1,7 @@
 use super::*;
+use crate::bench::programs::{Program, Task};
+use crate::bench::turn::{Cost, Turn};
+use crate::bench::work::{Goal, Unit};
 use crate::bench::works::WORKS;
 
 fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {

@@ -1,6 +1,6 @@
 //! What no loader of the same data can be without: the part of a work that the host sets a bound to.
 
-use super::{Unit, Work, Workers};
+use crate::bench::work::{Unit, Work, Workers};
 
 /// Without a loader there is nothing to reach and nothing to record.
 const BARE: Work = Work {

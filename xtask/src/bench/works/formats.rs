@@ -1,6 +1,6 @@
 //! Data as people have them, beside what reads them in Python: one core, no workers on either side.
 
-use super::{Goal, Unit, Work, Workers};
+use crate::bench::work::{Goal, Unit, Work, Workers};
 
 /// A piece of work beside its counterpart, which has to be so many times as fast.
 const fn beside(id: &'static str, says: &'static str, goals: &'static [Goal]) -> Work {

@@ -1,0 +1,179 @@
+//! What the programs came to at a piece of work, and whether its goals are met.
+
+use std::fmt::Write as _;
+use std::thread;
+
+use super::programs::{Program, Task};
+use super::turn::{Cost, Turn};
+use super::work::{Goal, Unit, Work};
+use crate::spread::Spread;
+
+/// The figures of one piece of work.
+pub struct Measured {
+    pub work: &'static Work,
+    /// Every task with its figure of each round.
+    pub turns: Vec<(Task, Vec<Turn>)>,
+    /// Sentences: which programs did not do the same.
+    pub differences: Vec<String>,
+}
+
+impl Measured {
+    pub fn new(work: &'static Work) -> Self {
+        let tasks = work.tasks();
+        Self {
+            work,
+            turns: tasks.into_iter().map(|task| (task, Vec::new())).collect(),
+            differences: Vec::new(),
+        }
+    }
+
+    /// Looks whether everybody loaded the same samples, and PyTorch and we in the same order.
+    pub fn compare_work(&mut self) {
+        let first = |turns: &[Turn]| turns.first().and_then(|turn| turn.same);
+        let ours = self
+            .turns
+            .iter()
+            .find(|(task, _)| task.program == Program::Loadscope);
+        let Some((sum, order)) = ours.and_then(|(_, turns)| first(turns)) else {
+            return;
+        };
+        for (task, turns) in &self.turns {
+            let Some((its_sum, its_order)) = first(turns) else {
+                continue;
+            };
+            if its_sum != sum {
+                self.differences
+                    .push(format!("{task} loaded other samples."));
+            } else if its_order != order && !task.program.has_its_own_order() {
+                self.differences.push(format!("{task} had another order."));
+            }
+        }
+    }
+
+    /// The values of the tasks of a program without recording, the best first.
+    pub fn best(&self, program: Program) -> Option<(&Task, Vec<f64>)> {
+        let of_program =
+            |task: &&(Task, Vec<Turn>)| task.0.program == program && task.0.recording == "off";
+        let candidates = self
+            .turns
+            .iter()
+            .filter(of_program)
+            .filter_map(|(task, turns)| {
+                let values: Vec<f64> = turns.iter().map(|turn| turn.value).collect();
+                Some((Spread::of(values.clone())?.median, task, values))
+            });
+        candidates
+            .max_by(|a, b| self.work.unit.ratio(a.0, b.0).total_cmp(&1.0))
+            .map(|(_, task, values)| (task, values))
+    }
+
+    /// The median of a program at its best.
+    pub fn median(&self, program: Program) -> Option<f64> {
+        Some(Spread::of(self.best(program)?.1)?.median)
+    }
+
+    /// The median of a program with so many workers, or threads.
+    pub fn median_of(&self, program: Program, workers: u8) -> Option<f64> {
+        let is_it = |task: &Task| {
+            task.program == program && task.workers == workers && task.recording == "off"
+        };
+        let found = self.turns.iter().find(|(task, _)| is_it(task))?;
+        Some(Spread::of(found.1.iter().map(|turn| turn.value))?.median)
+    }
+
+    /// What recording cost us, round by round.
+    pub fn costs(&self, workers: u8, recording: &str) -> impl Iterator<Item = Cost> {
+        let found = self.turns.iter().find(|(task, _)| {
+            task.program == Program::Loadscope
+                && task.workers == workers
+                && task.recording == recording
+        });
+        let turns = found.into_iter().flat_map(|(_, turns)| turns);
+        turns.filter_map(|turn| turn.cost)
+    }
+
+    /// How many times as good as a program we are, round by round.
+    pub fn times(&self, program: Program) -> Option<Spread> {
+        let (_, ours) = self.best(Program::Loadscope)?;
+        let (_, theirs) = self.best(program)?;
+        let unit = self.work.unit;
+        Spread::of(ours.iter().zip(&theirs).map(|(a, b)| unit.ratio(*a, *b)))
+    }
+
+    /// By which share recording makes us slower.
+    pub fn cost(&self, workers: u8, recording: &str) -> Option<Spread> {
+        Spread::of(self.costs(workers, recording).map(|cost| cost.slower))
+    }
+
+    /// A goal in words, what was measured, and whether it is met.
+    pub fn judged(&self, goal: Goal) -> Option<(String, String, bool)> {
+        let times = |least: f64, program: Program| {
+            let spread = self.times(program)?;
+            let said = format!("at least {least}× {program}");
+            Some((
+                said,
+                spread.shown(|v| format!("{v:.2}×")),
+                spread.median >= least,
+            ))
+        };
+        let recording = |most: f64, workers: u8, recording: &str, what: &str| {
+            let spread = self.cost(workers, recording)?;
+            let said = format!(
+                "{what} costs at most {:.0} %, {workers} workers",
+                most * 100.0
+            );
+            let shown = spread.shown(|v| format!("{:.1} %", v * 100.0));
+            Some((said, shown, spread.median <= most))
+        };
+        match goal {
+            Goal::TimesPytorch(least) => times(least, Program::Pytorch),
+            Goal::TimesDataloaderRs(least) => {
+                let (said, mut shown, met) = times(least, Program::DataloaderRs)?;
+                if let Some(spread) = self.times(Program::DataloaderRsMimalloc) {
+                    let _ = write!(shown, "; {:.2}× with mimalloc there, too", spread.median);
+                }
+                Some((said, shown, met))
+            }
+            Goal::TimesCounterpart(least) => times(least, Program::Counterpart),
+            Goal::TimesDataloaderRsMimalloc(least) => times(least, Program::DataloaderRsMimalloc),
+            Goal::Events(most, workers) => recording(most, workers, "events", "hearing events"),
+            Goal::Log(most, workers) => recording(most, workers, "log", "a compressed log"),
+            Goal::NoneLost => {
+                let lost: u64 = (self.turns.iter())
+                    .flat_map(|(_, turns)| turns.iter().map(|turn| turn.lost))
+                    .sum();
+                Some(("no event is lost".to_owned(), format!("{lost}"), lost == 0))
+            }
+            Goal::AtMost(limit) | Goal::AtLeast(limit) => {
+                let unit = self.work.unit;
+                let spread = Spread::of(self.best(Program::Loadscope)?.1)?;
+                let (which, met) = match goal {
+                    Goal::AtMost(_) => ("most", spread.median <= limit),
+                    _ => ("least", spread.median >= limit),
+                };
+                let said = format!("at {which} {}", figure(unit, limit));
+                Some((said, spread.shown(|v| figure(unit, v)), met))
+            }
+        }
+    }
+}
+
+/// A figure with its unit.
+pub fn figure(unit: Unit, value: f64) -> String {
+    let (name, scaled) = match unit {
+        Unit::Milliseconds => return format!("{value:.3} ms"),
+        Unit::Megabytes => return format!("{value:.1} MB"),
+        Unit::Nanoseconds => return format!("{value:.1} ns"),
+        Unit::ItemsPerSecond if value >= 1e6 => ("M/s", value / 1e6),
+        Unit::ItemsPerSecond if value >= 1e3 => ("k/s", value / 1e3),
+        Unit::ItemsPerSecond => ("/s", value),
+    };
+    // Three digits that count.
+    let digits = usize::from(scaled < 100.0) + usize::from(scaled < 10.0);
+    format!("{scaled:.digits$} {name}")
+}
+
+/// How many cores there are.
+pub fn cores() -> u32 {
+    thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
