@@ -68,20 +68,22 @@ fn reason(one: &Measured, goal: Goal, all: &[Measured]) -> Option<String> {
     match goal {
         Goal::Events(most, workers) => recording(one, most, workers, "events"),
         Goal::Log(most, workers) => recording(one, most, workers, "log"),
-        Goal::TimesPytorch(least) => part(one, least * one.median(Program::Pytorch)?, all),
+        Goal::TimesPytorch(least) => part(one, Some(least * one.median(Program::Pytorch)?), all),
         Goal::TimesDataloaderRs(least) => {
-            part(one, least * one.median(Program::DataloaderRs)?, all)
+            part(one, Some(least * one.median(Program::DataloaderRs)?), all)
         }
-        Goal::TimesDataloaderRsMimalloc(least) => {
-            part(one, least * one.median(Program::DataloaderRsMimalloc)?, all)
-        }
-        Goal::AtLeast(least) => part(one, least, all),
+        Goal::TimesDataloaderRsMimalloc(least) => part(
+            one,
+            Some(least * one.median(Program::DataloaderRsMimalloc)?),
+            all,
+        ),
+        Goal::AtLeast(_) => part(one, None, all),
         Goal::TimesCounterpart(_) | Goal::NoneLost | Goal::AtMost(_) => None,
     }
 }
 
-/// Beside a part of the work; only for works of which more is better.
-fn part(one: &Measured, wanted: f64, all: &[Measured]) -> Option<String> {
+/// Beside a part of the work, of which more is better; `wanted` is what the goal asks for, if it does not say so itself.
+fn part(one: &Measured, wanted: Option<f64>, all: &[Measured]) -> Option<String> {
     let part = PARTS.iter().find(|part| part.of == one.work.id)?;
     let alone = all.iter().find(|other| other.work.id == part.work)?;
     let (ours, most) = (
@@ -89,9 +91,13 @@ fn part(one: &Measured, wanted: f64, all: &[Measured]) -> Option<String> {
         alone.median(Program::Loadscope)?,
     );
     let shown = |value| figure(one.work.unit, value);
-    let mut text = format!(
-        "that would be {}. {} comes to {}; Loadscope comes to {}, {:.0} % of it.",
-        shown(wanted),
+    let mut text = match wanted {
+        Some(wanted) => format!("that would be {}. ", shown(wanted)),
+        None => String::new(),
+    };
+    let _ = write!(
+        text,
+        "{} comes to {}; Loadscope comes to {}, {:.0} % of it.",
         part.says,
         shown(most),
         shown(ours),
@@ -101,7 +107,7 @@ fn part(one: &Measured, wanted: f64, all: &[Measured]) -> Option<String> {
         let one_thread = alone.median_of(Program::Loadscope, 1)?;
         let _ = write!(
             text,
-            " With one thread it comes to {}, and to {} in PyTorch's program.",
+            " With one thread the same part comes to {} here, and to {} in PyTorch's program.",
             shown(one_thread),
             shown(theirs)
         );
