@@ -1,5 +1,7 @@
 //! `loadscope run`: loads a dataset without a window.
 
+mod progress;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use crossbeam_channel::RecvTimeoutError;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressDrawTarget;
 use loadscope_files::{read_text, refuse_input};
 use loadscope_trace::{Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, plural};
 use loadscope_words::say;
@@ -18,10 +20,10 @@ use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::terminal::complain;
 use super::{info, interrupt};
-use loadscope_insight::format;
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_plan::limits;
 use loadscope_session::{self as session, Record, Selection, Session, Update};
+use progress::Progress;
 
 /// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default. A run has at most
 /// 20,000,000 batches in all epochs, or as many as there is memory for.
@@ -226,10 +228,8 @@ fn watch(session: &Session) -> (Run, Option<String>) {
     const LOOK: Duration = Duration::from_millis(20);
     let mut run = Run::default();
     let mut error = None;
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} batches  {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let (mut yielded, mut is_stopping) = (0, false);
+    let mut progress = Progress::on(ProgressDrawTarget::stderr());
+    let mut is_stopping = false;
     loop {
         if !is_stopping && interrupt::came().is_some() {
             session.stop();
@@ -244,13 +244,9 @@ fn watch(session: &Session) -> (Run, Option<String>) {
             Update::Events(events) => {
                 for event in &events {
                     run.apply(event);
-                    yielded += u64::from(is_yield(event));
+                    progress.yielded += u64::from(is_yield(event));
                 }
-                let per_epoch = run.info.batches_per_epoch.unwrap_or(0);
-                bar.set_length(per_epoch.saturating_mul(run.info.options.epochs.into()));
-                bar.set_position(yielded);
-                let waited = run.waited().as_secs_f64() / run.end().as_secs_f64().max(1e-9);
-                bar.set_message(say!("waited {}", format::percent(waited)));
+                progress.show_when_due(&run);
             }
             Update::Notice(text) => complain(text),
             Update::Failed(text) => error = Some(text),
@@ -261,8 +257,8 @@ fn watch(session: &Session) -> (Run, Option<String>) {
             _ => {}
         }
     }
-    bar.finish_and_clear();
-    debug_assert!(yielded >= Summary::of(&run).batches);
+    debug_assert!(progress.yielded >= Summary::of(&run).batches);
+    progress.clear();
     (run, error)
 }
 
