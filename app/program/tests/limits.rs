@@ -217,6 +217,8 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
         out.to_str().expect("UTF-8"),
     ]);
     assert!(exported.status.success(), "{exported:?}");
+    let told = String::from_utf8_lossy(&exported.stderr);
+    assert!(told.contains("were not exported"), "{told}");
     let compared = loadscope(&["compare", name, name]);
     assert!(compared.status.success(), "{compared:?}");
     let page = dir.path().join("page.html");

@@ -241,8 +241,9 @@ impl Limited {
         let runs = self
             .keeper
             .introductions(&self.limits.retention(self.left_out));
-        let mut slowest = self.keeper.slowest();
+        let mut most = usize::MAX;
         let bytes = loop {
+            let slowest = self.keeper.slowest_of(most);
             let mut events = runs.clone();
             events.extend_from_slice(&slowest);
             events.sort_by_key(|event| event.at);
@@ -254,9 +255,8 @@ impl Limited {
                 // Of so many runs the parts that are there tell.
                 break head(Heading::Limited, &runs[..0])?;
             }
-            let half = slowest.len() / 2;
-            self.left_out += (slowest.len() - half) as u64;
-            slowest.truncate(half);
+            // It is told how many are kept, not how many might have been.
+            most = slowest.len() / 2;
         };
         let path = self.folder.join(Member::Kept.name());
         NewFile::write_all_to(&path, Existing::Replace, &bytes).map_err(written)

@@ -158,8 +158,14 @@ impl Keeper {
 
     /// The slowest batches so far, in order of time.
     pub fn slowest(&self) -> Vec<Event> {
-        let all = self.slowest.values();
-        let mut all: Vec<Event> = all
+        self.slowest_of(usize::MAX)
+    }
+
+    /// Of those the slowest ones, `most` at most, in order of time.
+    pub fn slowest_of(&self, most: usize) -> Vec<Event> {
+        let slowest_first = self.slowest.values().rev();
+        let mut all: Vec<Event> = slowest_first
+            .take(most)
             .map(|(run, at, kept)| kept_event(*run, *at, kept.clone()))
             .collect();
         all.sort_by_key(|event| event.at);

@@ -244,6 +244,31 @@ fn where_there_is_no_room_for_all_long_waits_the_shortest_leave() {
     }
 }
 
+/// Those that did not fit were counted as left out, and the same ones again with each part.
+#[test]
+fn slow_batches_that_there_is_no_room_for_are_no_lost_events() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    let limits = Limits {
+        keep_slowest: 2_000,
+        ..limits(None, MB)
+    };
+    let new = NewLimited::create(&path, Existing::Keep, limits).expect("room");
+    let mut log = Limited::new(new);
+    let (mut training, mut all) = (Training::new(), Training::begin());
+    (0..30_000).for_each(|_| all.extend(training.batch()));
+    for events in all.chunks(60) {
+        log.write(events).expect("room");
+    }
+    log.finish().expect("room");
+    let found = run_of(&path);
+    let past = found.past().expect("parts were dropped");
+    assert_eq!(past.retention().map(|r| r.left_out), Some(0));
+    let kept = past.kept().iter();
+    let slow = kept.filter(|(_, kept)| kept.wait.is_none()).count();
+    assert!((10..2_000).contains(&slow), "{slow}");
+}
+
 #[test]
 fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
     let dir = tempfile::tempdir().expect("a temporary folder");

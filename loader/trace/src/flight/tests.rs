@@ -125,3 +125,32 @@ fn no_more_than_the_slowest_are_held() {
     // None of the waits is long.
     assert!(keep.is_empty(), "{keep:?}");
 }
+
+/// Where there was room for half of them, those that came first stayed.
+#[test]
+fn of_the_slowest_the_slowest_stay() {
+    let policy = Policy {
+        keep_slowest: 4,
+        ..keeper().policy
+    };
+    let (mut keeper, mut keep) = (Keeper::new(policy), Vec::new());
+    keeper.hear(&event(0, EventKind::EpochStarted { epoch: 0 }), &mut keep);
+    let mut at = 0;
+    for (idx, ms) in [5, 30, 7, 40].into_iter().enumerate() {
+        for event in batch(&mut at, idx as u32, ms) {
+            keeper.hear(&event, &mut keep);
+        }
+    }
+    let kept = |most| -> Vec<u32> {
+        let batches = keeper.slowest_of(most).into_iter().filter_map(|event| {
+            let EventKind::Kept(kept) = event.kind else {
+                return None;
+            };
+            kept.batch().map(|b| b.idx)
+        });
+        batches.collect()
+    };
+    assert_eq!(kept(2), [1, 3]);
+    assert_eq!(kept(1), [3]);
+    assert_eq!(kept(9), [0, 1, 2, 3]);
+}
