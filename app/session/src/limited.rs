@@ -255,7 +255,7 @@ impl Limited {
                 // Of so many runs the parts that are there tell.
                 break head(Heading::Limited, &runs[..0])?;
             }
-            // It is told how many are kept, not how many might have been.
+            // It is recorded how many are kept, not how many might have been.
             most = slowest.len() / 2;
         };
         let path = self.folder.join(Member::Kept.name());

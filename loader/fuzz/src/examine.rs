@@ -53,8 +53,11 @@ fn look(run: &Run) {
     let diagnosis = Diagnosis::of(run, None, Vec::new());
     let said = [glance.headline(), diagnosis.verdict.text()];
     let found = diagnosis.findings.iter().flat_map(|f| [&f.text, &f.remedy]);
+    // Findings quote what the program said, which may be anything.
+    let quotes = run.messages().iter().any(|(_, m)| m.text.contains("NaN"));
     for text in said.iter().chain(found) {
-        assert!(!text.contains("NaN") && !text.is_empty(), "{text}");
+        assert!(quotes || !text.contains("NaN"), "{text}");
+        assert!(!text.is_empty());
     }
 }
 
