@@ -111,6 +111,20 @@ fn size(folder: &Path) -> u64 {
             .sum::<u64>()
 }
 
+/// Records so many batches, about ten at a time, and looks after each time.
+fn recorded(path: &Path, limits: Limits, batches: u32, look: impl Fn()) -> Vec<Event> {
+    let new = NewLimited::create(path, Existing::Keep, limits).expect("room");
+    let mut log = Limited::new(new);
+    let (mut training, mut all) = (Training::new(), Training::begin());
+    (0..batches).for_each(|_| all.extend(training.batch()));
+    for events in all.chunks(60) {
+        log.write(events).expect("room");
+        look();
+    }
+    log.finish().expect("room");
+    all
+}
+
 fn run_of(path: &Path) -> Run {
     let opened = open(path, |_| true).expect("it opens");
     assert!(!opened.cut, "it is whole");
@@ -212,15 +226,7 @@ fn where_there_is_no_room_for_all_long_waits_the_shortest_leave() {
         long_wait: Nanos(1_000),
         ..limits(None, MB)
     };
-    let new = NewLimited::create(&path, Existing::Keep, limits).expect("room");
-    let mut log = Limited::new(new);
-    let (mut training, mut all) = (Training::new(), Training::begin());
-    (0..30_000).for_each(|_| all.extend(training.batch()));
-    for events in all.chunks(60) {
-        log.write(events).expect("room");
-        assert!(size(dir.path()) <= MB);
-    }
-    log.finish().expect("room");
+    let all = recorded(&path, limits, 30_000, || assert!(size(dir.path()) <= MB));
     let found = run_of(&path);
     let past = found.past().expect("parts were dropped");
     let long = past.retention().expect("it says").long_wait;
@@ -253,14 +259,7 @@ fn slow_batches_that_there_is_no_room_for_are_no_lost_events() {
         keep_slowest: 2_000,
         ..limits(None, MB)
     };
-    let new = NewLimited::create(&path, Existing::Keep, limits).expect("room");
-    let mut log = Limited::new(new);
-    let (mut training, mut all) = (Training::new(), Training::begin());
-    (0..30_000).for_each(|_| all.extend(training.batch()));
-    for events in all.chunks(60) {
-        log.write(events).expect("room");
-    }
-    log.finish().expect("room");
+    recorded(&path, limits, 30_000, || {});
     let found = run_of(&path);
     let past = found.past().expect("parts were dropped");
     assert_eq!(past.retention().map(|r| r.left_out), Some(0));
