@@ -17,7 +17,7 @@ const fn beside(id: &'static str, says: &'static str, goals: &'static [Goal]) ->
     }
 }
 
-/// In the order of `DATASETS.md`.
+/// In the order of `docs/DATASETS.md`.
 pub const FORMATS: &[Work] = &[
     beside(
         "formats-voc",
