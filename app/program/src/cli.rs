@@ -39,14 +39,19 @@ pub use load::LoadArgs;
 pub use terminal::complain;
 pub use window::{Renderer, WindowArgs};
 
-/// Makes the inside of a data loader visible.
+/// Find out why PyTorch training waits for data
 #[derive(Debug, Parser)]
 #[command(
     name = "loadscope",
-    // Not the name of the file, which may hold anything.
+    // A fixed name, because the file may have any.
     bin_name = "loadscope",
     version,
     about,
+    after_help = "\
+Examples:
+  loadscope watch -- python train.py
+  loadscope record -- python train.py
+  loadscope report run.jsonl.zst",
     max_term_width = 100
 )]
 pub struct Cli {
@@ -58,66 +63,83 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Sub {
-    /// Open the window with recordings
+    /// Open the window with a demo: handwritten digits, four workers, a few slow samples
+    Demo,
+    /// Open the lessons about the DataLoader
+    Learn(learn::LearnArgs),
+    /// Open recordings in the window
     Open {
-        /// Recordings (.jsonl or .jsonl.zst) or folders of them, traces of torch.profiler, folders of LotusTrace logs, SPDL's statistics;
-        /// without any the window opens with its start page
+        /// Recordings, folders of recordings, or traces of other tools [default: the start page]
+        ///
+        /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
+        #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Open the window and run a loader of handwritten digits with four workers, some of whose samples are slow
-    Demo,
-    /// Open the window at a lesson about the DataLoader
-    Learn(learn::LearnArgs),
-    /// Run a PyTorch program, unchanged, and record what its data loaders do
+    /// Run a PyTorch program and record its data loading
+    ///
+    /// The program needs no change. Its output and its exit code stay the same.
     Record(program::RecordArgs),
-    /// Run a PyTorch program, unchanged, and watch its data loaders live
+    /// Run a PyTorch program and watch its data loading live
+    ///
+    /// The program needs no change. Its output and its exit code stay the same.
     Watch(program::WatchArgs),
-    /// Record a PyTorch program that runs already, from its next iterator of a DataLoader on
+    /// Record a PyTorch program that is already running
+    ///
+    /// Run `loadscope install` for its Python before the program starts. Each loader is recorded from its next iterator on. Ctrl-C ends the
+    /// recording, and the program continues.
     Attach(attach::AttachArgs),
-    /// Record the process that calls this
+    /// Record the calling process
     #[command(hide = true)]
     Listen(attach::AttachArgs),
-    /// Let all programs of a Python environment be recorded whatever becomes of their environment, and attached to while they run
-    Install(install::InstallArgs),
-    /// Undo `install`
-    Uninstall(install::InstallArgs),
-    /// Print the probe, for programs that import it themselves
-    Probe,
-    /// Load a dataset without a window
-    Run(Box<LoadArgs>),
-    /// Print which batches a loader will yield, as PyTorch yields them, without loading anything
-    Order(Box<order::OrderArgs>),
-    /// Print why training waited, and what to do about it
+    /// Explain why training waited and what to change
     Report(report::ReportArgs),
-    /// Compare two recordings
-    Compare(compare::CompareArgs),
-    /// Predict from a recording the effect of other settings
-    WhatIf(what_if::WhatIfArgs),
-    /// Run a PyTorch program several times, unchanged, with other arguments of DataLoader, and say which are the fastest
-    Tune(tune::TuneArgs),
-    /// Write a recording as one page, which opens in any browser
-    Share(share::ShareArgs),
-    /// Show a recording in a browser, from this host alone
-    View(web::ViewArgs),
-    /// Write a recording as a trace for Perfetto, or as tables
-    Export(export::ExportArgs),
-    /// Keep the sound lines of a damaged recording
-    Repair(repair::RepairArgs),
-    /// Print what your shell reads to complete commands: loadscope completions bash > ~/.local/share/bash-completion/completions/loadscope
-    Completions(manual::CompletionsArgs),
-    /// Write the man pages into a folder
-    #[command(hide = true)]
-    Manual(manual::ManualArgs),
-    /// Print the facts about a recording
+    /// Print a summary of a recording
     Info {
-        /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
+        /// Recording, folder of recordings, or trace of another tool
+        ///
+        /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
         file: PathBuf,
         #[command(flatten)]
-        loader: pick::LoaderArg,
+        loader: pick::OnlyLoaderArg,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
+    /// Compare two recordings
+    Compare(compare::CompareArgs),
+    /// Forecast other settings from a recording
+    WhatIf(what_if::WhatIfArgs),
+    /// Run a PyTorch program with different DataLoader settings and find the fastest
+    Tune(tune::TuneArgs),
+    /// Show a recording in a browser on this host
+    View(web::ViewArgs),
+    /// Write a recording as a single HTML page
+    Share(share::ShareArgs),
+    /// Export a recording as a Perfetto trace or as tables
+    Export(export::ExportArgs),
+    /// Recover the intact lines of a damaged recording
+    Repair(repair::RepairArgs),
+    /// Load a dataset with the embedded loader, without a window
+    Run(Box<LoadArgs>),
+    /// Print the sample order that PyTorch would use, without loading anything
+    Order(Box<order::OrderArgs>),
+    /// Prepare a Python environment for `attach`
+    ///
+    /// `record` and `watch` then also reach programs whose wrapper clears the environment variables.
+    Install(install::InstallArgs),
+    /// Undo `install`
+    Uninstall(install::InstallArgs),
+    /// Print the recording probe, to import into a program by hand
+    ///
+    /// Save it as loadscope_probe.py next to the program, and write `import loadscope_probe` on the program's first line.
+    Probe,
+    /// Print shell completions
+    ///
+    /// Example: loadscope completions bash > ~/.local/share/bash-completion/completions/loadscope
+    Completions(manual::CompletionsArgs),
+    /// Write the man pages to a folder
+    #[command(hide = true)]
+    Manual(manual::ManualArgs),
 }
 
 /// Prints the help that was asked for, or what is wrong with the arguments.
@@ -153,7 +175,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
 pub fn run() -> anyhow::Result<ExitCode> {
     survive_size_limit();
     set_language(language::of_arguments(std::env::args_os()));
-    let matches = help::spoken(Cli::command()).try_get_matches();
+    let matches = help::translated(help::shown(Cli::command())).try_get_matches();
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(e) => return help_or_error(&e),
@@ -185,8 +207,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Repair(args)) => repair::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
         Some(Sub::Tune(args)) => tune::run(&args),
-        Some(Sub::Completions(args)) => manual::completions(&args, Cli::command()),
-        Some(Sub::Manual(args)) => manual::manual(&args, Cli::command()),
+        Some(Sub::Completions(args)) => manual::completions(&args, help::shown(Cli::command())),
+        Some(Sub::Manual(args)) => manual::manual(&args, help::shown(Cli::command())),
         Some(Sub::Info { file, loader, json }) => info::run(&file, &loader, json),
     }
 }

@@ -204,37 +204,40 @@ fn the_help_states_the_limits() {
     let of = |limit: u64, words: &str| words.replace("{}", &count(limit));
     let loader = [
         of(limits::BATCH_SIZE as u64, "Samples per batch, at most {}"),
-        of(limits::SAMPLES, "draw an epoch, at most {}"),
+        of(limits::SAMPLES, "from random samplers, at most {}"),
         of(limits::RANKS.into(), "(num_replicas), 1 to {}"),
         of(limits::WORKERS as u64, "Worker threads, at most {}"),
-        of(limits::PREFETCH as u64, "in flight per worker, at most {}"),
-        of(limits::WINDOW as u64, "and {} of all workers"),
-        of(limits::EPOCHS.into(), "at most {} times"),
+        of(limits::EPOCHS.into(), "Passes over the dataset, at most {}"),
         of(
             limits::SAMPLER_BYTES / 1_000_000_000,
-            "a file has at most {} GB",
+            "A file has at most {} GB",
         ),
         of(limits::SAMPLER_ENTRIES as u64, "{} entries"),
         of(limits::CLASSES as u64, "and {} different labels"),
         "0 to 18446744073709551615".to_owned(),
     ];
     let run = [
-        of(limits::IMAGE_SIZE.into(), "are resized, 1 to {}"),
-        of(limits::TIMEOUT as u64, "0 (no limit) to {} seconds"),
-        of(limits::STEP_MS as u64, "0 to {} ms"),
+        of(limits::PREFETCH as u64, "in flight per worker, at most {}"),
         of(
-            limits::CONFIG_BYTES / 1_000_000,
-            "TOML file of at most {} MB",
+            limits::WINDOW as u64,
+            "All workers together have at most {} batches",
         ),
-        of(limits::SAMPLES, "len of at most {}"),
-        of(limits::BATCHES, "{} batches in all epochs"),
+        of(limits::IMAGE_SIZE.into(), "are resized, 1 to {}"),
+        of(limits::TIMEOUT as u64, "At most {} seconds"),
+        of(limits::STEP_MS as u64, "0 to {} ms"),
+        of(limits::CONFIG_BYTES / 1_000_000, "TOML file, at most {} MB"),
+        of(limits::SAMPLES, "len (at most {})"),
+        of(limits::BATCHES, "at most {} batches"),
     ];
     let order = [of(limits::SAMPLES, "Number of samples, at most {}")];
     let what_if = [
-        of(limits::WORKERS as u64, "Numbers of workers, at most {}"),
+        of(
+            limits::WORKERS as u64,
+            "Numbers of workers to forecast, at most {}",
+        ),
         of(
             limits::PREFETCH as u64,
-            "Values of prefetch_factor, at most {}",
+            "Values of prefetch_factor to forecast, at most {}",
         ),
         "At most 10,000 settings".to_owned(),
     ];
@@ -266,7 +269,7 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
     assert!(text.contains("is a folder"), "{text}");
     std::fs::write(at("long"), format!("a={}", "[".repeat(900_000))).expect("room");
     let text = refused(&["run", "--config", &at("long")]);
-    assert!(text.contains("line 1 of the options"), "{text}");
+    assert!(text.contains("line 1: "), "{text}");
     for kind in ["weighted", "subset", "equi"] {
         for device in ["/dev/zero", "/dev/full", "/dev/urandom"] {
             let sampler = format!("{kind}:{device}");

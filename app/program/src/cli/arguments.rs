@@ -8,49 +8,68 @@ use loadscope_words::say;
 
 use loadscope_plan::limits;
 
-/// Which batches, under PyTorch's names.
+/// Heading of the arguments of PyTorch's loader.
+pub(super) const LOADER: &str = "DataLoader options";
+
+/// Arguments of DataLoader and of its samplers, named as in PyTorch.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = LOADER)]
 pub struct LoaderArgs {
-    /// Samples per batch, at most 10,000,000; none: hand samples out as they are [default: 32; order: 1]
+    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32, in `order` 1]
     #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     batch_size: Option<BatchSize>,
-    /// A new random order in every epoch
+    /// Draw a new random order in every epoch
     #[arg(long)]
     shuffle: bool,
-    /// sequential, random, subset:FILE (indices), weighted:FILE (a weight a sample), weighted:balanced (all classes equally often),
-    /// distributed, equi:FILE (a line of labels a sample), equi:labels (the classes of the dataset), group:COLUMN (no two samples of a
-    /// batch with the same value there), or bucket:len (samples of like length in a batch); a file has at most 1 GB, 100,000,000
-    /// entries and 100,000 different labels
-    #[arg(long, value_name = "SAMPLER")]
+    /// Sampler: random, distributed, weighted:FILE, … [default: sequential, or random with --shuffle]
+    ///
+    /// Samplers:
+    ///   sequential, random, distributed  as in PyTorch
+    ///   subset:FILE                      the indices in FILE
+    ///   weighted:FILE                    one weight per sample in FILE
+    ///   weighted:balanced                all classes equally often
+    ///   equi:FILE                        one line of labels per sample in FILE
+    ///   equi:labels                      the classes of the dataset
+    ///   group:COLUMN                     no two samples with the same value in a batch
+    ///   bucket:len                       samples of similar length in a batch
+    ///
+    /// A file has at most 1 GB, 100,000,000 entries and 100,000 different labels.
+    #[arg(long, value_name = "SAMPLER", verbatim_doc_comment)]
     sampler: Option<String>,
-    /// Random samplers may draw an index again
+    /// Random samplers draw with replacement
     #[arg(long)]
     replacement: bool,
-    /// Indices that random samplers draw an epoch, at most 1,000,000,000 [default: as many as there are samples]
+    /// Indices per epoch from random samplers, at most 1,000,000,000 [default: the number of samples]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_samples)]
     num_samples: Option<u64>,
-    /// Number of ranks that share the samples (num_replicas), 1 to 1,000,000 [default: 1]
+    /// Number of ranks (num_replicas), 1 to 1,000,000 [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = ranks)]
     world: Option<u32>,
-    /// Which of the ranks this is, from 0 to one below their number [default: 0]
+    /// Rank, from 0 to the number of ranks minus 1 [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rank)]
     rank: Option<u32>,
     /// Distributed samplers drop the tail instead of padding
     #[arg(long)]
     sampler_drop_last: bool,
-    /// Do not tell distributed samplers the epoch: every epoch has the same order, a common mistake
+    /// Do not call set_epoch, a common mistake: every epoch has the same order
     #[arg(long)]
     no_set_epoch: bool,
-    /// Seed of the generator, and of distributed samplers, 0 to 18446744073709551615 [default: a fresh one]
-    #[arg(long)]
+    /// Seed of the generator and of distributed samplers [default: random]
+    ///
+    /// A number from 0 to 18446744073709551615.
+    #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-    /// Seed of the default generator, as torch.manual_seed sets it, 0 to 18446744073709551615
+    /// Seed of the default generator, as set by torch.manual_seed [default: random]
+    ///
+    /// A number from 0 to 18446744073709551615.
     #[arg(long, value_name = "SEED")]
     global_seed: Option<u64>,
-    /// Worker threads, at most 1,024, or fewer where the system allows fewer; 0: load in the main thread [default: 0]
+    /// Worker threads, at most 1,024, or 0 to load in the main process [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers)]
     num_workers: Option<usize>,
-    /// Batches in flight per worker, at most 10,000, and 1,000,000 of all workers [default: 2]
+    /// Batches in flight per worker, at most 10,000 [default: 2]
+    ///
+    /// All workers together have at most 1,000,000 batches in flight.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = prefetch_factor)]
     prefetch_factor: Option<usize>,
     /// Drop the last, incomplete batch
@@ -59,7 +78,9 @@ pub struct LoaderArgs {
     /// Keep the workers alive between epochs
     #[arg(long)]
     persistent_workers: bool,
-    /// How often to go through the dataset, at most 1,000,000 times, and 20,000,000 batches in all epochs [default: 1]
+    /// Passes over the dataset, at most 1,000,000 [default: 1]
+    ///
+    /// All epochs together have at most 20,000,000 batches.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = epochs)]
     epochs: Option<u32>,
 }
@@ -91,7 +112,7 @@ fn is_whole(text: &str) -> bool {
 /// With PyTorch's words for what is negative.
 fn num_workers(text: &str) -> Result<usize, String> {
     let negative =
-        "num_workers option should be non-negative; use num_workers=0 to load in the main thread";
+        "num_workers option should be non-negative. Use num_workers=0 to load in the main process.";
     non_negative(text, negative)?;
     let most = limits::WORKERS as u64;
     whole(text, "num_workers", most, say!("use fewer workers")).map(|n| n as usize)
@@ -128,7 +149,7 @@ fn rank(text: &str) -> Result<u32, String> {
         text,
         "rank",
         most,
-        say!("it counts from 0 and is below world"),
+        say!("rank counts from 0 and is below world"),
     )
     .map(|n| n as u32)
 }
@@ -191,9 +212,9 @@ impl LoaderArgs {
 /// `--pin-memory[=…]`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum PinArg {
-    /// Do not pin
+    /// No pinning
     Off,
-    /// CUDA's page-locked memory; without a GPU, a warning and no pinning
+    /// CUDA's page-locked memory (without a GPU: a warning, no pinning)
     On,
     /// Buffers locked with mlock, with or without a GPU
     Mlock,
@@ -202,12 +223,12 @@ pub enum PinArg {
 /// `--on-error`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum OnErrorArg {
-    /// End the run with the error, as a training loop without `try` does
+    /// End the run with the error
     Stop,
-    /// Note it and go on with the next batch
+    /// Report the error and continue with the next batch
     Continue,
-    /// Leave the sample out of its batch, and say at the end how many were
+    /// Skip the sample, and print the number of skipped samples at the end
     Skip,
-    /// Leave the sample out of its batch, and say of each why
+    /// Skip the sample, and print the reason for each
     Log,
 }

@@ -18,12 +18,14 @@ use super::web::{Shown, WebArgs};
 use loadscope_session::{Attach, Session, Update, Watched, take_signals};
 use loadscope_words::say;
 
-/// Which process is recorded, and how.
+/// The process to record, and how.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
-    /// The process; processes that it started are recorded as well
+    /// Process ID
+    ///
+    /// Child processes are recorded too.
     pid: u32,
-    /// Write the recording to this file (.jsonl or .jsonl.zst) [default: run.jsonl.zst, or the next number that is free]
+    /// Output file, .jsonl or .jsonl.zst [default: run.jsonl.zst, then run-2.jsonl.zst, …]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -32,7 +34,9 @@ pub struct AttachArgs {
     limits: LimitArgs,
     #[command(flatten)]
     select: SelectArgs,
-    /// Keep up to so many small pictures of a batch, about once a second; 64 at most
+    /// About once per second, keep up to N images and waveforms of a batch, at most 64
+    ///
+    /// The first numbers and texts of each field are kept too.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
     #[command(flatten)]
@@ -58,7 +62,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     };
     let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     complain(say!(
-        "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
+        "recording process {} from its next DataLoader iterator on. Ctrl-C ends the recording, and the program continues.",
         args.pid
     ));
     let (seen, complaint) = follow_and(&session, shown.as_mut());
@@ -68,7 +72,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(match complaint {
         Some(text) => {
-            complain(say!("{text}. Nothing was written"));
+            complain(say!("nothing was written: {text}"));
             ExitCode::from(1)
         }
         None => {
@@ -148,6 +152,6 @@ fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(wait)
-        .context(say!("the system gives no thread"))?;
+        .context(say!("cannot start a thread"))?;
     Ok(())
 }

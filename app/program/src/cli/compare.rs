@@ -16,26 +16,28 @@ use loadscope_insight::report::compare::rules::ChangeRule;
 use loadscope_insight::report::junit::{Checked, junit};
 use loadscope_session::datasets;
 
-/// Which recordings.
+/// The two recordings, and the form of the answer.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The recording that is compared with
+    /// Baseline recording
     a: PathBuf,
-    /// The recording that may be better or worse
+    /// Recording to compare with the baseline
     b: PathBuf,
     #[command(flatten)]
     loader: LoaderArg,
-    /// The loader of the second recording, if it is another one than of the first
+    /// Loader in B, if its name differs from the one in A [default: the value of --loader]
     #[arg(long, value_name = "LOADER")]
     other_loader: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// End with exit code 1 if B changed by more than this beside A, beyond chance: wait>+5% (of the time, 5 points more is waited),
-    /// throughput<-10%, wait_per_batch>+20%, work_per_batch>+20%. May be given several times
+    /// Exit with code 1 if B differs significantly from A by more than this rule allows (can be repeated)
+    ///
+    /// Rules: 'wait>+5%' (percentage points of the time), 'throughput<-10%', 'wait_per_batch>+20%', 'work_per_batch>+20%'. Quote them,
+    /// because a shell redirects at > and <.
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<ChangeRule>,
-    /// Write a test report to this file that CI systems read (JUnit's XML), with a test for each --fail-on
+    /// Write a JUnit XML file with one test per --fail-on rule
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[command(flatten)]
@@ -68,7 +70,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     });
     let checked: Vec<Checked> = checked.collect();
     if let Some(tests) = tests {
-        let name = say!("{} beside {}", args.b.display(), args.a.display());
+        let name = say!("{} compared with {}", args.b.display(), args.a.display());
         let seconds = comparison.b.survey.total().as_secs_f64();
         write(tests, &junit(&name, seconds, &checked, &comparison.text()))?;
     }

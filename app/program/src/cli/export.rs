@@ -8,40 +8,45 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::force::ForceArg;
-use super::pick::{open, which};
+use super::pick::{OnlyLoaderArg, open, which};
 use super::terminal::{complain, say};
 use loadscope_insight::format;
 use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};
 use loadscope_trace::{Past, plural};
 use loadscope_words::say;
 
-/// What to write where.
+/// The recording, and the format to export.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
+    /// Recording, folder of recordings, or trace of another tool
+    ///
+    /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
     file: PathBuf,
-    /// Only this loader, of several: its number, or words of its name: 4, "rank 2", train [default: all]
-    #[arg(long, value_name = "LOADER")]
-    loader: Option<String>,
-    /// As what
-    #[arg(long, value_enum)]
+    #[command(flatten)]
+    loader: OnlyLoaderArg,
+    /// Output format
+    #[arg(long, value_enum, value_name = "FORMAT")]
     to: To,
-    /// chrome: the file, compressed if its name ends in .gz. csv, parquet: a folder for batches, samples, gauges, waits, loaders and errors;
-    /// with a name that ends in .csv or .parquet, files beside each other (run.csv: run.batches.csv, run.samples.csv, …)
-    #[arg(long, short, value_name = "OUT")]
+    /// Output file or folder
+    ///
+    /// chrome writes one file, compressed if its name ends in .gz.
+    ///
+    /// csv and parquet write a folder of tables: batches, samples, gauges, waits, loaders and errors. If the name ends in .csv or .parquet,
+    /// they write files next to each other: run.batches.csv, run.samples.csv, …
+    #[arg(short, long, value_name = "FILE|FOLDER")]
     output: PathBuf,
     #[command(flatten)]
     force: ForceArg,
 }
 
-/// What a recording can be written as.
+/// The formats of an export.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum To {
-    /// A trace that ui.perfetto.dev opens
+    /// Trace for ui.perfetto.dev
     Chrome,
     /// Tables as text
     Csv,
-    /// Tables that DuckDB, Polars and pandas read fast
+    /// Tables for DuckDB, Polars and pandas
     Parquet,
 }
 
@@ -54,7 +59,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     refuse_export_onto(&args.file, kind, &args.output)?;
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
-    if let Some(text) = &args.loader {
+    if let Some(text) = &args.loader.loader {
         let id = which(&opened, text)?;
         runs.retain(|(one, _)| *one == id);
     }
@@ -77,7 +82,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     }
     if opened.cut {
         complain(say!(
-            "the recording is cut off in the middle; what is kept in full before the cut was exported"
+            "The recording is truncated. Everything before the cut was read."
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -87,8 +92,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
 fn past_is_missing(past: &Past) -> String {
     let total = past.total();
     say!(
-        "{} of the first {} were not exported: only sums per minute are kept of that time, and single waits, which \
-         `loadscope info` lists",
+        "{} of the first {} were not exported. The recording has only sums per minute for that time. `loadscope info` lists its long waits.",
         plural(total.batches, say!(n: "batch"), say!(n: "batches")),
         format::length(total.to - total.from)
     )

@@ -5,7 +5,9 @@ use loadscope_files::Existing;
 /// `--force`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ForceArg {
-    /// Replace the output if it exists; the old one stays until the new one is complete
+    /// Replace an existing output file
+    ///
+    /// The old file stays until the new one is complete.
     #[arg(long)]
     force: bool,
 }

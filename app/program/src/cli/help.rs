@@ -1,14 +1,22 @@
-//! The help of the command line in the language of the program. It stands in the comments of the arguments; what it is in other
-//! languages, in `words/help.zh.toml`.
+//! The help of the command line: the doc comments of the commands and their arguments. The first paragraph is for `-h`, all paragraphs
+//! are for `--help`. `words/help.zh.toml` translates them paragraph by paragraph.
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use loadscope_words::{Language, Text, language, look_up, say, table, text};
 
-/// All texts of the help, sorted by their English.
+use super::window::WINDOW;
+
+/// All paragraphs of the help, sorted by their English text.
 static HELP: &[(&str, Text)] = table!("help");
 
-/// What clap says by itself, in help and errors.
+/// Commands that open the window. The program without a command opens it too.
+const WITH_WINDOW: [&str; 4] = ["demo", "learn", "open", "watch"];
+
+/// Shared options without an effect in a command. They are accepted there, and hidden.
+const WITHOUT_EFFECT: [(&str, &str); 1] = [("order", "prefetch_factor")];
+
+/// Texts of clap's own, in help and errors.
 const FRAMES: [Text; 12] = [
     text!("Usage:"),
     text!("[default: "),
@@ -24,32 +32,62 @@ const FRAMES: [Text; 12] = [
     text!("a similar argument exists: "),
 ];
 
-/// The command line with its help in the language of the program.
-pub(super) fn spoken(mut command: Command) -> Command {
-    if language() == Language::En {
-        return command;
-    }
-    // What clap adds by itself is there from then on.
+/// The command line with the help of each command. Window options are accepted everywhere, and shown by commands that open the window.
+pub(super) fn shown(mut command: Command) -> Command {
+    // Building copies the global options and clap's own options into the commands.
     command.build();
-    translated(command)
+    let command = command.mut_subcommands(|sub| match WITH_WINDOW.contains(&sub.get_name()) {
+        true => sub,
+        false => without_window(sub),
+    });
+    let hidden = WITHOUT_EFFECT.into_iter();
+    hidden.fold(command, |command, (name, option)| {
+        command.mut_subcommand(name, |sub| sub.mut_arg(option, |found| found.hide(true)))
+    })
 }
 
-fn translated(command: Command) -> Command {
-    let (about, long) = (known(command.get_about()), known(command.get_long_about()));
-    let mut command = command.mut_args(argument).mut_subcommands(translated);
+fn without_window(command: Command) -> Command {
+    let hide = |argument: Arg| {
+        let hidden = argument.is_hide_set() || argument.get_help_heading() == Some(WINDOW);
+        argument.hide(hidden)
+    };
+    command.mut_args(hide).mut_subcommands(without_window)
+}
+
+/// The command line with its help in the language of the program.
+pub(super) fn translated(command: Command) -> Command {
+    match language() {
+        Language::En => command,
+        Language::Zh => in_language(command),
+    }
+}
+
+fn in_language(command: Command) -> Command {
+    let about = paragraphs(command.get_about());
+    let long_about = paragraphs(command.get_long_about());
+    let after = paragraphs(command.get_after_help());
+    let long_after = paragraphs(command.get_after_long_help());
+    let mut command = command.mut_args(argument).mut_subcommands(in_language);
     if let Some(about) = about {
         command = command.about(about);
     }
-    if let Some(long) = long {
-        command = command.long_about(long);
+    if let Some(about) = long_about {
+        command = command.long_about(about);
+    }
+    if let Some(after) = after {
+        command = command.after_help(after);
+    }
+    if let Some(after) = long_after {
+        command = command.after_long_help(after);
     }
     command.subcommand_help_heading(say!("Commands"))
 }
 
 fn argument(argument: Arg) -> Arg {
-    let (help, long) = (known(argument.get_help()), known(argument.get_long_help()));
+    let help = paragraphs(argument.get_help());
+    let long = paragraphs(argument.get_long_help());
     let heading = match (argument.get_help_heading(), argument.is_positional()) {
-        (Some(_), _) => None,
+        (Some(heading), _) => look_up(HELP, heading),
         (None, true) => Some(say!("Arguments")),
         (None, false) => Some(say!("Options")),
     };
@@ -66,11 +104,15 @@ fn argument(argument: Arg) -> Arg {
     }
 }
 
-fn known(text: Option<&StyledStr>) -> Option<&'static str> {
-    look_up(HELP, &text?.to_string())
+/// A text of the help with its paragraphs in the language of the program.
+fn paragraphs(text: Option<&StyledStr>) -> Option<String> {
+    let text = text?.to_string();
+    let translated = text.split("\n\n");
+    let translated = translated.map(|one| look_up(HELP, one).unwrap_or(one));
+    Some(translated.collect::<Vec<_>>().join("\n\n"))
 }
 
-/// What clap has written, with its own words and the meanings of values in the language of the program.
+/// A rendered help or error with clap's own texts and the meanings of values in the language of the program.
 pub(super) fn reworded(text: String) -> String {
     let frames = FRAMES.into_iter();
     let text = frames.fold(text, |text, frame| {
@@ -99,47 +141,4 @@ pub(super) fn reworded(text: String) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use clap::CommandFactory as _;
-
-    use super::*;
-    use crate::cli::Cli;
-
-    fn texts(command: &Command, into: &mut BTreeSet<String>) {
-        let mut add = |text: Option<&StyledStr>| {
-            into.extend(text.map(ToString::to_string).filter(|t| !t.is_empty()))
-        };
-        add(command.get_about());
-        add(command.get_long_about());
-        for argument in command.get_arguments() {
-            add(argument.get_help());
-            add(argument.get_long_help());
-            let values = argument.get_possible_values();
-            values.iter().for_each(|value| add(value.get_help()));
-        }
-        command.get_subcommands().for_each(|sub| texts(sub, into));
-    }
-
-    #[test]
-    fn every_text_of_the_help_is_in_the_catalog_and_no_other() {
-        let mut command = Cli::command();
-        command.build();
-        let mut wanted = BTreeSet::new();
-        texts(&command, &mut wanted);
-        let there: BTreeSet<String> = HELP.iter().map(|(key, _)| (*key).to_owned()).collect();
-        let missing: Vec<&String> = wanted.difference(&there).collect();
-        let unused: Vec<&String> = there.difference(&wanted).collect();
-        assert!(
-            missing.is_empty() && unused.is_empty(),
-            "missing: {missing:#?}\nunused: {unused:#?}"
-        );
-        assert!(wanted.len() > 100, "{}", wanted.len());
-    }
-
-    #[test]
-    fn the_table_is_sorted() {
-        assert!(HELP.is_sorted_by_key(|(key, _)| *key));
-    }
-}
+mod tests;

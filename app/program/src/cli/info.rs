@@ -19,9 +19,9 @@ mod several;
 
 use facts::{facts, messages};
 
-use super::pick::{LoaderArg, open, which};
+use super::pick::{OnlyLoaderArg, open, which};
 
-pub fn run(file: &Path, loader: &LoaderArg, json: bool) -> anyhow::Result<ExitCode> {
+pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<ExitCode> {
     let opened = open(file)?;
     let mut all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
     if let Some(text) = &loader.loader {
@@ -36,9 +36,7 @@ pub fn run(file: &Path, loader: &LoaderArg, json: bool) -> anyhow::Result<ExitCo
     };
     match (one, json) {
         (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
-        (Some(_), false) if all.is_empty() => {
-            say(say!("There is no DataLoader in this recording"))?
-        }
+        (Some(_), false) if all.is_empty() => say(say!("The recording contains no DataLoader"))?,
         (Some((_, run)), false) => print_text(run, opened.cut)?,
         (None, true) => say(&several::object(&all, &opened)?.to_string())?,
         (None, false) => say(several::text(&all, opened.cut)?.trim_end())?,
@@ -123,7 +121,7 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
         writeln!(
             out,
             "{}",
-            say!("The file is cut off in the middle; everything before the cut was read")
+            say!("The recording is truncated. Everything before the cut was read.")
         )?;
     }
     Ok(())

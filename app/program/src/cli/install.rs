@@ -8,10 +8,10 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use loadscope_words::say;
 
-/// Which Python.
+/// The Python environment.
 #[derive(Debug, Args)]
 pub struct InstallArgs {
-    /// The Python [default: the one beside this program, else python3]
+    /// Python interpreter [default: the one next to this program, or python3]
     #[arg(long, value_name = "PYTHON")]
     python: Option<PathBuf>,
 }
@@ -27,12 +27,12 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
         .status()
         .map_err(|e| {
             anyhow!(say!(
-                "cannot start {name}: {e}. Say which Python it is with --python"
+                "cannot start {name}: {e}. Choose another Python with --python."
             ))
         })?;
     if !asked.success() {
         bail!(say!(
-            "{name} has no package loadscope: call `{name} -m pip install loadscope` first"
+            "{name} has no package loadscope. Install the Loadscope wheel for this Python first."
         ));
     }
     let status = Command::new(&python)

@@ -10,10 +10,12 @@ use loadscope_words::say;
 use super::window::{self, WindowArgs};
 use crate::window::preview::{Learn, read_lesson};
 
-/// What is learned.
+/// The lesson to open.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LearnArgs {
-    /// The number of a lesson, or the file of a lesson that is being written: it is read again when it changes
+    /// Lesson number, or a lesson file to preview
+    ///
+    /// The preview is reloaded when the file changes.
     #[arg(value_name = "NUMBER|FILE")]
     what: Option<String>,
 }
@@ -31,7 +33,7 @@ fn what(text: Option<&str>) -> anyhow::Result<Learn> {
         let last = u32::try_from(LESSONS).unwrap_or(u32::MAX);
         if !(1..=last).contains(&number) {
             bail!(say!(
-                "there is no lesson {number}: lessons have the numbers 1 to {last}"
+                "lesson {number} does not exist (lessons: 1 to {last})"
             ));
         }
         return Ok(Learn::Lesson(number));

@@ -11,20 +11,25 @@ use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, ne
 
 /// How much of a recording is kept; without any of it, everything.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Recording limits")]
 pub struct LimitArgs {
-    /// Keep the end in full, at least so much of it as there is room for: 90s, 30m, 12h or 2d. Of what was before, sums per minute are
-    /// kept, and in full every long wait, error and warning and the slowest batches
+    /// Keep only the last TIME in full: 90s, 30m, 12h or 2d
+    ///
+    /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. If the recording
+    /// reaches its maximum size, less than TIME is kept.
     #[arg(long, value_name = "TIME", value_parser = time)]
     last: Option<Nanos>,
-    /// Let all files of the recording together never be larger than this: 200MB or 2GB; 1MB at least. What leaves is kept as with --last
-    /// [default: no limit; with --last 2GB]
+    /// Limit the size of the recording: 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
+    ///
+    /// The limit is for all files of the recording together. Older data is reduced as with --last.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
-    /// With --last or --max-size: keep waits of at least this length in full. Where there is no room for all, the shortest leave
-    /// [default: 100ms]
+    /// With --last or --max-size, keep waits of at least TIME in full [default: 100ms]
+    ///
+    /// If they do not all fit, the shortest are dropped.
     #[arg(long, value_name = "TIME", value_parser = time)]
     long_wait: Option<Nanos>,
-    /// With --last or --max-size: keep so many of the slowest batches in full, at most 10,000 [default: 100]
+    /// With --last or --max-size, keep the N slowest batches in full, at most 10,000 [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000))]
     keep_slowest: Option<u32>,
 }
@@ -143,7 +148,7 @@ const LEAST_MEMORY: u64 = 100_000_000;
 pub fn memory(text: &str) -> Result<u64, String> {
     match size(text)? {
         size if size < LEAST_MEMORY => Err(say!(
-            "{text} is too little for a live run; it needs {} at least",
+            "{text} is too small for a live run, the minimum is {}",
             bytes(LEAST_MEMORY as f64)
         )),
         size => Ok(size),
@@ -160,7 +165,7 @@ fn size(text: &str) -> Result<u64, String> {
     };
     match found as u64 {
         size if size < Limits::LEAST_SIZE => Err(say!(
-            "{text} is too little for a recording; it needs {} at least",
+            "{text} is too small for a recording, the minimum is {}",
             bytes(Limits::LEAST_SIZE as f64)
         )),
         size => Ok(size),

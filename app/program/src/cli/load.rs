@@ -14,7 +14,7 @@ use loadscope_files::{read_text, refuse_input};
 use loadscope_trace::{Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, plural};
 use loadscope_words::say;
 
-use super::arguments::{LoaderArgs, set};
+use super::arguments::{LOADER, LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
 use super::force::ForceArg;
 use super::limits::LimitArgs;
@@ -25,46 +25,71 @@ use loadscope_plan::limits;
 use loadscope_session::{self as session, Record, Selection, Session, Update};
 use progress::Progress;
 
-/// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default. A run has at most
-/// 20,000,000 batches in all epochs, or as many as there is memory for.
+/// Options of a run, named as in PyTorch. The TOML file, and then PyTorch's defaults, fill in the rest. A run has at most 20,000,000
+/// batches in all epochs, fewer if memory is short.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// digits, folder:PATH, tokens:PATH; data as people have them: voc:DIR, coco:IMAGES,ANNOTATIONS, sql:URL,query=…, csv:FILE, parquet:FILES, arrow:DIR, jsonl:FILE, npy:FILE, npz:FILE, safetensors:FILE, webdataset:SHARDS, tar:FILE, lmdb:DIR, audio:DIR, text:FILE, with options behind commas (DATASETS.md lists them); or made up: synthetic[:key=value,…] or stream[:key=value,…] (keys: len of at most 1,000,000,000, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
-    #[arg(long)]
+    /// Dataset: digits, folder:PATH, csv:FILE, synthetic, … [default: digits]
+    ///
+    /// Values:
+    ///   digits, folder:PATH, tokens:PATH
+    ///   voc:DIR, coco:IMAGES,ANNOTATIONS, webdataset:SHARDS, tar:FILE, lmdb:DIR, audio:DIR
+    ///   csv:FILE, jsonl:FILE, parquet:FILES, arrow:DIR, text:FILE, sql:URL,query=…
+    ///   npy:FILE, npz:FILE, safetensors:FILE
+    ///   synthetic[:key=value,…], stream[:key=value,…]
+    ///
+    /// Options of a format follow after commas. docs/DATASETS.md lists them.
+    ///
+    /// Keys of synthetic and stream: len (at most 1,000,000,000), cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape.
+    #[arg(long, value_name = "DATASET", verbatim_doc_comment)]
     dataset: Option<String>,
-    /// Side of the square to which the pictures of a folder are resized, 1 to 4,096 [default: 224]
+    /// Side of the square to which images of a folder are resized, 1 to 4,096 [default: 224]
     #[arg(long, value_name = "PIXELS")]
     image_size: Option<u32>,
-    /// Time and faults added to the samples on purpose, in the words of synthetic: cost_ms=10,tail=0.01:40
+    /// Artificial delays and faults, such as cost_ms=10,tail=0.01:40
+    ///
+    /// The keys are those of synthetic datasets.
     #[arg(long, value_name = "KEY=VALUE,…")]
     extra_cost: Option<String>,
     #[command(flatten)]
     loader: LoaderArgs,
-    /// How samples become a batch: default (PyTorch's default_collate), list (each field as a list), pad[:VALUE] or concat (values and offsets) [default: list for voc and coco, pad for text and audio, else default]
-    #[arg(long, value_name = "FUNCTION", value_parser = collate)]
+    /// Function that makes a batch of samples: default, list, pad[:VALUE] or concat
+    ///
+    /// default is PyTorch's default_collate, list keeps each field as a list, pad fills up with VALUE, and concat makes values and offsets.
+    ///
+    /// Without the option: list for voc and coco, pad for text and audio, default for other datasets.
+    #[arg(long, value_name = "FUNCTION", value_parser = collate, help_heading = LOADER)]
     collate: Option<Collate>,
-    /// false: hand batches out as they arrive [default: true]
-    #[arg(long, value_name = "BOOL")]
+    /// Yield batches in order [default: true]
+    ///
+    /// With false, batches are yielded in order of arrival.
+    #[arg(long, value_name = "BOOL", help_heading = LOADER)]
     in_order: Option<bool>,
     /// Copy batches to page-locked memory
-    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "on", help_heading = LOADER)]
     pin_memory: Option<PinArg>,
-    /// The longest wait for a worker, 0 (no limit) to 1,000,000,000 seconds [default: 0]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    /// Timeout for a batch from a worker, in seconds, or 0 for none [default: 0]
+    ///
+    /// At most 1,000,000,000 seconds.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = LOADER)]
     timeout: Option<f64>,
-    /// How Python would start its processes (fork, spawn, forkserver); without effect, workers are threads here
-    #[arg(long, value_name = "METHOD")]
+    /// Start method of Python's processes, without effect here: workers are threads
+    ///
+    /// fork, spawn or forkserver.
+    #[arg(long, value_name = "METHOD", hide_short_help = true, help_heading = LOADER)]
     multiprocessing_context: Option<String>,
-    /// How long the simulated training step takes, 0 to 3,600,000 ms [default: 0]
+    /// Duration of the simulated training step, 0 to 3,600,000 ms [default: 0]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     step_ms: Option<f64>,
-    /// What to do when a sample fails [default: stop]
-    #[arg(long, value_enum)]
+    /// Action when a sample fails [default: stop]
+    #[arg(long, value_enum, value_name = "ACTION")]
     on_error: Option<OnErrorArg>,
-    /// Read options from this TOML file of at most 1 MB; arguments given here win
+    /// Read options from a TOML file, at most 1 MB
+    ///
+    /// Options on the command line take precedence.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Write the recording to this file (.jsonl or .jsonl.zst)
+    /// Record the run to this file, .jsonl or .jsonl.zst
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     #[command(flatten)]
@@ -151,13 +176,13 @@ fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
         let place = path.display();
         let whole = e.to_string();
         if whole.len() <= MOST_QUOTED {
-            return anyhow::anyhow!(say!("the options in {place} are not understood: {whole}"));
+            return anyhow::anyhow!(say!("invalid options in {place}: {whole}"));
         }
         // It quotes the line, which may be any length.
         let before = e.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
         anyhow::anyhow!(say!(
-            "line {line} of the options in {place} is not understood: {}",
+            "invalid options in {place}, line {line}: {}",
             e.message()
         ))
     })
@@ -209,7 +234,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         );
         complain(match &args.record {
             Some(path) => say!(
-                "Interrupted after {batches}; everything up to there is in {}",
+                "Interrupted after {batches}, recorded in {}",
                 path.display()
             ),
             None => say!("Interrupted after {batches}"),

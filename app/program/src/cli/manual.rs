@@ -14,14 +14,14 @@ use super::terminal::print;
 /// A shell.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell that completes them
+    /// Shell
     shell: Shell,
 }
 
-/// Where man pages go.
+/// The folder for the man pages.
 #[derive(Debug, Args)]
 pub struct ManualArgs {
-    /// A folder that exists
+    /// Existing folder
     folder: PathBuf,
 }
 

@@ -22,23 +22,31 @@ pub struct OrderArgs {
     /// Number of samples, at most 1,000,000,000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = len)]
     len: Option<u64>,
-    /// A dataset, of which only the length is looked at: digits, folder:PATH, tokens:PATH, voc:DIR, coco:IMAGES,ANNOTATIONS, csv:FILE …, synthetic:…, stream:…
-    #[arg(long)]
+    /// Dataset, of which only the length is used
+    ///
+    /// Takes the same values as `loadscope run --dataset`.
+    #[arg(long, value_name = "DATASET")]
     dataset: Option<String>,
-    /// The samples are a stream (IterableDataset). whole: every worker yields all of it; strided: worker k yields every W-th sample
-    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "whole", requires = "len")]
+    /// Treat the dataset as iterable-style (IterableDataset)
+    ///
+    /// Without MODE: whole.
+    #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "whole", requires = "len")]
     iterable: Option<Stream>,
     #[command(flatten)]
     loader: LoaderArgs,
-    /// Print one JSON object: len, epochs, workers, seeds
+    /// Print one JSON object
+    ///
+    /// Its keys: len, epochs, workers, seeds.
     #[arg(long)]
     json: bool,
 }
 
-/// How workers share a stream.
+/// How workers share an iterable-style dataset.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Stream {
+    /// Every worker yields all samples
     Whole,
+    /// Worker k of W yields every W-th sample
     Strided,
 }
 
@@ -71,7 +79,7 @@ pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
     let mut orders = Orders::of(&options, &samples)?;
     if let Some(seed) = fresh {
         complain(say!(
-            "no seed given: using --global-seed {seed}; pass it to reproduce this order"
+            "no seed given, so each run has another order. Pass --global-seed {seed} to reproduce this one."
         ));
     }
     say_as_made(|out| match args.json {

@@ -14,7 +14,19 @@ use loadscope_session::{self as session, Opened, refusal};
 /// `--loader`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoaderArg {
-    /// The loader to look at, of several: its number, or words of its name: 4, "rank 2", train [default: the one that was waited for longest]
+    /// Loader to analyze, by number or part of its name [default: the one training waited for longest]
+    ///
+    /// Examples: 4, "rank 2", train.
+    #[arg(long, value_name = "LOADER")]
+    pub loader: Option<String>,
+}
+
+/// `--loader` of commands that take all loaders by default.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OnlyLoaderArg {
+    /// Only this loader, by number or part of its name [default: all]
+    ///
+    /// Examples: 4, "rank 2", train.
     #[arg(long, value_name = "LOADER")]
     pub loader: Option<String>,
 }

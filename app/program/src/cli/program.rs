@@ -28,7 +28,7 @@ use loadscope_session::{
 /// A program and how it is recorded.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// Write the recording to this file (.jsonl or .jsonl.zst) [default: run.jsonl.zst, or the next number that is free]
+    /// Output file, .jsonl or .jsonl.zst [default: run.jsonl.zst, then run-2.jsonl.zst, …]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -51,20 +51,25 @@ pub struct WatchArgs {
 /// A program to be watched.
 #[derive(Debug, Args)]
 pub struct ProgramArgs {
-    /// Keep what is in a batch, about once a second: up to so many small pictures and waveforms, and the first numbers and texts
-    /// of each field; 64 at most
+    /// About once per second, keep up to N images and waveforms of a batch, at most 64
+    ///
+    /// The first numbers and texts of each field are kept too.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
-    /// Set an argument of DataLoader where the program makes one, in place of its own: num_workers=8, prefetch_factor=4,
-    /// persistent_workers=true, pin_memory=true, in_order=false, multiprocessing_context=spawn. What the program has stays as it is where a
-    /// loader could not be made like that. The program's files are not touched
+    /// Override a DataLoader argument, such as num_workers=8 (can be repeated)
+    ///
+    /// Arguments: num_workers, prefetch_factor, persistent_workers, pin_memory, in_order, multiprocessing_context. A loader that would
+    /// reject the value keeps its own. Your files are not changed.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The loader that --set is about, by the line that makes it: train.py:42, or train.py [default: all]
-    #[arg(long, value_name = "LINE", requires = "set")]
+    /// Apply --set only to loaders created in this file or line [default: all]
+    ///
+    /// Examples: train.py, train.py:42.
+    #[arg(long, value_name = "FILE[:LINE]", requires = "set")]
     loader: Option<String>,
-    /// Start the program on this host, through your own ssh: HOST, USER@HOST, or HOST:FOLDER to start it in a folder. Nothing is
-    /// installed there. LOADSCOPE_SSH names another ssh, with arguments
+    /// Run the program on another host over ssh
+    ///
+    /// HOST, USER@HOST or HOST:FOLDER. Loadscope installs nothing there. The variable LOADSCOPE_SSH sets the ssh command.
     #[cfg(unix)]
     #[arg(long, value_name = "HOST[:FOLDER]")]
     ssh: Option<Remote>,
@@ -72,7 +77,7 @@ pub struct ProgramArgs {
     select: SelectArgs,
     #[command(flatten)]
     web: WebArgs,
-    /// The program and its arguments: python train.py --epochs 3
+    /// Program and its arguments, such as python train.py --epochs 3
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -132,13 +137,15 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let selection = args.program.select.selection();
     let existing = args.force.existing();
     let created = (args.limits).create(output, existing, default_names(), &selection);
-    let file = created.context(say!("The program was not started: it cannot be recorded"))?;
+    let file = created.context(say!(
+        "program not started, because the recording cannot be written"
+    ))?;
     let path = file.path().to_owned();
     let mut shown = match Shown::begin(&args.program.web, name_of(&path), &selection) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
-            return Err(e.context(say!("The program was not started")));
+            return Err(e.context(say!("program not started")));
         }
     };
     take_signals();
@@ -154,7 +161,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Ok(session) => session,
         // The program runs already and goes on.
         Err(e) => {
-            complain(say!("{e}. The program is not recorded"));
+            complain(say!("the program is not recorded: {e}"));
             return end_as(watched.wait());
         }
     };
@@ -166,14 +173,14 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     if seen.loaders > 0 && !seen.was_set && !request.overrides.is_empty() {
         complain(match &request.set {
             Some(line) => say!(
-                "--set changed nothing: no loader is made in {line}. `loadscope info {}` names the lines",
+                "--set changed nothing, because no loader is created in {line}. `loadscope info {}` lists the lines.",
                 path.display()
             ),
-            None => say!("--set changed nothing: the loaders have these arguments already, or cannot have them").to_owned(),
+            None => say!("--set changed nothing: the loaders already have these arguments, or cannot take them").to_owned(),
         });
     }
     match complaint {
-        Some(text) => complain(say!("{text}. Nothing was written")),
+        Some(text) => complain(say!("nothing was written: {text}")),
         None => complain(seen.sentence(&path)),
     }
     end_as(end)
@@ -188,7 +195,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     let args = &args.program;
     let request = args.request()?;
     let shown = Shown::begin(&args.web, None, &extent.selection);
-    let shown = shown.context(say!("The program was not started"))?;
+    let shown = shown.context(say!("program not started"))?;
     take_signals();
     let watched = match args.start(&request) {
         Ok(watched) => watched,
@@ -207,7 +214,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
             record_in_journal(&watched, extent, None);
         }
     } else if !watched.has_ended() {
-        complain(say!("the window is closed; the program goes on"));
+        complain(say!("the window is closed, and the program continues"));
     }
     end_as(watched.wait())
 }
@@ -295,7 +302,7 @@ impl Seen {
             // Why, and where the rest is, was the message before.
             true => say!("{loaders}, {batches}, not all of them recorded"),
             false => say!(
-                "{loaders}, {batches} in {}. What they waited for: loadscope report {}",
+                "{loaders}, {batches} in {}. To see why training waited, run `loadscope report {}`.",
                 path.display(),
                 word(path)
             ),

@@ -19,13 +19,15 @@ use super::force::ForceArg;
 use super::terminal::{complain, say};
 use loadscope_session::look;
 
-/// What to repair.
+/// The damaged recording, and the output.
 #[derive(Debug, Args)]
 pub struct RepairArgs {
-    /// A recording (.jsonl or .jsonl.zst); it stays as it is
+    /// Damaged recording, .jsonl or .jsonl.zst
+    ///
+    /// This file is not changed.
     file: PathBuf,
-    /// Write the sound lines to this file (.jsonl or .jsonl.zst) [default: NAME.repaired.jsonl.zst beside the recording]
-    #[arg(long, short, value_name = "OUT")]
+    /// Output file, .jsonl or .jsonl.zst [default: NAME.repaired.jsonl.zst next to the recording]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
@@ -39,7 +41,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     let input = open_regular(path)?;
     if is_being_written(path) {
         bail!(say!(
-            "{} is being recorded. Wait until the recording has ended",
+            "{} is being recorded. Wait until the recording has ended.",
             path.display()
         ));
     }
@@ -47,7 +49,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
         && let Some(folder) = reader.parts()
     {
         bail!(say!(
-            "{} stands in parts, each of which is repaired by itself: `loadscope repair {folder}/NUMBER.jsonl.zst`",
+            "{} consists of several files. Repair each one: `loadscope repair {folder}/NUMBER.jsonl.zst`.",
             path.display()
         ));
     }
@@ -56,7 +58,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     let damage = read(path, &input, |_| Ok(()))?;
     if damage.is_none() {
         let text = say!(
-            "{} is sound: {} and nothing lost. Nothing was written",
+            "{} is intact: {}, nothing lost. No file was written.",
             path.display(),
             plural(damage.kept, say!(n: "event"), say!(n: "events"))
         );
@@ -161,59 +163,59 @@ fn object(output: Option<&Path>, damage: &Damage) -> Value {
 
 /// The same for people.
 fn said(path: &Path, output: &Path, damage: &Damage) -> String {
-    let mut text = say!("{} is damaged. {}", path.display(), lost(damage));
+    let mut text = say!("{} is damaged", path.display());
     let mut add = |line: String| _ = write!(text, "\n{line}");
+    add(lost(damage));
+    if damage.bytes > 0 {
+        add(say!(
+            "Damaged: {} of {}",
+            plural(damage.bytes, say!(n: "byte"), say!(n: "bytes")),
+            match damage.packed {
+                true => say!("compressed data"),
+                false => say!("the file"),
+            }
+        ));
+    }
     damage.gaps.iter().for_each(|gap| add(place(gap)));
     if damage.more_gaps > 0 {
         add(say!(
-            "  and {} more",
-            plural(damage.more_gaps, say!(n: "place"), say!(n: "places"))
+            "  and {}",
+            plural(
+                damage.more_gaps,
+                say!(n: "more place"),
+                say!(n: "more places")
+            )
         ));
     }
     if damage.header_replaced {
-        add(say!("Its header is lost; a new one takes its place").to_owned());
+        add(say!("The header is lost. A new one replaces it.").to_owned());
     }
     if damage.cut {
-        add(say!("It is cut off at its end").to_owned());
+        add(say!("The recording is truncated. Everything before the cut was read.").to_owned());
     }
     if damage.unconfirmed > 0 {
         add(say!(
-            "{} of those kept come from damaged data that no checksum confirms: they may differ from what was recorded",
+            "{} have no valid checksum and may differ from the original",
             plural(damage.unconfirmed, say!(n: "event"), say!(n: "events"))
         ));
     }
     add(say!(
-        "{} kept in {}",
-        match damage.kept {
-            1 => say!("1 event is").to_owned(),
-            more => say!("{} events are", count(more)),
-        },
+        "Wrote {} to {}",
+        plural(damage.kept, say!(n: "event"), say!(n: "events")),
         output.display()
     ));
     text
 }
 
-/// `2 lines are lost, in 95 bytes of the file:`
+/// `2 lines are lost`
 fn lost(damage: &Damage) -> String {
-    let lines = match (damage.lost, damage.lost_is_at_least) {
+    match (damage.lost, damage.lost_is_at_least) {
         (0, true) => say!("An unknown number of lines is lost").to_owned(),
         (0, false) => say!("No line is lost").to_owned(),
         (1, true) => say!("At least 1 line is lost").to_owned(),
         (1, false) => say!("1 line is lost").to_owned(),
         (more, true) => say!("At least {} lines are lost", count(more)),
         (more, false) => say!("{} lines are lost", count(more)),
-    };
-    match damage.bytes {
-        0 => lines,
-        bytes => say!(
-            "{lines}; {} of {}{}",
-            plural(bytes, say!(n: "byte"), say!(n: "bytes")),
-            match damage.packed {
-                true => say!("compressed data are damaged"),
-                false => say!("the file are damaged"),
-            },
-            if damage.gaps.is_empty() { "" } else { ":" }
-        ),
     }
 }
 
@@ -285,12 +287,14 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "a.jsonl is damaged. 1,002 lines are lost; 10,093 bytes of the file are damaged:",
+                "a.jsonl is damaged",
+                "1,002 lines are lost",
+                "Damaged: 10,093 bytes of the file",
                 "  lines 4–1,005 · bytes 129–10,221 · between 1.50\u{2009}s and 2.50\u{2009}s",
                 "  byte 3",
-                "  and 1 place more",
-                "It is cut off at its end",
-                "7 events are kept in b.jsonl",
+                "  and 1 more place",
+                "The recording is truncated. Everything before the cut was read.",
+                "Wrote 7 events to b.jsonl",
             ]
         );
     }

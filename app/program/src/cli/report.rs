@@ -17,29 +17,33 @@ use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, markdown, text};
 use loadscope_session::datasets;
 
-/// What to say about which recording.
+/// The recording, and the form of the report.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
+    /// Recording, folder of recordings, or trace of another tool
+    ///
+    /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
     file: PathBuf,
     #[command(flatten)]
     loader: LoaderArg,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print it as Markdown, for summaries of CI and comments in code review
+    /// Print Markdown, for CI summaries and review comments
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Write a test report to this file that CI systems read (JUnit's XML), with a test for each --fail-on
+    /// Write a JUnit XML file with one test per --fail-on rule
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Write the report to this file, as one page with pictures
+    /// Write the report as one HTML page with charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
-    /// End with exit code 1 if the rule is broken: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0, memory>8GB.
-    /// May be given several times
+    /// Exit with code 1 if this rule is violated, such as 'wait>10%' (can be repeated)
+    ///
+    /// Rules: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
+    /// shell redirects at > and <.
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<Rule>,
 }
@@ -92,7 +96,7 @@ pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;
     for why in broken {
-        complain(say!("broken: {why}"));
+        complain(say!("violated: {why}"));
         code = ExitCode::from(1);
     }
     code

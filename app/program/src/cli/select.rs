@@ -9,10 +9,12 @@ use loadscope_words::say;
 /// Which batches are recorded; without any of it, all.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SelectArgs {
-    /// Leave out the first batches of each loader: the program warms up, and its caches are filled
+    /// Skip the first N batches of each loader, while caches fill
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip_first: u64,
-    /// Record only these epochs of each loader, counted from 0: 2, 2-5 or 0,10,20. May be given several times
+    /// Record only these epochs of each loader, counted from 0 (can be repeated)
+    ///
+    /// Examples: 2, 2-5, 0,10,20.
     #[arg(long, value_name = "EPOCHS", value_delimiter = ',', value_parser = epochs)]
     epochs: Vec<RangeInclusive<u32>>,
 }

@@ -18,15 +18,15 @@ use crate::page::{About, page};
 /// A page with a longer recording is too much for a browser, bytes.
 const MOST: usize = 250_000_000;
 
-/// What is shared.
+/// The recording, and the page to write.
 #[derive(Debug, Args)]
 pub struct ShareArgs {
-    /// A recording (.jsonl or .jsonl.zst), or a trace of torch.profiler
+    /// Recording, or trace of torch.profiler
     file: PathBuf,
-    /// Write the page to this file [default: the name of the recording with .html]
+    /// Output file [default: the name of the recording, with .html]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave out the contents of batches: pictures, waveforms, numbers and texts
+    /// Leave out the contents of batches: images, waveforms, numbers and texts
     #[arg(long)]
     no_contents: bool,
     #[command(flatten)]
@@ -46,12 +46,12 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     let recording = recording(&args.file, !args.no_contents)?;
     if recording.bytes.len() > MOST {
         bail!(say!(
-            "{} has {} compressed, too much for one page. `loadscope view` shows it in a browser{}",
+            "{} has {} compressed, too much for one page. Use `loadscope view`{}.",
             args.file.display(),
             bytes(recording.bytes.len() as f64),
             match args.no_contents {
                 true => "",
-                false => say!(", and --no-contents leaves the contents of batches out"),
+                false => say!(" or leave out the contents of batches with --no-contents"),
             }
         ));
     }
@@ -73,14 +73,14 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     if file.is_dir() {
         bail!(say!(
-            "{} is a folder. A page shows one recording: name one of those in it",
+            "{} is a folder. Choose one of the recordings in it.",
             file.display()
         ));
     }
     let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
     if packed.cut {
         complain(say!(
-            "the recording is cut off in the middle; the page shows everything before the cut"
+            "The recording is truncated. Everything before the cut was read."
         ));
     }
     Ok(packed)

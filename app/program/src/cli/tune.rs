@@ -25,43 +25,50 @@ const MOST_NAMES: u32 = 10_000;
 /// The exit code after Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// What to try.
+/// The program, and the settings to try.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The program runs once as it is and then with other arguments, again and again from its beginning, and each run is ended once its loader \
-has yielded enough: the next call of next() raises SystemExit, so that what the program has in `finally` and `with` is done. Its files \
-are not touched, and its output goes into FOLDER. But what it writes itself (checkpoints, logs, tables), it writes in every run: give it \
-another place for that, as --output-dir /tmp/try or WANDB_MODE=offline, where it would harm.
+#[command(after_long_help = "\
+How a run ends: after enough batches, next() raises SystemExit, so `finally` and `with` blocks run.
 
-With another num_workers, workers draw other random numbers: random augmentations come out differently. Which samples are in which batch \
-stays.
+Side effects: your files are not changed. But the program writes its checkpoints, logs and uploads in every run. Redirect them \
+(--output-dir /tmp/try) or turn them off (WANDB_MODE=offline).
 
-Ends with 0 if it could compare, with the program's own code if that fails by itself, and with 130 after Ctrl-C.")]
+Random numbers: another num_workers changes random augmentations. Each batch keeps its samples.
+
+Exit code: 0 if runs were compared, the program's own code if the unchanged program fails, 130 after Ctrl-C.")]
 pub struct TuneArgs {
-    /// End each run after so many batches of the loader, or so long after the first of them: 200, 30s or 5m
+    /// Stop each run after this many batches or this long: 200, 30s or 5m
+    ///
+    /// A time counts from the first batch.
     #[arg(long, value_name = "BATCHES|TIME", default_value = "200")]
     stop_after: StopAfter,
-    /// Settings that are tried at most; the program as it is is run again after every three of them
+    /// Maximum number of settings to try, at most 64
+    ///
+    /// The unchanged program is repeated after every three settings.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
     tries: u16,
-    /// Try these arguments, and no others: num_workers=4,prefetch_factor=4. Once for each setting
+    /// Try only this setting, such as num_workers=4,prefetch_factor=4 (can be repeated)
     #[arg(long = "try", value_name = "KEY=VALUE,…", value_parser = overrides)]
     asked: Vec<Overrides>,
-    /// The loader to tune: the line that makes it (train.py:42), its number, or words of its name [default: the one that is waited
-    /// for longest]
+    /// Loader to tune, by line, number or part of its name [default: the one training waits for longest]
+    ///
+    /// Examples: train.py:42, 4, "rank 2".
     #[arg(long, value_name = "LOADER")]
     loader: Option<String>,
-    /// Set the arguments of all loaders, not only of the one that is measured
+    /// Apply the settings to all loaders, not only to the measured one
     #[arg(long)]
     all: bool,
-    /// Put the recordings and the program's output into this folder, which is new or empty [default: tune, or the next number that
-    /// is free]
+    /// Output folder, new or empty [default: tune, then tune-2, …]
+    ///
+    /// Contains the recordings and the output of the program.
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Print one JSON object: runs, noise, recommended, verdict
+    /// Print one JSON object
+    ///
+    /// Its keys: runs, noise, recommended, verdict.
     #[arg(long)]
     json: bool,
-    /// The program and its arguments: python train.py --epochs 1
+    /// Program and its arguments, such as python train.py --epochs 3
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -93,7 +100,7 @@ impl FromStr for StopAfter {
 }
 
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let folder = folder(args).context(say!("The program was not started"))?;
+    let folder = folder(args).context(say!("program not started"))?;
     let job = Job {
         command: args.command.clone(),
         started_in: None,
@@ -127,7 +134,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     }
     if tuned.interrupted {
         complain(say!(
-            "interrupted: the program has ended, and what was recorded stays"
+            "interrupted: the program has ended, and its recordings are kept"
         ));
         return Ok(ExitCode::from(signals.code().unwrap_or(INTERRUPTED)));
     }

@@ -24,7 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Where the server listens.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PortArg {
-    /// Listen on this port of this host [default: 7777, or any that is free]. From elsewhere: ssh -L 7777:localhost:7777 HOST
+    /// Port to listen on [default: 7777, or any free port]
+    ///
+    /// From another host, forward the port: ssh -L 7777:localhost:7777 HOST
     #[arg(long, value_name = "N")]
     port: Option<u16>,
 }
@@ -32,18 +34,22 @@ pub struct PortArg {
 /// Whether a program is shown in a browser.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WebArgs {
-    /// Show it in a browser: prints a link, which works on this host alone
+    /// Show the run in a browser
+    ///
+    /// Prints a link that works on this host only.
     #[arg(long)]
     pub web: bool,
-    /// Listen on this port of this host [default: 7777, or any that is free]. From elsewhere: ssh -L 7777:localhost:7777 HOST
+    /// Port to listen on [default: 7777, or any free port]
+    ///
+    /// From another host, forward the port: ssh -L 7777:localhost:7777 HOST
     #[arg(long, value_name = "N", requires = "web")]
     port: Option<u16>,
 }
 
-/// What is looked at.
+/// The recording to show, and the port.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// A recording (.jsonl or .jsonl.zst), or a trace of torch.profiler
+    /// Recording, or trace of torch.profiler
     file: PathBuf,
     #[command(flatten)]
     port: PortArg,
@@ -66,7 +72,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     };
     let server = start(site, args.port.port)?;
     say(&server.link())?;
-    complain(say!("Ctrl+C ends it"));
+    complain(say!("Press Ctrl+C to stop"));
     loop {
         sleep(Duration::from_secs(3600));
     }
@@ -74,7 +80,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
 
 fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
     Server::start(site, port).with_context(|| match port {
-        Some(port) => say!("cannot listen on port {port}: choose another one with --port"),
+        Some(port) => say!("cannot listen on port {port}, choose another one with --port"),
         None => say!("cannot listen on any port of this host").to_owned(),
     })
 }
@@ -130,8 +136,8 @@ impl Shown {
             ..About::default()
         };
         let page = page(&about, &[])?.into_bytes();
-        let (spool, writer) =
-            Spool::new(selection).context(say!("there is no place for what is shown live"))?;
+        let (spool, writer) = Spool::new(selection)
+            .context(say!("cannot create the temporary file of the live view"))?;
         let data = Data::Growing(spool);
         let site = Site {
             page,
@@ -158,7 +164,7 @@ impl Shown {
         self.writer.end(why.unwrap_or_default());
         if waits_for_one && self.server.viewers_ever() == 0 {
             complain(say!(
-                "the program has ended. {} shows it until it was opened once, or until Ctrl+C",
+                "the program has ended. Open {} once to see the run, or press Ctrl+C.",
                 self.server.link()
             ));
             while self.server.viewers_ever() == 0 {

@@ -22,26 +22,30 @@ use loadscope_plan::limits;
 /// More settings than this are hardly meant.
 const MOST_SETTINGS: usize = 10_000;
 
-/// What to forecast.
+/// The recording, and the settings to forecast.
 #[derive(Debug, Args)]
 pub struct WhatIfArgs {
-    /// A recording (.jsonl or .jsonl.zst), or a folder of them
+    /// Recording or folder of recordings
     file: PathBuf,
     #[command(flatten)]
     loader: LoaderArg,
-    /// Numbers of workers, at most 1,024: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many
-    /// as it takes]. At most 10,000 settings are forecast
+    /// Numbers of workers to forecast, at most 1,024: 4, 0..8 or 1,2,4 [default: 0..8 and more if useful]
+    ///
+    /// At most 10,000 settings are forecast.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = workers)]
     workers: Option<Range>,
-    /// Values of prefetch_factor, at most 10,000 [default: 1..4, and the one that was recorded]
+    /// Values of prefetch_factor to forecast, at most 10,000: 2, 1..4 or 2,8 [default: 1..4 and the recorded one]
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = prefetch)]
     prefetch: Option<Range>,
-    /// Something else that is to be different in all of them: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores,
-    /// cache=0.8 (share of the samples), faster=decode:2 (a named stage), trainer_cpu=0.5 (share of a step); num_workers and
-    /// prefetch_factor take the place of the ranges
+    /// Change another setting in every forecast, such as in_order=false (can be repeated)
+    ///
+    /// Settings: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores, cache=0.8 (share of samples), faster=decode:2 (a
+    /// named stage), trainer_cpu=0.5 (share of a step). num_workers and prefetch_factor replace the ranges.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print one JSON object: configurations, recorded, best, cheapest, headroom
+    /// Print one JSON object
+    ///
+    /// Its keys: configurations, recorded, best, cheapest, headroom and others.
     #[arg(long)]
     json: bool,
 }
@@ -75,8 +79,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let count = workers.len().saturating_mul(prefetch.len());
     if count > MOST_SETTINGS {
         bail!(say!(
-            "{} numbers of workers and {} prefetch factors are {} settings, but at most {} are forecast; choose \
-             smaller ranges",
+            "{} numbers of workers and {} prefetch factors make {} settings, but at most {} are forecast. Choose smaller ranges.",
             format::count(workers.len() as u64),
             format::count(prefetch.len() as u64),
             format::count(count as u64),
@@ -90,10 +93,10 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         settings.retain(|s| recorded.headroom(s).is_ok());
     }
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
-        bail!(say!("the forecast was given up"));
+        bail!(say!("the forecast was stopped"));
     };
     let Some(prospects) = recorded.prospects(&|_| true)? else {
-        bail!(say!("the forecast was given up"));
+        bail!(say!("the forecast was stopped"));
     };
     let answer = Answer {
         recorded: &recorded,
@@ -174,7 +177,7 @@ impl Answer<'_> {
             out,
             "{}",
             say!(
-                "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
+                "\nRecorded: {}, {} of it waiting\nForecast for the same settings: {}",
                 self.recorded.time(),
                 self.recorded.waited(),
                 self.outlook.recorded.time
@@ -198,10 +201,14 @@ impl Answer<'_> {
     /// What is expected of all settings.
     fn forecasts(&self, out: &mut String) -> std::fmt::Result {
         let ideal = self.outlook.headroom;
-        writeln!(out, "{}", say!("With an ideal loader it would be {ideal}"))?;
+        writeln!(
+            out,
+            "{}",
+            say!("With an ideal loader the run would take {ideal}")
+        )?;
         let changes = self.base.differences(&self.recorded.setting());
         if !changes.is_empty() {
-            writeln!(out, "{}", say!("All of these with {}", changes.join(", ")))?;
+            writeln!(out, "{}", say!("All forecasts use {}", changes.join(", ")))?;
         }
         writeln!(out)?;
         self.table(out)
@@ -217,11 +224,11 @@ impl Answer<'_> {
         if saved < 0.02 {
             return match took < self.recorded.time() {
                 true => say!(
-                    "None of these settings is faster by 2\u{2009}% or more than is forecast for the recorded ones ({took})"
+                    "No setting is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
                 ),
-                false => say!(
-                    "None of these settings is faster than what was recorded ({took}) by 2\u{2009}% or more"
-                ),
+                false => {
+                    say!("No setting is at least 2\u{2009}% faster than the recorded run ({took})")
+                }
             };
         }
         let what = self.words(&chosen.setting);
@@ -233,12 +240,8 @@ impl Answer<'_> {
         if best.time < chosen.time {
             let _ = write!(
                 text,
-                "{}",
-                say!(
-                    "; nothing here is faster by more than 2\u{2009}% ({} with {})",
-                    best.time,
-                    self.words(&best.setting)
-                )
+                "\n{}",
+                say!("Fastest: {} with {}", best.time, self.words(&best.setting))
             );
         }
         text

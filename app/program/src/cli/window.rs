@@ -19,13 +19,13 @@ use loadscope_words::{Language, say};
 mod display;
 mod gone;
 
-/// What draws the window.
+/// Graphics API of the window
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
     /// OpenGL
     #[default]
     Glow,
-    /// Vulkan, Metal or DirectX; only in builds with the feature `wgpu`
+    /// Vulkan, Metal or DirectX (only in builds with the feature `wgpu`)
     Wgpu,
 }
 
@@ -94,7 +94,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         Renderer::Wgpu => eframe::Renderer::Wgpu,
         #[cfg(not(feature = "wgpu"))]
         Renderer::Wgpu => bail!(say!(
-            "this build draws with OpenGL only. Build with `--features wgpu` to use --renderer wgpu"
+            "this build draws with OpenGL only. Build with `--features wgpu` to use --renderer wgpu."
         )),
     };
     let mut start = start;
@@ -132,14 +132,19 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     });
     gone::is_closed();
     let Some(made) = made else {
-        gone::wait_for(&started, say!("the display is gone; the program goes on"));
+        gone::wait_for(
+            &started,
+            say!("the display is gone, and the program continues"),
+        );
         bail!(say!("the display is gone"));
     };
-    gone::wait_for(&started, say!("the window is closed; the program goes on"));
+    gone::wait_for(
+        &started,
+        say!("the window is closed, and the program continues"),
+    );
     if let Err(error) = made {
         bail!(say!(
-            "cannot open a window: {}. Is there a display, and an OpenGL driver? \
-             Without one, `loadscope record` records a program, `loadscope run` runs a loader, and `loadscope report` shows what was recorded",
+            "cannot open a window: {}. The window needs a display and an OpenGL driver. Without them, use `loadscope record`, `loadscope run` and `loadscope report`.",
             without_place(&error.to_string())
         ));
     }
@@ -202,22 +207,28 @@ impl From<LangArg> for Language {
     }
 }
 
-/// How the window is opened.
+/// Heading of the options that only commands with a window show.
+pub(super) const WINDOW: &str = "Window options";
+
+/// Options of commands that open the window.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct WindowArgs {
-    /// What draws the window.
-    #[arg(long, value_enum, default_value_t, global = true)]
+    /// Graphics API of the window
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = WINDOW)]
     renderer: Renderer,
-    /// Draw without animations.
-    #[arg(long, global = true)]
+    /// Turn animations off
+    #[arg(long, global = true, help_heading = WINDOW)]
     reduce_motion: bool,
-    /// The language of all texts [default: that of the system]
+    /// Language of all texts [default: the system's]
     #[arg(long, global = true, value_name = "LANGUAGE")]
     lang: Option<LangArg>,
-    /// The loaders of a live run have at most so much memory in the window: 500MB or 4GB; 100MB at least. Of what leaves, sums per minute are
-    /// kept, and in full every long wait, error and warning and the slowest batches. What is saved is all of it [default: of a
-    /// program that is watched half of the host's memory, at most 4GB; of the embedded loader as much as it needs]
-    #[arg(long, global = true, value_name = "SIZE", value_parser = super::limits::memory)]
+    /// Memory limit of a live run in the window: 500MB or 4GB, at least 100MB
+    ///
+    /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. Saving still writes
+    /// all data.
+    ///
+    /// The default for a watched program is half of the host's memory, at most 4GB. Runs of the embedded loader have no limit.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = super::limits::memory, help_heading = WINDOW)]
     memory: Option<u64>,
 }
 
