@@ -96,7 +96,7 @@ fn enter_starts_the_program_only_from_a_field() {
     window.run();
     assert_eq!(problem(&window), Some(None), "the palette is above it");
     run(&mut window, Command::Palette(None));
-    let pictures = "Keep small pictures of batches, about once a second";
+    let pictures = "Keep small images of batches, about once per second";
     window.get_by_label(pictures).focus();
     window.run();
     window.key_press(Key::Enter);
@@ -156,8 +156,9 @@ fn a_program_that_fails_says_what_it_printed_last() {
     assert_eq!(window.state().prefs().watched.script, "train.sh");
     let notices = &window.state().state.session.notices;
     let printed = notices.iter().find_map(|notice| {
-        let (_, rest) = notice.text.split_once("What it printed is in ")?;
-        rest.split(';').next()
+        let (_, rest) = notice.text.split_once("Its output is in ")?;
+        let path = rest.split(". The last lines").next()?;
+        Some(path.trim_end_matches('.'))
     });
     assert!(Path::new(printed.expect("its file is named")).is_file());
 }

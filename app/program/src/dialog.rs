@@ -101,8 +101,8 @@ impl Dialogs {
             .set_title(say!("Export the run"))
             .set_file_name("run.json.gz")
             .add_filter(say!("Trace for Perfetto"), &["gz", "json"])
-            .add_filter(say!("Three tables, Parquet"), &["parquet"])
-            .add_filter(say!("Three tables, CSV"), &["csv"]);
+            .add_filter(say!("Tables, Parquet"), &["parquet"])
+            .add_filter(say!("Tables, CSV"), &["csv"]);
         self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
             // The dialog has asked for this name. Of tables it does not know the names of their files.
             match ExportFormat::for_path(f.path()) {
@@ -122,7 +122,7 @@ impl Dialogs {
         let dialog = AsyncFileDialog::new()
             .set_title(say!("Save batch image"))
             .set_file_name(picture.file_name())
-            .add_filter(say!("PNG picture"), &["png"]);
+            .add_filter(say!("PNG image"), &["png"]);
         self.ask(dialog.save_file(), None, move |f| {
             let path = f.path();
             Command::Say(match picture::save(&picture, path, input.as_deref()) {
@@ -134,7 +134,7 @@ impl Dialogs {
 
     /// Asks for a folder of pictures.
     pub fn folder(&self) {
-        let dialog = AsyncFileDialog::new().set_title(say!("Choose a folder of pictures"));
+        let dialog = AsyncFileDialog::new().set_title(say!("Choose a folder of images"));
         self.ask(dialog.pick_folder(), Some(PathFor::Folder), |f| {
             Command::UseFolder(f.path().to_owned())
         });
@@ -150,14 +150,12 @@ impl Dialogs {
         // Where there is no dialog, the place can be typed in the options.
         match is_folder {
             true => self.ask(
-                dialog
-                    .set_title(say!("Choose a folder of data"))
-                    .pick_folder(),
+                dialog.set_title(say!("Choose a data folder")).pick_folder(),
                 None,
                 use_it,
             ),
             false => self.ask(
-                dialog.set_title(say!("Choose a file of data")).pick_file(),
+                dialog.set_title(say!("Choose a data file")).pick_file(),
                 None,
                 use_it,
             ),
@@ -193,6 +191,6 @@ fn missing(otherwise: Option<PathFor>) -> Command {
         let text = String::new();
         return Command::TypePath(Some(TypedPath { what, text }));
     }
-    let text = say!("The system has no file dialog. Install zenity or xdg-desktop-portal");
+    let text = say!("The system has no file dialog. Install zenity or xdg-desktop-portal.");
     Command::Say(Notice::error(text.to_owned()))
 }

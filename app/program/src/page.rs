@@ -11,8 +11,7 @@ const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// Why there is no page.
 #[derive(Debug, Error)]
-#[error("{}", say!("this build of Loadscope has no page for a browser. `cargo xtask web` makes it, and the next build includes it; the package for pip \
-     has it"))]
+#[error("{}", say!("this build of Loadscope has no browser page. Run `cargo xtask web` and build again, or use the Python wheel."))]
 pub struct NoPage;
 
 /// What a page shows at first.

@@ -312,7 +312,7 @@ fn what_makes_no_sense_is_refused() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     assert!(text(&["record", "--last", "30", "--", "true"]).contains("with its unit"));
-    assert!(text(&["record", "--max-size", "10kB", "--", "true"]).contains("too little"));
+    assert!(text(&["record", "--max-size", "10kB", "--", "true"]).contains("too small"));
     // A recording with parts needs a file beside which they stand.
     let said = refusal(&[
         "run",

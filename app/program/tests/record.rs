@@ -51,7 +51,7 @@ fn a_program_keeps_its_output_and_its_end() {
         "{err}"
     );
     assert!(
-        err.contains("Nothing was written") && !log.exists(),
+        err.contains("nothing was written") && !log.exists(),
         "{err}"
     );
     // By a signal it ends as its program does.
@@ -215,7 +215,7 @@ fn where_nothing_can_be_written_the_program_is_not_started() {
         assert_eq!((ended.status.code(), out.as_str()), (Some(2), ""));
         let place = place.display().to_string();
         assert!(
-            err.contains("was not started") && err.contains(&place),
+            err.contains("program not started") && err.contains(&place),
             "{err}"
         );
     }

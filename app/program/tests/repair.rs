@@ -59,7 +59,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
         assert!(refused.contains("`loadscope repair FILE`"), "{refused}");
     }
     let report = said(&["repair", text(&path)]);
-    assert!(report.contains("is damaged. 1 line is lost"), "{report}");
+    assert!(report.contains("is damaged\n1 line is lost"), "{report}");
     let place = format!(
         "  line {} · bytes ",
         loadscope_trace::count(middle as u64 + 1)
@@ -142,7 +142,7 @@ fn a_sound_recording_is_not_written_again() {
     let (folder, path) = recorded("run.jsonl.zst");
     let report = said(&["repair", text(&path)]);
     assert!(
-        report.contains("is sound: ") && report.contains("Nothing was written"),
+        report.contains("is intact: ") && report.contains("No file was written"),
         "{report}"
     );
     let report = json(&loadscope(&["repair", text(&path), "--json"]));
@@ -165,7 +165,7 @@ fn nothing_is_overwritten_without_being_asked_to() {
     let same = refusal(&["repair", text(&path), "-o", text(&path), "--force"]);
     assert!(same.contains("is the input"), "{same}");
     let report = said(&["repair", text(&path), "--force"]);
-    assert!(report.contains("cut off"), "{report}");
+    assert!(report.contains("is truncated"), "{report}");
     assert_eq!(info(&output)["cut"], false);
     // To any name, compressed or not as it says.
     let plain = path.with_file_name("plain.jsonl");
@@ -210,7 +210,7 @@ fn what_is_no_recording_is_refused() {
         ),
         (
             text(&trace).to_owned(),
-            "no line of it is one of a recording",
+            "it contains no line of a recording",
         ),
         (text(folder.path()).to_owned(), "is a folder"),
         (file("e.jsonl", b"") + ".missing", "No such file"),

@@ -36,7 +36,7 @@ pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), 
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
     /// The recorded pixels do not match the recorded size.
-    #[error("{}", say!("the recording holds {2} bytes for a picture of {0}×{1} pixels, which is another number", .2, .0, .1))]
+    #[error("{}", say!("an image of {0}×{1} pixels cannot have the {2} bytes in the recording", .2, .0, .1))]
     Size(u32, u32, usize),
     /// It cannot be written as PNG.
     #[error(transparent)]

@@ -105,7 +105,7 @@ impl Writer {
         let mut written = events.iter().try_for_each(|event| log.write(event));
         written = written.and_then(|()| log.flush());
         if let Err(e) = written.and_then(|()| self.tell().map_err(failed)) {
-            self.end(&say!("What is shown live has stopped: {e}"));
+            self.end(&say!("The live view stopped: {e}"));
         }
     }
 

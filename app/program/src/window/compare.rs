@@ -73,7 +73,7 @@ impl App {
                 self.tell(ctx, Message::Comparing);
             }
             Err(e) => self.complain(say!(
-                "cannot start a thread: {e}. Close other programs and try again"
+                "cannot start a thread: {e}. Close other programs and try again."
             )),
         }
     }
@@ -87,7 +87,7 @@ impl App {
             Outcome::NotYet => return,
             Outcome::Ready(read) => read,
             Outcome::Broken => Err(say!(
-                "Reading {} failed unexpectedly; this is a bug in Loadscope",
+                "Reading {} failed unexpectedly. This is a bug in Loadscope.",
                 reading.path.display()
             )),
         };

@@ -41,17 +41,17 @@ pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<L
     let command = program.command()?;
     let folder = program.folder();
     if let Some(folder) = folder.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(say!("There is no folder {}", folder.display()));
+        return Err(say!("Folder {} does not exist", folder.display()));
     }
     if let Some(file) = program.file().filter(|file| !file.is_file()) {
         return Err(say!(
-            "There is no file {}. Choose the program, or name its folder",
+            "File {} does not exist. Choose the program, or enter its folder.",
             file.display()
         ));
     }
     let (output, file) = outputs
         .create()
-        .map_err(|e| say!("What the program prints cannot be kept: {e}"))?;
+        .map_err(|e| say!("The output of the program cannot be saved: {e}"))?;
     let request = Request {
         previews: if program.previews {
             ProgramToWatch::PICTURES
@@ -84,16 +84,16 @@ pub(super) fn notice(launched: &Launched, end: End) -> Notice {
     let shown = output.display();
     let how = match end {
         End::Code(0) => {
-            let text = say!("The program {name} has ended. What it printed is in {shown}");
+            let text = say!("The program {name} ended. Its output is in {shown}.");
             return Notice::note(text);
         }
-        End::Code(code) => say!("The program {name} has ended with exit code {code}"),
-        End::Signal(number) => say!("The program {name} was ended by signal {number}"),
+        End::Code(code) => say!("The program {name} ended with exit code {code}"),
+        End::Signal(number) => say!("The program {name} was terminated by signal {number}"),
     };
     let lines = last_lines(output).unwrap_or_default();
     let text = match lines.is_empty() {
-        true => say!("{how}. What it printed is in {shown}"),
-        false => say!("{how}. What it printed is in {shown}; at the end:\n{lines}"),
+        true => say!("{how}. Its output is in {shown}."),
+        false => say!("{how}. Its output is in {shown}. The last lines:\n{lines}"),
     };
     Notice::error(text)
 }

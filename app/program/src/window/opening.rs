@@ -46,7 +46,7 @@ impl App {
                 self.tell(ctx, Message::Looking(Some(path)));
             }
             Err(e) => self.complain(say!(
-                "cannot start a thread: {e}. Close other programs and try again"
+                "cannot start a thread: {e}. Close other programs and try again."
             )),
         }
     }
@@ -60,7 +60,7 @@ impl App {
             Outcome::NotYet => return,
             Outcome::Ready(looked) => looked,
             Outcome::Broken => Err(say!(
-                "Reading {} failed unexpectedly; this is a bug in Loadscope",
+                "Reading {} failed unexpectedly. This is a bug in Loadscope.",
                 looking.path.display()
             )),
         };

@@ -178,7 +178,7 @@ impl App {
             Ok(new) => Record::Journal(new),
             Err(e) => {
                 let text = say!(
-                    "{e}. This run is kept in memory only, and lost if Loadscope is killed before it is saved"
+                    "This run is in memory only, and lost if Loadscope is killed before you save it: {e}"
                 );
                 self.complain(text);
                 Record::Memory
@@ -219,7 +219,7 @@ impl App {
     /// Removes a run from the journal.
     pub(super) fn remove_left_over(&mut self, path: &Path) {
         if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
-            self.complain(say!("{}: cannot remove it: {e}", path.display()));
+            self.complain(say!("cannot remove {}: {e}", path.display()));
         }
     }
 

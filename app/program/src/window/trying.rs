@@ -58,7 +58,7 @@ impl App {
         };
         let tries = Tries::start(job, Arc::clone(&self.wake));
         let tries = tries
-            .map_err(|e| say!("cannot start a thread: {e}. Close other programs and try again"))?;
+            .map_err(|e| say!("cannot start a thread: {e}. Close other programs and try again."))?;
         Ok((folder, tries))
     }
 

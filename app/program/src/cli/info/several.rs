@@ -102,7 +102,7 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt:
         writeln!(
             out,
             "{}",
-            say!("The recording is cut off in the middle; everything before the cut was read")
+            say!("The recording is truncated. Everything before the cut was read.")
         )?;
     }
     Ok(out)

@@ -32,10 +32,10 @@ fn what_is_forecast_is_not_told_as_recorded() {
         answer.verdict()
     };
     let took = recorded.time();
-    assert!(verdict(&prospects).contains(&format!("what was recorded ({took})")));
+    assert!(verdict(&prospects).contains(&format!("recorded run ({took})")));
     prospects.refit = Nanos(took.0 / 20 * 19);
     let now = prospects.refit;
-    assert!(verdict(&prospects).ends_with(&format!("for the recorded ones ({now})")));
+    assert!(verdict(&prospects).ends_with(&format!("for the recorded settings ({now})")));
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn is_gone() {
     let Some(Left { shown, started }) = left().take() else {
         return;
     };
-    let why = say!("the display is gone; the program goes on");
+    let why = say!("the display is gone, and the program continues");
     if let Some(shown) = &shown {
         shown.look_away();
         if !shown.has_ended() {
