@@ -54,7 +54,7 @@ fn a_forecast_that_cannot_be_checked_says_why() {
     let state = window.state_mut().state.set_up();
     state.session.run.info.origin = Origin::Import("a profiler".to_owned());
     window.run();
-    let why = "What another tool recorded cannot be run from here";
+    let why = "Recordings of other tools cannot be run from here";
     assert!(window.query_by_label(why).is_none());
     window.get_by_label("Apply and check").hover();
     window.run();
@@ -91,7 +91,7 @@ fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
     for text in [
         "The trainer waited 1.11\u{2009}s of 1.59\u{2009}s (70\u{2009}%)",
         "0.96\u{2009}s of it for batch 4",
-        "in_order=False would take 1.17\u{2009}s; a third worker, 1.45\u{2009}s",
+        "in_order=False would take 1.17\u{2009}s, and a third worker 1.45\u{2009}s",
     ] {
         assert!(
             window.query_all_by_label_contains(text).next().is_some(),
@@ -138,7 +138,7 @@ fn another_order_changes_the_table_and_can_be_taken_back() {
     let base = window.state().state.session.diagnose.base.as_ref();
     assert!(base.is_some_and(|b| !b.in_order));
     until(&mut window, "Forecast accuracy");
-    window.get_by_label("As it was recorded").click();
+    window.get_by_label("Reset to recorded").click();
     window.run();
     assert_eq!(window.state().state.session.diagnose.base, None);
 }

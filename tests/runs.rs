@@ -231,7 +231,7 @@ fn runs_of_the_window_are_compared_from_the_menu_of_a_run_and_from_the_palette()
         .click_secondary();
     window.run();
     window
-        .get_by_label("Compare with the run that is shown")
+        .get_by_label("Compare with the shown run")
         .click();
     window.run_steps(2);
     until(&mut window, "Options that differ: num_workers 1 → 4");

@@ -245,7 +245,7 @@ fn gauges_tell_their_values() {
     let memory = harness.get_by_label("memory, RSS chart").rect();
     harness.hover_at(memory.center());
     harness.run();
-    harness.get_by_label("Resident memory");
+    harness.get_by_label("Resident set size (RSS)");
     harness.get_by_label("CPU, cores of worker 0 chart");
     harness.get_by_label("pin thread lane");
 }

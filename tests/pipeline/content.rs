@@ -249,7 +249,7 @@ fn a_picture_is_enlarged_and_saved() {
     harness.get_by_label("Save batch image…").click();
     harness.run();
     assert!(asked.borrow().contains(&Command::Act(Action::SavePicture)));
-    harness.get_by_label("Back to all pictures").click();
+    harness.get_by_label("Back to all images").click();
     harness.run();
     assert_eq!(harness.state().session.enlarged, None);
     // Another selection has other pictures.
@@ -342,7 +342,7 @@ fn whatever_a_recording_says_is_inside_can_be_looked_at() {
     harness.run();
     harness.get_by_label("and 11,808 values more");
     harness.get_by_label("and 95 fields more");
-    harness.get_by_label("Its histogram has too many bins to be shown");
+    harness.get_by_label("Too many histogram bins to show");
     for k in 0..8 {
         harness.state_mut().session.enlarged = Some((k, k));
         harness.run();

@@ -81,9 +81,9 @@ fn the_table_shows_only_what_is_asked_for() {
     harness.run();
     harness.get_by_label("300 batches");
     let filter = |harness: &mut Harness<'_, State>, text: &str| {
-        harness.get_by_label("Filter of batches").focus();
+        harness.get_by_label("Batch filter").focus();
         harness.run();
-        harness.get_by_label("Filter of batches").type_text(text);
+        harness.get_by_label("Batch filter").type_text(text);
         harness.run();
     };
     filter(&mut harness, "fetch > 50 ms");
@@ -117,10 +117,10 @@ fn the_filter_knows_nothing_of_the_future() {
     state.prefs.hides_future = true;
     let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state);
     harness.run();
-    harness.get_by_label("Filter of batches").focus();
+    harness.get_by_label("Batch filter").focus();
     harness.run();
     harness
-        .get_by_label("Filter of batches")
+        .get_by_label("Batch filter")
         .type_text("batch 250-299");
     harness.run();
     harness.get_by_label("50 of 300 batches");

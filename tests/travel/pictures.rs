@@ -70,7 +70,7 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         wait(&mut window, |app| app.state.overlay.looking.is_none());
         // What the window asks before it closes stands still; a run that began would not.
         press(&mut window, Modifiers::COMMAND, Key::Q);
-        let asked = window.query_by_label("1 run was not saved");
+        let asked = window.query_by_label("1 unsaved run");
         assert!(asked.is_some(), "the window asks");
         window.picture(format!("travel_question_{name}"));
         results.extend_harness(&mut window);

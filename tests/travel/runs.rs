@@ -75,9 +75,9 @@ fn unsaved_runs_are_asked_about_when_the_window_closes_and_can_be_saved_then() {
     assert_eq!(window.state().state.session.run.events(), before);
 
     press(&mut window, Modifiers::COMMAND, Key::Q);
-    assert!(window.query_by_label("1 run was not saved").is_some());
+    assert!(window.query_by_label("1 unsaved run").is_some());
     tap(&mut window, Key::Escape);
-    assert!(window.query_by_label("1 run was not saved").is_none());
+    assert!(window.query_by_label("1 unsaved run").is_none());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("kept.jsonl");
     press(&mut window, Modifiers::COMMAND, Key::Q);

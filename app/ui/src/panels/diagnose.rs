@@ -51,7 +51,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 true => Some(say!(
                     "What would help is forecast once the run has ended, or while it is paused"
                 )),
-                false => Some(say!("Forecasting what would help")),
+                false => Some(say!("Forecasting other settings")),
             };
             verdict::show(ui, look, answers.what_if.as_deref(), pending, &mut commands);
         });
@@ -133,7 +133,7 @@ fn nothing(ui: &mut Ui, state: &State) {
             say!("Nothing to diagnose"),
             say!("This recording ends before its first epoch began"),
         ),
-        _ if state.has_run() => (say!("Looking at the run"), ""),
+        _ if state.has_run() => (say!("Analyzing the run"), ""),
         _ => (
             say!("Nothing to diagnose yet"),
             say!(

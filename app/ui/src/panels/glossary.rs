@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 fn search(ui: &mut Ui, typed: &str, commands: &mut Vec<Command>) {
     let mut text = typed.to_owned();
     let field = TextEdit::singleline(&mut text)
-        .hint_text(say!("A word, or PyTorch's name: _rcvd_idx"))
+        .hint_text(say!("A term, or PyTorch's name: _rcvd_idx"))
         .desired_width(f32::INFINITY);
     let response = ui.add(field);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Word to look up")));

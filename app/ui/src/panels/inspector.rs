@@ -91,7 +91,7 @@ fn nothing(ui: &mut Ui, state: &State) {
         );
         return;
     }
-    remark(ui, say!("Click a batch to see what is inside"));
+    remark(ui, say!("Click a batch to see its contents"));
     ui.add_space(space::GAP);
     remark(
         ui,

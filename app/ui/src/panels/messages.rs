@@ -134,7 +134,9 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
     });
     let text = RichText::new(&message.text).color(palette.text);
     let button = Button::new(text).wrap_mode(TextWrapMode::Wrap).frame(false);
-    let response = ui.add(button).on_hover_text(say!("Goes to this moment"));
+    let response = ui
+        .add(button)
+        .on_hover_text(say!("Moves the time cursor here"));
     if response.clicked() {
         commands.push(Command::Cursor(Cursor::At(at)));
         let row = message.about.and_then(|id| state.session.run.row(id));

@@ -116,7 +116,7 @@ fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
         ));
         let link = ui.link(RichText::new(say!("Revert")).font(words(size::SMALL)));
         if link
-            .on_hover_text(say!("Makes them what they are in the run that is shown"))
+            .on_hover_text(say!("Resets them to the shown run"))
             .clicked()
         {
             commands.push(Command::Edit(Box::new(shown.clone())));
@@ -163,7 +163,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::PrefetchFactor,
-        say!("Batches in flight per worker; default 2"),
+        say!("Batches in flight per worker (default 2)"),
         |ui, label| {
             let mut factor = o.prefetch_factor.unwrap_or(2);
             number(ui, label, &mut factor);
@@ -177,7 +177,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::PersistentWorkers,
-        say!("Keeps the workers alive between epochs; default False"),
+        say!("Keeps the workers alive between epochs (default False)"),
         |ui, label| {
             flag(ui, label, &mut o.persistent_workers);
         },
@@ -201,7 +201,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     hint(
         ui,
         say!(
-            "How Python starts its processes; workers are threads here, so it only affects the Python code below"
+            "How Python starts the workers. Only affects the Python code below: workers are threads here."
         ),
     );
     mark_row(ui, Field::Context, top);
@@ -238,7 +238,7 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::PinMemory,
-        say!("Copies batches to page-locked memory; default False"),
+        say!("Copies batches to page-locked memory (default False)"),
         |ui, label| {
             let name = |pin| match pin {
                 PinMemory::Off => "False",
@@ -272,7 +272,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Step,
-        say!("How long the simulated training step takes"),
+        say!("Duration of the simulated training step"),
         |ui, label| {
             time(ui, label, &mut o.step_ms, "\u{2009}ms");
         },

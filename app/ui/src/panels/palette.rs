@@ -73,9 +73,7 @@ fn field(ui: &mut Ui, next: &mut Typed, count: usize) -> bool {
     }
     let run = key(ui, Key::Enter);
     let edit = TextEdit::singleline(&mut next.text)
-        .hint_text(say!(
-            "An action, or what to find: batch 512, slower than 200 ms"
-        ))
+        .hint_text(say!("Action or search: batch 512, slower than 200 ms"))
         .desired_width(f32::INFINITY);
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Action or search")));

@@ -19,14 +19,14 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
     let palette = Palette::of(ui);
     let unsaved = state.unsaved() as u64;
     let what = match unsaved {
-        1 => say!("1 run was not saved").to_owned(),
-        several => say!("{} runs were not saved", format::count(several)),
+        1 => say!("1 unsaved run").to_owned(),
+        several => say!("{} unsaved runs", format::count(several)),
     };
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
             title(ui, what);
             if question.saving {
-                ui.label(RichText::new(say!("Choose a file for it")).color(palette.text));
+                ui.label(RichText::new(say!("Choose a file for the run")).color(palette.text));
             }
         });
         ui.add_space(space::GAP);
@@ -50,18 +50,17 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
                 first = Some(save.id);
             }
             if state.place.keeps_journal {
-                let tip =
-                    say!("Leaves them in the journal: the start page of the next start lists them");
+                let tip = say!("Keeps them in the journal. The start page lists them next time.");
                 let keep = answer(ui, say!("Keep for next time"), tip, Answer::Keep);
                 first = first.or(Some(keep.id));
             }
             answer(
                 ui,
                 say!("Discard"),
-                say!("Closes without them"),
+                say!("Closes without saving"),
                 Answer::Discard,
             );
-            let tip = say!("Leaves everything as it is  Esc");
+            let tip = say!("Changes nothing  Esc");
             let cancel = answer(ui, say!("Cancel"), tip, Answer::Cancel);
             let first = first.unwrap_or(cancel.id);
             take_keyboard(ui, first, || ui.memory_mut(|m| m.request_focus(first)));
@@ -95,7 +94,7 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
             }
             let cancel = ui
                 .button(say!("Cancel"))
-                .on_hover_text(say!("Leaves the file as it is  Esc"));
+                .on_hover_text(say!("Keeps the old file  Esc"));
             if cancel.clicked() {
                 commands.push(Command::Replace(false));
             }

@@ -101,8 +101,8 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
         });
     }
     let tip = match entry.starred {
-        true => say!("Kept until it is dropped by hand. Click to let it go with the oldest runs"),
-        false => say!("Keeps this run: the oldest ones go when there are more than 20"),
+        true => say!("Kept until you drop it. Click to stop keeping it."),
+        false => say!("Keeps this run even when there are more than 20"),
     };
     let colour = match entry.starred {
         true => palette.held,
@@ -112,7 +112,7 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
     if sign(ui, &say!("Keep run {number}"), tip, star) {
         commands.push(Command::StarRun(number));
     }
-    let tip = say!("Drops this run for good. What was saved stays");
+    let tip = say!("Drops this run. Saved files stay.");
     let cross = |painter: &Painter, at: Pos2| draw_cross(painter, at, palette.weak);
     if sign(ui, &say!("Drop run {number}"), tip, cross) {
         commands.push(Command::DropRun(number));
@@ -130,12 +130,12 @@ fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Ve
             }
         };
         if !entry.is_shown {
-            let name = say!("Compare with the run that is shown");
+            let name = say!("Compare with the shown run");
             offer(ui, name, Command::CompareRun(number));
             offer(ui, say!("Show this run"), Command::ShowRun(number));
         }
         let keep = match entry.starred {
-            true => say!("Let it go with the oldest runs"),
+            true => say!("Stop keeping this run"),
             false => say!("Keep this run"),
         };
         offer(ui, keep, Command::StarRun(number));

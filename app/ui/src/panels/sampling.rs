@@ -183,7 +183,7 @@ fn nothing(ui: &mut Ui, state: &State) {
     match (&answers.refusal, answers.share) {
         (Some(refusal), _) => empty(ui, say!("The order cannot be predicted"), refusal),
         (None, Some(share)) => {
-            empty(ui, say!("Looking at the order"), "");
+            empty(ui, say!("Analyzing the order"), "");
             ui.vertical_centered(|ui| {
                 ui.add(
                     egui::ProgressBar::new(share)
@@ -222,7 +222,7 @@ fn no_index(ui: &mut Ui, state: &State) {
             ui,
             say!("The samples of this run have no indices"),
             say!(
-                "An iterable-style dataset decides its own order. Next epoch tells what the engine knows about its workers' parts"
+                "An iterable-style dataset decides its own order. Next epoch shows the part of each worker, if known."
             ),
         ),
         _ => empty(ui, say!("No index will be drawn"), what),

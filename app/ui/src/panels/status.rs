@@ -37,7 +37,7 @@ fn left(ui: &mut Ui, state: &State) {
     ui.label(small(origin(state), weak));
     if let Some(path) = &state.overlay.looking {
         ui.separator();
-        ui.label(small(say!("Looking at {}…", path.display()), weak));
+        ui.label(small(say!("Reading {}…", path.display()), weak));
     }
     if let Some(saving) = &state.session.saving {
         ui.separator();
@@ -180,7 +180,7 @@ fn origin(state: &State) -> String {
                 Some(Goal::Trouble) => say!("error"),
                 _ => say!("batch"),
             };
-            say!("Live, on the way to the next {what} (Esc stops)")
+            say!("Live, running to the next {what} (Esc stops)")
         }
         Source::Live { paused } => {
             let paused = if *paused { say!(", paused") } else { "" };
@@ -193,7 +193,7 @@ fn origin(state: &State) -> String {
         Source::Finished => {
             let (marks, run) = (&state.session.landmarks, &state.session.run);
             let how = match (run.failure().is_some(), marks.stopped_early()) {
-                (true, _) => say!("Ended by an error"),
+                (true, _) => say!("Ended with an error"),
                 (false, true) => say!("Stopped"),
                 (false, false) => say!("Finished"),
             };
@@ -204,11 +204,7 @@ fn origin(state: &State) -> String {
                 .file_name()
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy();
-            let cut = if *cut {
-                say!(", cut off in the middle")
-            } else {
-                ""
-            };
+            let cut = if *cut { say!(", truncated") } else { "" };
             say!("{name}, {}{cut}", state.session.run.info.origin.label())
         }
     }

@@ -147,8 +147,8 @@ fn more(ui: &mut Ui, state: &State, width: f32, commands: &mut Vec<Command>) {
         }
     });
     let response = response.response;
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, say!("More of the toolbar")));
-    response.on_hover_text(say!("What the window is too narrow for"));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, say!("More tools")));
+    response.on_hover_text(say!("Tools that do not fit into the window"));
 }
 
 /// A button with a sign, and perhaps a word. `on`: what it switches is on.
@@ -270,7 +270,7 @@ fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     });
     let keys = |action: Action| action.info().keys(ui.ctx());
     let tip = say!(
-        "How fast the recording is played\n{} slower, {} faster",
+        "Playback speed\n{} slower, {} faster",
         keys(Action::Slower),
         keys(Action::Faster)
     );

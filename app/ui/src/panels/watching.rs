@@ -41,7 +41,7 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
     hint(
         ui,
         say!(
-            "It runs unchanged, in a process of its own. What its DataLoaders do is shown here while it runs, and recorded"
+            "The program runs unchanged in its own process. Its DataLoaders are shown live and recorded."
         ),
     );
     ui.add_space(space::GAP);
@@ -59,7 +59,7 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
         );
         let size = vec2(CHOOSE, ui.spacing().interact_size.y);
         let choose = ui.add_sized(size, egui::Button::new(say!("Choose…")));
-        let tip = say!("A Python file; it is started in its folder");
+        let tip = say!("Chooses a Python file. It runs in its own folder.");
         commands.extend(
             choose
                 .on_hover_text(tip)
@@ -81,7 +81,7 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
         ui.add_space(NAME + ui.spacing().item_spacing.x);
         ui.add(Checkbox::new(
             &mut program.previews,
-            say!("Keep small pictures of batches, about once a second"),
+            say!("Keep small images of batches, about once per second"),
         ));
     });
     ui.add_space(space::GAP);

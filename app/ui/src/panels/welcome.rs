@@ -59,7 +59,7 @@ fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
                 ui.label(say!("Simulating the run"));
                 let cancel = ui
                     .button(say!("Cancel"))
-                    .on_hover_text(say!("Back to the welcome screen"));
+                    .on_hover_text(say!("Cancels, back to the start page"));
                 commands.extend(cancel.clicked().then_some(Action::Close.into()));
                 return;
             }
@@ -82,19 +82,19 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     choice(
         ui,
         Action::RunDemo,
-        say!("1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live"),
+        say!("Watch 4 workers load 1,797 handwritten digits"),
     );
     choice(
         ui,
         Action::Learn,
-        say!("Fourteen lessons of five minutes on the live pipeline, in English or 中文"),
+        say!("14 five-minute lessons, in English or 中文"),
     );
     // A page reaches no folder and no program.
     if state.place.in_page {
         choice(
             ui,
             Action::Open,
-            say!("A .jsonl or .jsonl.zst file; or drop it on this page"),
+            say!("A recording (.jsonl, .jsonl.zst). You can also drop it here."),
         );
         return;
     }
@@ -107,7 +107,7 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui,
         Action::Open,
         say!(
-            "A .jsonl or .jsonl.zst file, or a trace of torch.profiler; or drop it on this window"
+            "A recording (.jsonl, .jsonl.zst) or torch.profiler trace. You can also drop it here."
         ),
     );
     choice(

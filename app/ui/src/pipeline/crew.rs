@@ -226,7 +226,7 @@ impl Pen<'_> {
         let elapsed = self.scene.clock(batch.since);
         // A trace of another tool may tell only when a batch was asked for.
         if batch.stage == Stage::Queued && !self.scene.run.measures(Stage::Queued) {
-            return (say!("Asked for"), None, elapsed);
+            return (say!("Requested"), None, elapsed);
         }
         (batch.stage.label(), None, elapsed)
     }

@@ -72,7 +72,9 @@ impl Ending {
         ui.scope_builder(UiBuilder::new().max_rect(card), |ui| {
             frame.show(ui, |ui| {
                 ui.set_min_size(ui.available_size());
-                ui.add(egui::Label::new(galley)).on_hover_text(say!("How long the program was in the loader's loop, and for how much of that the trainer waited"));
+                ui.add(egui::Label::new(galley)).on_hover_text(say!(
+                    "Time in the loader's loop, and the share of it spent waiting"
+                ));
                 ui.add_space(6.0);
                 ui.horizontal(|ui| {
                     for (action, name) in offers(run) {

@@ -263,7 +263,7 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
         None => say!("Not started"),
         Some(e) if e.end.is_some_and(|end| end <= now) => {
             if run.failure().is_some_and(|(at, _)| at <= now) {
-                say!("Ended by an error")
+                say!("Ended with an error")
             } else {
                 say!("Epoch ended")
             }
@@ -328,7 +328,7 @@ mod tests {
         state.session.cursor = Cursor::Live;
         assert_eq!(
             Scene::of(&state).trainer,
-            Trainer::Idle("Ended by an error")
+            Trainer::Idle("Ended with an error")
         );
         let fine = self::state(&RunOptions {
             dataset: "synthetic:len=24,cost_ms=10".to_owned(),

@@ -48,7 +48,7 @@ fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
     match (batch.stage, scene.pipeline.awaited()) {
         (Stage::Held, Some(missing)) if missing.row != batch.row => {
             say!(
-                "Finished, but behind {}: {}",
+                "Finished, waiting for {}: {}",
                 missing.id,
                 whereabouts(&missing)
             )

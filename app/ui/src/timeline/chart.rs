@@ -87,11 +87,11 @@ impl Chart {
                 let name = match kind {
                     GaugeKind::Rss => say!("memory, RSS"),
                     GaugeKind::Pss => say!("memory, PSS"),
-                    GaugeKind::Uss => say!("memory, not shared"),
+                    GaugeKind::Uss => say!("memory, USS"),
                     GaugeKind::Cpu => say!("CPU, cores"),
                     GaugeKind::Shm => "/dev/shm",
-                    GaugeKind::ShmLeft => say!("/dev/shm, left"),
-                    GaugeKind::MemoryLeft => say!("memory, left"),
+                    GaugeKind::ShmLeft => say!("/dev/shm, free"),
+                    GaugeKind::MemoryLeft => say!("memory, available"),
                     GaugeKind::Descriptors => say!("open files"),
                     GaugeKind::PinnedBytes => say!("pinned memory"),
                     GaugeKind::Occupancy => say!("not empty"),
@@ -144,15 +144,17 @@ impl Chart {
     pub fn about(self) -> &'static str {
         match self {
             Self::TasksOutstanding => say!("Batches dispatched and not yet received"),
-            Self::Gauge(_, GaugeKind::Rss) => say!("Resident memory"),
+            Self::Gauge(_, GaugeKind::Rss) => say!("Resident set size (RSS)"),
             Self::Gauge(_, GaugeKind::Pss) => {
-                say!("Resident memory, shared pages divided by their users")
+                say!("Proportional set size (PSS): shared pages divided among processes")
             }
-            Self::Gauge(_, GaugeKind::Uss) => say!("Memory that no other process shares"),
+            Self::Gauge(_, GaugeKind::Uss) => {
+                say!("Unique set size (USS): memory not shared with other processes")
+            }
             Self::Gauge(_, GaugeKind::Cpu) => say!("Processors kept busy"),
             Self::Gauge(_, GaugeKind::Shm) => say!("Shared memory in use, by all programs"),
             Self::Gauge(_, GaugeKind::ShmLeft) => say!("Shared memory that is left"),
-            Self::Gauge(_, GaugeKind::MemoryLeft) => say!("Memory that the program may still take"),
+            Self::Gauge(_, GaugeKind::MemoryLeft) => say!("Memory still available to the program"),
             Self::Gauge(_, GaugeKind::Descriptors) => say!("Open file descriptors"),
             Self::Gauge(_, GaugeKind::PinnedBytes) => say!("Page-locked memory"),
             Self::Gauge(_, GaugeKind::Occupancy) => {
@@ -160,18 +162,14 @@ impl Chart {
                     "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
                 )
             }
-            Self::Gauge(_, GaugeKind::Throughput) => say!("Items that went through in a second"),
-            Self::Gauge(_, GaugeKind::TaskTime) => say!("Mean time of a task that succeeded"),
+            Self::Gauge(_, GaugeKind::Throughput) => say!("Items per second"),
+            Self::Gauge(_, GaugeKind::TaskTime) => say!("Mean time of successful tasks"),
             Self::Gauge(_, GaugeKind::Failures) => say!("Tasks that failed"),
             Self::Gauge(_, GaugeKind::WaitingToGet) => {
-                say!(
-                    "How many waited on average for the next item; of one reader it is the share of its time"
-                )
+                say!("Average number of readers waiting for an item")
             }
             Self::Gauge(_, GaugeKind::WaitingToPut) => {
-                say!(
-                    "How many waited on average for room in the queue; of one writer it is the share of its time"
-                )
+                say!("Average number of writers waiting for space in the queue")
             }
         }
     }

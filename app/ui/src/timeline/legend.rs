@@ -64,7 +64,7 @@ fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
         (
             Some(A::Collating),
             say!("Collating"),
-            say!("A worker puts the samples of a batch together"),
+            say!("A worker combines the samples into a batch"),
         ),
     ];
     if pins {
@@ -77,7 +77,7 @@ fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     all.push((
         Some(A::Held),
         say!("Held"),
-        say!("A finished batch lies behind one that is missing"),
+        say!("A finished batch waits for an earlier one"),
     ));
     all.push((
         None,

@@ -130,7 +130,7 @@ fn menu(response: &Response, marker: &Marker, asks: &mut Asks) {
         if name != marker.name {
             ask(Command::Mark(Mark::Rename(marker.number, name)));
         }
-        if ui.button(say!("Go there")).clicked() {
+        if ui.button(say!("Go to the marker")).clicked() {
             ask(Command::Cursor(Cursor::At(marker.at)));
             ui.close();
         }

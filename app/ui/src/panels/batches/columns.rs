@@ -90,9 +90,9 @@ impl Field {
             Self::Epoch => say!("Counted from 0"),
             Self::Worker => say!("Who fetched it"),
             Self::Samples => say!("Samples in the batch"),
-            Self::Time(WAITED) => say!("How long the trainer waited for it"),
+            Self::Time(WAITED) => say!("Time the trainer waited for the batch"),
             Self::Time(ARRIVED) => say!(
-                "Early: it was finished so long before the trainer asked for it. Late: so long after, and the trainer waited"
+                "Early: finished this long before the trainer asked. Late: finished this long after, and the trainer waited."
             ),
             Self::Time(k) => TIMED[k].0.explanation(),
             Self::Stage => say!("Where it is at the time cursor"),

@@ -28,9 +28,8 @@ impl BatchTable {
                 .hint_text(say!("Show only: {EXAMPLE}"))
                 .desired_width(width);
             let response = ui.add(field);
-            response.widget_info(|| {
-                WidgetInfo::labeled(Role::TextInput, true, say!("Filter of batches"))
-            });
+            response
+                .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Batch filter")));
             if response.changed() {
                 commands.push(Command::Filter(typed));
             }

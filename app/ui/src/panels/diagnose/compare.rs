@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     let Some(other) = other else {
         remark(
             ui,
-            say!("Compare with another recording to see what became better or worse"),
+            say!("Compare with another recording to see improvements and regressions"),
         );
         if ui.button(Action::Compare.info().name).clicked() {
             commands.push(Action::Compare.into());
@@ -66,9 +66,12 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     }
     hint(
         ui,
-        say!("Both runs on the same time axis: training below, waiting in red above it"),
+        say!("Both runs on one time axis: training below, waiting in red above"),
     );
-    for (word, titles) in [(say!("Gone"), &compared.gone), (say!("New"), &compared.new)] {
+    for (word, titles) in [
+        (say!("Resolved"), &compared.gone),
+        (say!("New"), &compared.new),
+    ] {
         if !titles.is_empty() {
             remark(ui, &say!("{word}: {}", titles.join(say!(", "))));
         }
@@ -76,7 +79,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     if let Some(epochs) = compared.only_epochs {
         let epochs =
             loadscope_insight::format::plural(epochs as u64, say!(n: "epoch"), say!(n: "epochs"));
-        remark(ui, &say!("Compared: the first {epochs}, which both have"));
+        remark(ui, &say!("Compared: the first {epochs} of both runs"));
     }
 }
 
@@ -86,7 +89,7 @@ fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
         Column::words("", NAME),
         Column::numbers(other, NUMBER),
         Column::numbers(say!("This run"), NUMBER),
-        Column::numbers(say!("Change, with its 95\u{2009}% interval"), CHANGE),
+        Column::numbers(say!("Change (95\u{2009}% interval)"), CHANGE),
     ];
     let table = Table::new(ui, columns);
     for r in &compared.rows {

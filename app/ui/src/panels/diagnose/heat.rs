@@ -199,7 +199,7 @@ impl Mark {
         match self {
             Self::Recorded => say!("Recorded"),
             Self::Best => say!("Fastest"),
-            Self::Cheapest => say!("Fewest workers within 2\u{2009}% of it"),
+            Self::Cheapest => say!("Fewest workers, within 2\u{2009}%"),
         }
     }
 

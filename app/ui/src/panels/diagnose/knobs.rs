@@ -38,7 +38,7 @@ pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Com
                 faster(ui, name, &mut base);
             }
         });
-    if before != *own && ui.button(say!("As it was recorded")).clicked() {
+    if before != *own && ui.button(say!("Reset to recorded")).clicked() {
         commands.push(Command::WhatIf(None));
     } else if base != before {
         let base = (base != *own).then(|| Box::new(base));
@@ -125,7 +125,7 @@ fn optional(
             ui.add(shape(DragValue::new(&mut value))).labelled_by(label);
             let back = ui
                 .small_button("×")
-                .on_hover_text(say!("As it was recorded"));
+                .on_hover_text(say!("Reset to recorded"));
             (!back.clicked()).then_some(value)
         }
     })
@@ -165,7 +165,7 @@ fn faster(ui: &mut Ui, stage: &str, base: &mut Setting) {
             .suffix(say!("× as fast")),
     )
     .labelled_by(label)
-    .on_hover_text(say!("A stage of the samples that the dataset names"));
+    .on_hover_text(say!("Sample stage named by the dataset"));
     if factor != before {
         base.faster.retain(|(s, _)| s != stage);
         if (factor - 1.0).abs() > 1e-9 {

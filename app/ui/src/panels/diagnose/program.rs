@@ -21,7 +21,7 @@ pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>)
     let Some(program) = program else {
         return;
     };
-    section(ui, say!("How the time of the program passed"));
+    section(ui, say!("Time of the program"));
     bar(ui, program);
     for part in program
         .parts
@@ -31,7 +31,10 @@ pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>)
         line(ui, program, part, commands);
     }
     if let Some(loader) = &program.begin_with {
-        remark(ui, &say!("Begin with {loader}: it is waited for longest"));
+        remark(
+            ui,
+            &say!("Start with {loader}, which causes the longest wait"),
+        );
     }
 }
 

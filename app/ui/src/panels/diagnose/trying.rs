@@ -64,10 +64,10 @@ fn over(ui: &mut Ui, trying: &Trying, commands: &mut Vec<Command>) {
             let text = RichText::new(why).color(Palette::of(ui).stall);
             ui.add(Label::new(text).wrap());
         }
-        Some(Outcome::Ended) | None => remark(ui, say!("Ended before the first run was through")),
+        Some(Outcome::Ended) | None => remark(ui, say!("Stopped before the first run finished")),
     }
     let folder = trying.folder.display();
-    remark(ui, &say!("A recording of each run is in {folder}"));
+    remark(ui, &say!("Recordings of the runs: {folder}"));
 }
 
 fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Command>) {
@@ -83,7 +83,7 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
     let head = [
         Cell::head(say!("Setting"), name, false, palette),
         Cell::head(say!("Forecast"), 76.0, true, palette),
-        Cell::head(say!("A batch"), 76.0, true, palette),
+        Cell::head(say!("Per batch"), 76.0, true, palette),
         Cell::head(say!("Change"), 70.0, true, palette),
     ];
     row(ui, &head, Marks::default());

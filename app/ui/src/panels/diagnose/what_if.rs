@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             None if state.session.source == (Source::Live { paused: false }) => {
                 remark(
                     ui,
-                    say!("Forecasts are made once the run has ended, or while it is paused"),
+                    say!("Forecasts are available once the run has ended or is paused"),
                 );
             }
             None => {
@@ -41,8 +41,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
         }
         // What made it impossible can be taken back.
-        if state.session.diagnose.base.is_some() && ui.button(say!("As it was recorded")).clicked()
-        {
+        if state.session.diagnose.base.is_some() && ui.button(say!("Reset to recorded")).clicked() {
             commands.push(Command::WhatIf(None));
         }
         return;
@@ -104,7 +103,7 @@ fn detail(
     ui.add_space(space::GAP);
     let changes = forecast.setting.differences(&what_if.own);
     let title = match changes.is_empty() {
-        true => say!("As it was recorded").to_owned(),
+        true => say!("Reset to recorded").to_owned(),
         false => changes.join(say!(", ")),
     };
     let title = title_text(ui, title);
@@ -206,7 +205,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     };
     section(ui, say!("Forecast and outcome"));
     let title = match check.changes.is_empty() {
-        true => say!("As it was recorded").to_owned(),
+        true => say!("Reset to recorded").to_owned(),
         false => check.changes.join(say!(", ")),
     };
     let title = title_text(ui, title);

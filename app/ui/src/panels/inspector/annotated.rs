@@ -277,7 +277,7 @@ fn toggles(ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
     for (name, is_on, other, is_there) in choices {
         if is_there {
             let text = RichText::new(name).size(size::SMALL);
-            let tip = say!("Draws the {} over the pictures", name.to_lowercase());
+            let tip = say!("Draws the {} over the images", name.to_lowercase());
             if ui
                 .selectable_label(is_on, text)
                 .on_hover_text(tip)

@@ -125,7 +125,7 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         .filter(|s| s.start <= now)
         .collect();
     let Some(first) = steps.first().map(|s| s.start) else {
-        remark(ui, say!("It has not been dispatched at this time"));
+        remark(ui, say!("Not dispatched yet"));
         return;
     };
     // A final stage takes no time: the path ends with it.

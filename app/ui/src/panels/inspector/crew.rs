@@ -159,7 +159,7 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     longest.retain(|w| length(w) >= Nanos(1_000));
     section(ui, say!("Its longest waits"));
     let Some(most) = longest.first().map(|w| length(w)) else {
-        remark(ui, say!("It has not waited yet"));
+        remark(ui, say!("No wait so far"));
         return;
     };
     let palette = Palette::of(ui.ctx());

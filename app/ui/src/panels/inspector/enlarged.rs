@@ -48,7 +48,7 @@ pub fn show(
     let original = original(field, data).unwrap_or(kept);
     fact(ui, say!("Size, pixels"), sides(original));
     if let Some(sample) = run.samples(at).nth(which) {
-        fact(ui, say!("Fetching it took"), sample.wall.to_string());
+        fact(ui, say!("Fetch time"), sample.wall.to_string());
     }
     remarks(ui, data, original, kept);
     ui.add_space(2.0 * space::GAP);
@@ -90,7 +90,7 @@ pub(super) fn buttons(
         if named(ui, say!("Save…"), info.name, true) {
             commands.push(Action::SavePicture.into());
         }
-        if named(ui, say!("Back"), say!("Back to all pictures"), true) {
+        if named(ui, say!("Back"), say!("Back to all images"), true) {
             commands.push(Command::Enlarge(None));
         }
     });

@@ -50,7 +50,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     fact(ui, say!("Batches yielded"), format::count(sent));
     fact(
         ui,
-        say!("Batches in an epoch"),
+        say!("Batches per epoch"),
         or_none(run.info.batches_per_epoch),
     );
     let epoch = pipeline.epoch.map_or("—".to_owned(), |e| e.to_string());
@@ -64,7 +64,9 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     section(ui, say!("Next"));
     match row_of(Some(pipeline.send_idx)) {
         Some(row) => batch(ui, run, row, commands),
-        None if run.info.batches_per_epoch == Some(sent) => remark(ui, say!("It is exhausted")),
+        None if run.info.batches_per_epoch == Some(sent) => {
+            remark(ui, say!("The sampler is exhausted"))
+        }
         None => remark(ui, say!("What it draws next is known once it has drawn it")),
     }
     if let Some(row) = row_of(pipeline.send_idx.checked_sub(1)) {
@@ -115,10 +117,10 @@ fn how(options: &RunOptions) -> &'static str {
             say!("Draws the samples of a list in a random order (SubsetRandomSampler)")
         }
         ("weighted", _) => {
-            say!("Draws samples as often as their weights ask (WeightedRandomSampler)")
+            say!("Draws samples by their weights (WeightedRandomSampler)")
         }
         ("distributed", _) => say!("Draws the samples of this rank (DistributedSampler)"),
-        ("equi", _) => say!("Draws batches with every class equally often"),
-        _ => say!("Draws the samples as the chosen sampler says"),
+        ("equi", _) => say!("Draws batches with equally many samples of each class"),
+        _ => say!("Draws samples with the chosen sampler"),
     }
 }

@@ -82,7 +82,7 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
     let (name, number) = (106.0, 58.0);
     let columns = [
         Column::words(say!("Step"), name),
-        Column::numbers(say!("All, ms"), number),
+        Column::numbers(say!("Total, ms"), number),
         Column::numbers(say!("Share"), number),
     ];
     let table = Table::new(ui, columns);

@@ -30,7 +30,7 @@ pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
     told.truncate(3);
     let has_arrived = path.iter().any(|step| step.stage.has_arrived());
     if told.is_empty() && has_arrived {
-        return vec![say!("It waited for nothing").to_owned()];
+        return vec![say!("The batch did not wait").to_owned()];
     }
     told.into_iter().map(|(_, sentence)| sentence).collect()
 }
@@ -41,7 +41,7 @@ fn held(run: &Run, step: &PathStep, lasted: Nanos) -> String {
         Some(missing) if missing.stage != Stage::Held => {
             say!("Held {lasted} behind {}, {}", missing.id, which(&missing))
         }
-        _ => say!("Held {lasted} behind a batch that was missing"),
+        _ => say!("Held {lasted}, waiting for an earlier batch"),
     }
 }
 
@@ -94,8 +94,8 @@ fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
         say!("result queue")
     };
     match stage(at + 1) {
-        Some(Stage::Pinning) => say!("In the {queue} {lasted} until the pin thread took it"),
-        Some(_) => say!("In the {queue} {lasted} until the main thread took it"),
+        Some(Stage::Pinning) => say!("In the {queue} for {lasted} until the pin thread took it"),
+        Some(_) => say!("In the {queue} for {lasted} until the main process took it"),
         None => say!("In the {queue} for {lasted}"),
     }
 }

@@ -17,7 +17,7 @@ pub fn show(ui: &mut Ui, field: &Field) {
     facts(ui, field);
     histogram(ui, field);
     match &field.data {
-        FieldData::Omitted => remark(ui, say!("Its values were not kept")),
+        FieldData::Omitted => remark(ui, say!("The values were not recorded")),
         FieldData::Pictures(_) => {}
         FieldData::Text(texts) => text(ui, field, texts),
         FieldData::Numbers(values) => {
@@ -130,7 +130,7 @@ fn histogram(ui: &mut Ui, field: &Field) {
         return;
     };
     if bins.len() > BINS {
-        remark(ui, say!("Its histogram has too many bins to be shown"));
+        remark(ui, say!("Too many histogram bins to show"));
         return;
     }
     let palette = Palette::of(ui.ctx());

@@ -15,7 +15,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         form,
         Field::CollateFn,
         say!(
-            "How samples become a batch: stacked, as lists of each field, padded to the largest, or one behind the other with offsets"
+            "How samples become a batch: stacked, as a list per field, padded to the largest, or concatenated with offsets"
         ),
         |ui, label| {
             let in_force = Collate::Fitting.in_force(&o.dataset);

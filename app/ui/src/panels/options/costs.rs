@@ -38,7 +38,7 @@ const PRESETS: [Preset; 4] = [
     ),
     (
         text!("Cold cache"),
-        text!("A third of the samples is not in the cache and takes 6 times as long"),
+        text!("A third of the samples miss the cache and take 6 times as long"),
         |model| {
             plain(model);
             model.tail = Some(loadscope_plan::dataset::Tail {
@@ -123,7 +123,7 @@ pub(super) fn extra(ui: &mut Ui, o: &mut RunOptions) {
     hint(
         ui,
         say!(
-            "Slows samples down on purpose. Keys: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu"
+            "Slows down samples. Keys: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu."
         ),
     );
 }
@@ -183,14 +183,14 @@ fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
     index(
         ui,
         say!("fails at"),
-        say!("A ValueError in this sample"),
+        say!("Sample that raises a ValueError"),
         &mut model.fail,
         last,
     );
     index(
         ui,
         say!("panics at"),
-        say!("A worker that dies in this sample"),
+        say!("Sample that kills its worker"),
         &mut model.panic,
         last,
     );

@@ -48,12 +48,12 @@ const KINDS: [Kind; 20] = [
     },
     Kind {
         prefix: "folder:",
-        name: text!("Folder of pictures"),
+        name: text!("Image folder"),
         first: "folder:",
         label: text!("folder"),
         example: "/path/to/pictures",
         hint: text!(
-            "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too"
+            "Like torchvision's ImageFolder: one subfolder per class. A flat folder works, too."
         ),
         dialog: Some(Dialog::Folder),
     },
@@ -64,7 +64,7 @@ const KINDS: [Kind; 20] = [
         label: text!("folder"),
         example: "/data/VOCdevkit,year=2012,set=train",
         hint: text!(
-            "XML beside pictures, as torchvision's VOCDetection. Keys: set, year, task=segmentation, classes=a;b, size=square"
+            "Like torchvision's VOCDetection: images and XML. Keys: set, year, task=segmentation, classes=a;b, size=square."
         ),
         dialog: Some(Dialog::Folder),
     },
@@ -75,7 +75,7 @@ const KINDS: [Kind; 20] = [
         label: text!("pictures, annotations"),
         example: "/data/train2017,/data/instances.json",
         hint: text!(
-            "A folder and a JSON file, as torchvision's CocoDetection. Keys: task=captions, masks=false, size=square"
+            "Like torchvision's CocoDetection: a folder and a JSON file. Keys: task=captions, masks=false, size=square."
         ),
         dialog: None,
     },
@@ -86,7 +86,7 @@ const KINDS: [Kind; 20] = [
         label: text!("database, query"),
         example: "sqlite:/data/a.db,query=\"SELECT a, b FROM t\",index=id",
         hint: text!(
-            "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label",
+            "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label.",
         ),
         dialog: None,
     },
@@ -96,7 +96,7 @@ const KINDS: [Kind; 20] = [
         first: "csv:",
         label: text!("file"),
         example: "/data/table.csv,columns=a;b",
-        hint: text!("As pandas.read_csv. Keys: sep=tab, columns=a;b, image=COLUMN"),
+        hint: text!("Like pandas.read_csv. Keys: sep=tab, columns=a;b, image=COLUMN."),
         dialog: Some(Dialog::File),
     },
     Kind {
@@ -106,7 +106,7 @@ const KINDS: [Kind; 20] = [
         label: text!("files"),
         example: "/data/train-*.parquet,columns=a;b",
         hint: text!(
-            "A file, a folder or a pattern, as pyarrow.parquet. Keys: columns=a;b, image=COLUMN"
+            "Like pyarrow.parquet: a file, folder or pattern. Keys: columns=a;b, image=COLUMN."
         ),
         dialog: Some(Dialog::File),
     },
@@ -116,7 +116,7 @@ const KINDS: [Kind; 20] = [
         first: "arrow:",
         label: text!("folder"),
         example: "/data/saved,split=train",
-        hint: text!("As datasets.load_from_disk. Keys: split, columns=a;b, image=COLUMN"),
+        hint: text!("Like datasets.load_from_disk. Keys: split, columns=a;b, image=COLUMN."),
         dialog: Some(Dialog::Folder),
     },
     Kind {
@@ -125,7 +125,7 @@ const KINDS: [Kind; 20] = [
         first: "jsonl:",
         label: text!("file"),
         example: "/data/train.jsonl",
-        hint: text!("A JSON value a line. Keys: columns=a;b, image=COLUMN"),
+        hint: text!("One JSON value per line. Keys: columns=a;b, image=COLUMN."),
         dialog: Some(Dialog::File),
     },
     Kind {
@@ -134,7 +134,7 @@ const KINDS: [Kind; 20] = [
         first: "npy:",
         label: text!("file"),
         example: "/data/x.npy,window=128",
-        hint: text!("Entries or windows of the first axis, mapped to memory. Keys: window, stride"),
+        hint: text!("Entries or windows of the first axis, memory-mapped. Keys: window, stride."),
         dialog: Some(Dialog::File),
     },
     Kind {
@@ -143,7 +143,7 @@ const KINDS: [Kind; 20] = [
         first: "npz:",
         label: text!("file"),
         example: "/data/train.npz,keys=x;y",
-        hint: text!("Entries of the first axis of each array. Keys: keys=x;y"),
+        hint: text!("Entries of the first axis of each array. Keys: keys=x;y."),
         dialog: Some(Dialog::File),
     },
     Kind {
@@ -152,7 +152,7 @@ const KINDS: [Kind; 20] = [
         first: "safetensors:",
         label: text!("file"),
         example: "/data/train.safetensors,keys=x;y",
-        hint: text!("Entries of the first axis of each tensor, mapped to memory. Keys: keys=x;y"),
+        hint: text!("Entries of the first axis of each tensor, memory-mapped. Keys: keys=x;y."),
         dialog: Some(Dialog::File),
     },
     Kind {
@@ -162,7 +162,7 @@ const KINDS: [Kind; 20] = [
         label: text!("shards"),
         example: "/data/train-{000..127}.tar,shuffle=1000",
         hint: text!(
-            "Iterable: shards are split over workers. Keys: fields=jpg;cls, shuffle, shuffle_shards=true"
+            "Iterable-style: each worker reads its own shards. Keys: fields=jpg;cls, shuffle, shuffle_shards=true."
         ),
         dialog: Some(Dialog::File),
     },
@@ -173,7 +173,7 @@ const KINDS: [Kind; 20] = [
         label: text!("file"),
         example: "/data/train.tar,fields=jpg;cls",
         hint: text!(
-            "Iterable: files are grouped into samples by key. Keys: fields=jpg;cls, shuffle"
+            "Iterable-style: files with the same key form a sample. Keys: fields=jpg;cls, shuffle."
         ),
         dialog: Some(Dialog::File),
     },
@@ -183,17 +183,17 @@ const KINDS: [Kind; 20] = [
         first: "lmdb:",
         label: text!("folder"),
         example: "/data/train.lmdb,decode=auto",
-        hint: text!("Bytes by key. Keys: decode=picture, npy, text or bytes"),
+        hint: text!("Bytes by key. Option: decode=picture, npy, text or bytes."),
         dialog: Some(Dialog::Folder),
     },
     Kind {
         prefix: "audio:",
-        name: text!("Folder of sounds"),
+        name: text!("Audio folder"),
         first: "audio:",
         label: text!("folder"),
         example: "/data/sounds",
         hint: text!(
-            "WAV, FLAC and OGG, as soundfile.read, padded to the longest; subfolders are classes"
+            "Like soundfile.read: WAV, FLAC and OGG, padded to the longest. Subfolders are classes."
         ),
         dialog: Some(Dialog::Folder),
     },
@@ -203,19 +203,17 @@ const KINDS: [Kind; 20] = [
         first: "text:",
         label: text!("file"),
         example: "/data/train.txt,vocab=/data/vocab.txt",
-        hint: text!(
-            "Ids of words, of unequal length; without vocab the lines themselves. Keys: vocab"
-        ),
+        hint: text!("Word ids of unequal length, or plain lines without vocab. Keys: vocab."),
         dialog: Some(Dialog::File),
     },
     Kind {
         prefix: "tokens:",
-        name: text!("File of tokens"),
+        name: text!("Token file"),
         first: "tokens:",
         label: text!("file"),
         example: "/path/to/tokens.bin,block=1024",
         hint: text!(
-            "16-bit numbers; a sample is a window of block of them. Keys: block, stride, dtype"
+            "16-bit integers. A sample is a window of `block` of them. Keys: block, stride, dtype."
         ),
         dialog: Some(Dialog::File),
     },
@@ -237,7 +235,7 @@ const KINDS: [Kind; 20] = [
         label: text!("costs"),
         example: "len=24,cost_ms=50,shard=true",
         hint: text!(
-            "An IterableDataset. shard=false: every worker yields everything; shards=3/8/5: so many each; and the keys of synthetic"
+            "An IterableDataset. shard=false: each worker yields all samples. shards=3/8/5: samples per worker. Other keys as in Synthetic."
         ),
         dialog: None,
     },

@@ -205,7 +205,7 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
 pub(super) fn on_error(choice: OnError) -> &'static str {
     match choice {
         OnError::Stop => say!("Stop"),
-        OnError::Continue => say!("Go on"),
+        OnError::Continue => say!("Continue"),
         OnError::Skip => say!("Skip sample"),
         OnError::Log => say!("Skip and log"),
     }
@@ -229,7 +229,7 @@ fn program(ui: &mut Ui, state: &State) {
             });
         });
     };
-    row(say!("Made by"), capital(&info.origin.label()));
+    row(say!("Source"), capital(&info.origin.label()));
     if info.world_size > 1 {
         row(say!("Rank"), say!("{} of {}", info.rank, info.world_size));
     }
@@ -252,6 +252,6 @@ fn program(ui: &mut Ui, state: &State) {
         row(say!("Cores"), info.cores.to_string());
     }
     if let Some(clock) = &info.clock {
-        hint(ui, &say!("Its clock is aligned {}", clock.label()));
+        hint(ui, &say!("Clock aligned {}", clock.label()));
     }
 }

@@ -86,7 +86,7 @@ impl<'a> Form<'a> {
         };
         draw(ui.painter(), rect.center(), Sign::Reset, colour);
         if response
-            .on_hover_text(say!("As in the run that is shown"))
+            .on_hover_text(say!("Resets this option to the shown run"))
             .clicked()
         {
             self.resets.push(field);
@@ -183,7 +183,7 @@ pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let copy = ui
                 .small_button(say!("Copy"))
-                .on_hover_text(say!("Copies the whole program, which runs as it is"));
+                .on_hover_text(say!("Copies the complete program, ready to run"));
             if copy.clicked() {
                 ui.copy_text(program.to_owned());
             }

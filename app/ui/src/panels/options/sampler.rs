@@ -22,7 +22,7 @@ const KINDS: [Kind; 11] = [
     Kind {
         prefix: "",
         name: text!("by shuffle"),
-        effect: text!("In order, or with shuffle in a new random order in every epoch"),
+        effect: text!("In order, or reshuffled in every epoch with shuffle=True"),
         file: None,
     },
     Kind {
@@ -46,43 +46,43 @@ const KINDS: [Kind; 11] = [
     Kind {
         prefix: "weighted",
         name: Text::same("WeightedRandom"),
-        effect: text!("Drawn with these weights; with several ranks each gets its share"),
+        effect: text!("Random, by these weights, split across ranks"),
         file: Some("weights.txt"),
     },
     Kind {
         prefix: "weighted:balanced",
         name: text!("WeightedRandom, balanced"),
-        effect: text!("Drawn so that all classes come equally often"),
+        effect: text!("Random, with all classes equally often"),
         file: None,
     },
     Kind {
         prefix: "distributed",
         name: Text::same("Distributed"),
-        effect: text!("A random order, of which each rank gets its share"),
+        effect: text!("Random order, split across ranks"),
         file: None,
     },
     Kind {
         prefix: "equi",
         name: Text::same("DistributedEquiBatch"),
-        effect: text!("Batches in which all labels come equally often"),
+        effect: text!("Batches with equally many samples of each label"),
         file: Some("labels.txt"),
     },
     Kind {
         prefix: "equi:labels",
         name: text!("DistributedEquiBatch, labels"),
-        effect: text!("Batches in which all classes of the dataset come equally often"),
+        effect: text!("Batches with equally many samples of each class of the dataset"),
         file: None,
     },
     Kind {
         prefix: "group",
         name: Text::same("DistinctGroupBatch"),
-        effect: text!("Batches in which no two samples have the same value in a column"),
+        effect: text!("Batches whose samples all differ in one column"),
         file: Some("label"),
     },
     Kind {
         prefix: "bucket:len",
         name: Text::same("LengthBucketBatch"),
-        effect: text!("Batches of samples of like length, in random order"),
+        effect: text!("Batches of samples of similar length, in random order"),
         file: None,
     },
 ];
@@ -108,7 +108,7 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::DropLast,
-        say!("Drops the last, incomplete batch; default False"),
+        say!("Drops the last, incomplete batch (default False)"),
         |ui, label| {
             flag(ui, label, &mut o.drop_last);
         },
@@ -133,7 +133,7 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             ui,
             form,
             Field::Shuffle,
-            say!("A new random order in every epoch; default False"),
+            say!("New random order in every epoch (default False)"),
             |ui, label| {
                 flag(ui, label, &mut o.shuffle);
             },
@@ -197,8 +197,8 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
     hint(
         ui,
         match prefix {
-            "equi" => say!("A line of labels a sample, or JSON: {{\"label\": [indices]}}"),
-            "group" => say!("A column of the table; label: the classes of the dataset"),
+            "equi" => say!("One line of labels per sample, or JSON: {{\"label\": [indices]}}"),
+            "group" => say!("A column of the table, or label for the classes of the dataset"),
             _ => say!("Numbers separated by spaces, commas or newlines, or a JSON list"),
         },
     );
@@ -212,7 +212,7 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Replacement,
-        say!("A sample may be drawn again"),
+        say!("Allows drawing a sample more than once"),
         |ui, label| {
             flag(ui, label, &mut o.replacement);
         },
@@ -262,7 +262,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             ui,
             form,
             Field::SamplerDropLast,
-            say!("Drops the tail instead of padding, so that all ranks get equally many"),
+            say!("Drops the tail instead of padding it, so all ranks get equally many"),
             |ui, label| {
                 flag(ui, label, &mut o.sampler_drop_last);
             },

@@ -284,7 +284,7 @@ fn histogram(ui: &mut Ui, s: &Shuffle) {
         let at = pos2(place, rect.bottom() + 3.0);
         painter.text(at, align, text, font.clone(), palette.weak);
     }
-    response.on_hover_text(
-        say!("How far each index is from the one before it. Line: what a uniformly random order has on average"),
-    );
+    response.on_hover_text(say!(
+        "Distance of each index from the previous one. Line: average of a uniformly random order."
+    ));
 }

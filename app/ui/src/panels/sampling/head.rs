@@ -125,14 +125,14 @@ pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
     let mut headline = answers.headline();
     if let Some(shuffle) = &answers.shuffle {
         headline += &say!(
-            "; shuffle quality {}",
+            " · shuffle quality {}",
             loadscope_insight::format::percent(shuffle.quality().min(1.0))
         );
     }
     if let Some(p) = answers.balance.as_ref().and_then(|b| b.test).map(|t| t.p) {
         headline += match p {
-            p if p < 0.001 => say!("; the classes are out of balance"),
-            _ => say!("; the classes are in balance"),
+            p if p < 0.001 => say!(" · classes out of balance"),
+            _ => say!(" · classes balanced"),
         };
     }
     ui.label(title_text(ui, headline));

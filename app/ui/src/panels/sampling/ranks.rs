@@ -84,9 +84,9 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
     response.on_hover_ui(|ui| {
         ui.label(&summary);
         ui.label(say!(
-            "A triangle: this index comes in more than one rank, or twice"
+            "Triangle: index drawn more than once, in one rank or across ranks"
         ));
-        ui.label(say!("A cross: this index comes in none"));
+        ui.label(say!("Cross: index that no rank draws"));
     });
 }
 
