@@ -168,7 +168,7 @@ class Harm(Program):
 
     def test_without_the_program_loadscope(self):
         out = self.goes_on("run = loadscope.start()", "RuntimeWarning: loadscope: this is not recorded", env=without_binary())
-        self.assertTrue(out.splitlines()[1].startswith("None the program loadscope is not there"), out)
+        self.assertTrue(out.splitlines()[1].startswith("None the program loadscope was not found"), out)
 
     def test_with_one_that_is_none(self):
         self.goes_on("run = loadscope.start()", "this is not recorded", env={**os.environ, "LOADSCOPE_BINARY": "/bin/true"})
@@ -188,7 +188,7 @@ class Harm(Program):
             self.assertEqual(file.read(), "mine")
 
     def test_one_at_a_time(self):
-        self.goes_on("first = loadscope.start('a.jsonl'); run = loadscope.start('b.jsonl')", "this process is being recorded already")
+        self.goes_on("first = loadscope.start('a.jsonl'); run = loadscope.start('b.jsonl')", "this process is already being recorded")
         self.assertEqual(batches(self.file("a.jsonl")), 6)
         self.assertFalse(os.path.exists(self.file("b.jsonl")))
 
@@ -201,7 +201,7 @@ class Harm(Program):
             cwd=self.folder, capture_output=True, encoding="utf-8", timeout=400,
         )  # fmt: skip
         self.assertEqual(asked.returncode, 0, asked.stderr)
-        self.assertIn("recorded already, from outside", asked.stderr)
+        self.assertIn("already being recorded by a `loadscope` command", asked.stderr)
         self.assertEqual(batches(self.file("a.jsonl")), 6)
 
     def test_a_recorder_that_is_killed(self):
@@ -224,7 +224,7 @@ class Harm(Program):
             """
         )
         self.assertEqual(out.splitlines()[0], "6")
-        self.assertIn("the recording may not be complete", out)
+        self.assertIn("the recording may be incomplete", out)
         self.assertIn("RuntimeWarning", err)
 
     def test_a_program_that_is_killed(self):

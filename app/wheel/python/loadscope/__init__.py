@@ -1,21 +1,21 @@
-"""Loadscope makes the inside of a PyTorch ``DataLoader`` visible.
+"""Find out why PyTorch training waits for data.
 
-Record a part of a program, and ask why it waited::
+Record a part of a program and print the verdict::
 
     import loadscope
 
     with loadscope.record() as run:
         train()
 
-    print(run.verdict)      # a sentence: does training wait, and why
-    run.report()            # the whole report, as a dict
-    run.read().batches      # tables, as dicts of numpy arrays; .pandas() for DataFrames
+    print(run.verdict)      # does training wait, and why
+    run.report()            # the report as a dict
+    run.read().batches      # tables as dicts of numpy arrays, or DataFrames with .pandas()
     run.show()              # opens the window
 
-Whole programs need no change at all: ``loadscope record -- python train.py``.
+To record a whole program without changing it, run ``loadscope record -- python train.py``.
 
-Recording never harms a program: if it cannot be recorded, a warning says why, and the program goes on. Nothing here imports PyTorch, numpy or
-pandas before it is needed.
+If a recording fails, a warning gives the reason and the program continues. The package imports PyTorch, numpy and pandas only when they are
+needed.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ __all__ = [
     "verdict",
     "version",
 ]
-# Where each of them is. They come when they are asked for: programs that only wait to be recorded pay for none.
+# The module of each name. Names are imported on first use, so programs that wait to be recorded load none of them.
 PLACES = {
     "LoadscopeError": "_binary",
     "binary": "_binary",
@@ -73,7 +73,7 @@ def __dir__() -> "list[str]":
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext loadscope``: adds ``%%loadscope``, which records a cell and says why it waited."""
+    """``%load_ext loadscope``: adds ``%%loadscope``, which records a cell and explains why it waited."""
     from ._ipython import load
 
     load(shell)

@@ -1,4 +1,4 @@
-"""``python -m loadscope``: the program ``loadscope``, and ``install`` and ``uninstall``, which are about this Python."""
+"""``python -m loadscope``: runs the program ``loadscope``. ``install`` and ``uninstall`` apply to this Python."""
 
 import os
 import subprocess
@@ -18,10 +18,10 @@ def main() -> int:
     except LoadscopeError as error:
         print("loadscope: %s" % error, file=sys.stderr)
         return 2
-    # A program that it records finds its libraries as it would have without us.
+    # A recorded program finds its libraries as it does without Loadscope.
     own = environment() if arguments[:1] not in (["record"], ["watch"], ["tune"]) else dict(os.environ)
     if os.name == "posix":
-        # It takes our place, so that signals and the exit code are its own.
+        # exec replaces this process, so signals and the exit code are those of the program.
         os.execve(program, [program, *arguments], own)
     return subprocess.call([program, *arguments], env=own)
 

@@ -1,4 +1,4 @@
-"""The program ``loadscope``, which the package brings along: where it is, and how it is asked."""
+"""Finds and runs the program ``loadscope``, which is part of the package."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Iterator, List, Optional, Sequence
 
 
 class LoadscopeError(Exception):
-    """Something that was asked for cannot be done. The text says what, and what to do about it."""
+    """An error of Loadscope. The text names the cause and, if there is one, the remedy."""
 
 
 def candidates() -> Iterator[str]:
-    """Places where the program may be, the likeliest first."""
+    """Possible paths of the program, the likeliest first."""
     name = "loadscope" + (sysconfig.get_config_var("EXE") or "")
     own = os.environ.get("LOADSCOPE_BINARY")
     if own:
         yield own
         return
-    # The environment of this Python, then that of the user, then the folder that the package was put into by `pip install --target`.
+    # The environment of this Python, the user's environment, and the folder of `pip install --target`.
     yield os.path.join(sysconfig.get_path("scripts"), name)
     yield os.path.join(os.path.dirname(os.path.abspath(sys.executable)), name)
     scheme = "%s_user" % os.name
@@ -38,7 +38,7 @@ def binary() -> str:
     """The path of the program ``loadscope``.
 
     Raises:
-        LoadscopeError: if it is not there.
+        LoadscopeError: if no path has the program.
     """
     looked: List[str] = []
     for path in candidates():
@@ -46,21 +46,21 @@ def binary() -> str:
             return path
         looked.append(path)
     raise LoadscopeError(
-        "the program loadscope is not there (looked for %s). Install the package again (pip install --force-reinstall loadscope), or name "
-        "it in LOADSCOPE_BINARY" % ", ".join(looked)
+        "the program loadscope was not found (searched %s). Reinstall the package, or set LOADSCOPE_BINARY to the path of the program."
+        % ", ".join(looked)
     )
 
 
 def environment() -> "dict[str, str]":
-    """For the program itself: libraries that this Python was pointed to are not for it, and it is not recorded."""
+    """The environment for the program: without the library paths of this Python."""
     return {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
 
 
 def ask(arguments: Sequence[str], timeout: Optional[float] = None) -> str:
-    """What the program prints for these arguments.
+    """Runs the program and returns its standard output.
 
     Raises:
-        LoadscopeError: what it complains of, if it does not end with success.
+        LoadscopeError: with the error text of the program, if it fails.
     """
     try:
         asked = subprocess.run(
@@ -74,12 +74,12 @@ def ask(arguments: Sequence[str], timeout: Optional[float] = None) -> str:
             errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise LoadscopeError("the program loadscope cannot be run: %s" % error) from error
+        raise LoadscopeError("the program loadscope cannot be started: %s" % error) from error
     if asked.returncode != 0:
         said = asked.stderr.strip()
         if said.startswith("loadscope: "):
             said = said[len("loadscope: ") :]
-        raise LoadscopeError(said or "the program loadscope ended with code %d" % asked.returncode)
+        raise LoadscopeError(said or "the program loadscope ended with exit code %d" % asked.returncode)
     return asked.stdout
 
 

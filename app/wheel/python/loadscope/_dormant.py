@@ -1,4 +1,4 @@
-"""In programs of an environment where ``python -m loadscope install`` was called: waits to be asked for a recording.
+"""Waits for a request to record, in programs of an environment with ``python -m loadscope install``.
 
 It is loaded by programs that import PyTorch, and by no others. Then it looks, when an iterator of a ``DataLoader`` is made, whether there is a file
 in a folder of the user's; ``loadscope attach`` and ``loadscope record`` put it there. The file says where to tell. No code is taken from it, and

@@ -1,4 +1,4 @@
-"""What the callbacks of frameworks tell a logger."""
+"""Figures and verdict for the loggers of frameworks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ VERDICT = "loadscope/verdict"
 
 
 def figures(recording: Recording) -> Optional[Tuple[Dict[str, float], str]]:
-    """Numbers and the verdict, of the loader that was waited for most; ``None`` if nothing was recorded."""
+    """Figures and verdict of the loader that training waited for longest. ``None`` if nothing was recorded."""
     if recording.path is None:
         return None
     try:
         report = recording.report()
     except LoadscopeError as error:
-        warn("there is no report: %s" % error)
+        warn("no figures are logged: %s" % error)
         return None
     seconds, waited = report["run_seconds"], report["waited_seconds"] or 0.0
     numbers = {
@@ -32,7 +32,7 @@ def figures(recording: Recording) -> Optional[Tuple[Dict[str, float], str]]:
 
 
 def of_rank(path: Path, rank: int) -> Optional[str]:
-    """Where a rank writes: each into a file of its own."""
+    """The output file of a rank. Each rank has its own."""
     if path is None:
         return None
     text = os.fspath(path)
@@ -45,7 +45,7 @@ def of_rank(path: Path, rank: int) -> Optional[str]:
 
 
 def tell_running(verdict: str) -> None:
-    """Tells the runs of Weights & Biases and MLflow that are under way in this process."""
+    """Sends the verdict to the active runs of Weights & Biases and MLflow."""
     wandb, mlflow = sys.modules.get("wandb"), sys.modules.get("mlflow")
     run = getattr(wandb, "run", None)
     if run is not None:
@@ -55,6 +55,6 @@ def tell_running(verdict: str) -> None:
 
 
 def tell_text(writer: Any, verdict: str, step: int) -> None:
-    """Tells a writer of TensorBoard."""
+    """Sends the verdict to a writer of TensorBoard."""
     if hasattr(writer, "add_text"):
         writer.add_text(VERDICT, verdict, step)

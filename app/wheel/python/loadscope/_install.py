@@ -1,4 +1,4 @@
-"""``python -m loadscope install``: programs of this Python can be recorded whatever becomes of their environment, and while they run."""
+"""``python -m loadscope install``: prepares this Python for ``loadscope attach``, and for wrappers that clear the environment."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LINE = (
 
 
 def folders() -> Iterator[str]:
-    """Where this Python looks for such files: its own packages, then those of the user."""
+    """Folders with .pth files of this Python: its own packages, then those of the user."""
     yield sysconfig.get_path("purelib")
     if sys.prefix == sys.base_prefix and site.ENABLE_USER_SITE:
         yield site.getusersitepackages()
 
 
 def install() -> str:
-    """Writes the file; returns its path."""
+    """Writes the .pth file and returns its path."""
     why: List[str] = []
     for folder in folders():
         path = os.path.join(folder, NAME)
@@ -39,11 +39,11 @@ def install() -> str:
             return path
         except OSError as error:
             why.append(str(error))
-    raise OSError("; ".join(why))
+    raise OSError(", ".join(why))
 
 
 def uninstall() -> List[str]:
-    """Removes the file wherever it is; returns where it was."""
+    """Removes the .pth files and returns their paths."""
     removed = []
     for folder in folders():
         path = os.path.join(folder, NAME)
@@ -61,12 +61,12 @@ def main(arguments: List[str]) -> int:
         if arguments == ["install"]:
             print(install())
             print(
-                "From now on programs of this Python that use PyTorch can be recorded whatever becomes of their environment, and while they "
-                "run: loadscope attach PID"
+                "PyTorch programs that this Python starts from now on can be recorded while they run (loadscope attach PID), and also if a wrapper "
+                "clears their environment."
             )
         else:
             removed = uninstall()
-            print("\n".join(removed) if removed else "nothing was installed for this Python")
+            print("\n".join(removed) if removed else "not installed for this Python")
     except OSError as error:
         print("loadscope: %s" % error, file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""``%%loadscope``: records a cell of a notebook and says why it waited."""
+"""``%%loadscope``: records a cell of a notebook and explains why it waited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._recording import Recording, start
 
 
 def arguments_of(line: str) -> Tuple[Optional[str], int, bool, Optional[str]]:
-    """``-o FILE``, ``--previews N``, ``--live`` and a name that gets the recording."""
+    """Parses ``-o FILE``, ``--previews N``, ``--live`` and the name of the variable for the recording."""
     words: List[str] = shlex.split(line)
     path: Optional[str] = None
     previews = 0
@@ -28,7 +28,7 @@ def arguments_of(line: str) -> Tuple[Optional[str], int, bool, Optional[str]]:
         elif word.isidentifier() and name is None:
             name = word
         else:
-            raise ValueError("%%%%loadscope [-o FILE] [--previews N] [--live] [NAME]: %r is none of that" % word)
+            raise ValueError("%%%%loadscope: unexpected %r. Usage: %%%%loadscope [-o FILE] [--previews N] [--live] [NAME]" % word)
     return path, previews, live, name
 
 
@@ -37,10 +37,10 @@ def load(shell: Any) -> None:
     count = [0]
 
     def loadscope(line: str, cell: str) -> None:
-        """Records the cell and shows why it waited: ``%%loadscope [-o FILE] [--previews N] [--live] [NAME]``.
+        """Records the cell and explains why it waited: ``%%loadscope [-o FILE] [--previews N] [--live] [NAME]``.
 
-        The recording is in the variable ``NAME``, by default ``run``; without ``-o`` its file goes with the kernel.
-        With ``--live`` the window stands under the cell while it runs.
+        The recording is in the variable ``NAME``, by default ``run``. Without ``-o`` its file is deleted when the kernel ends.
+        With ``--live`` the window is shown under the cell while the cell runs.
         """
         path, previews, live, name = arguments_of(line)
         if path is None:
@@ -56,7 +56,7 @@ def load(shell: Any) -> None:
             from IPython.display import Markdown, display
 
             display(Markdown(recording._repr_markdown_() or ""))
-        # A cell that fails fails here, too.
+        # The error of the cell is raised here too.
         outcome.raise_error()
 
     loadscope.folder = folder  # type: ignore[attr-defined]

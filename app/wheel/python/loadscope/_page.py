@@ -1,4 +1,4 @@
-"""The window in a notebook: the page of ``loadscope share``, in a frame of its own."""
+"""The window in a notebook: the page of ``loadscope share`` in a frame."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, Union
 
 from ._binary import ask
 
-# A notebook keeps what is shown in it: a longer page would make it unwieldy, bytes.
+# Maximum size of a page in a notebook, bytes. A notebook stores the page.
 MOST = 30_000_000
 # Height of the frame, in points.
 HEIGHT = 680
 
 
 def in_notebook() -> bool:
-    """True if what is displayed appears in a browser."""
+    """True in a notebook in a browser."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
 
 
 def page(path: Union[str, "os.PathLike[str]"], contents: bool = True) -> str:
-    """The window with a recording, as one page of HTML.
+    """The window with a recording as one HTML page.
 
     Raises:
-        LoadscopeError: if it is no recording, or the program was built without the page.
+        LoadscopeError: if the path is not a recording, or the program was built without the browser page.
     """
     with tempfile.TemporaryDirectory(prefix="loadscope-page-") as folder:
         out = os.path.join(folder, "run.html")
@@ -38,12 +38,12 @@ def page(path: Union[str, "os.PathLike[str]"], contents: bool = True) -> str:
 
 
 def frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
-    """The same in a frame, which reaches nothing of the notebook around it."""
+    """The page in a sandboxed frame."""
     text = page(path)
     if len(text) > MOST:
         text = page(path, contents=False)
     if len(text) > MOST:
-        return "<p>The recording is too long to be kept in a notebook: <code>loadscope view %s</code> shows it in a browser</p>" % (
+        return "<p>The recording is too large for a notebook. To show it in a browser, run <code>loadscope view %s</code>.</p>" % (
             html.escape(os.fspath(path))
         )
     return (
@@ -53,7 +53,7 @@ def frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
 
 
 def display_live(link: str, height: int = HEIGHT) -> Any:
-    """Shows the page of a recording that is under way, which the recorder serves. What is displayed can be replaced; ``None`` outside of a notebook."""
+    """Shows the live page of a running recording. Returns a display handle, or ``None`` outside a notebook."""
     if not in_notebook():
         return None
     from IPython.display import HTML, display

@@ -1,4 +1,4 @@
-"""Recording inside of a program that runs: the same probe as ``loadscope record`` brings in, heard by the program ``loadscope``."""
+"""Recording from inside a running program, with the same probe as ``loadscope record``."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ._binary import LoadscopeError, binary, environment
 
 Anything = TypeVar("Anything", bound=Callable[..., Any])
 
-# Seconds for the listener to say where it listens, and for it to write what it has heard.
+# Timeouts for the listener, seconds: to send its address, and to complete the recording.
 BEGINNING = 20.0
 ENDING = 60.0
-# Where the probe is; a folder that can stand in PYTHONPATH.
+# Folder of the probe, for PYTHONPATH.
 PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_probe")
-# What the listener is started through: it is to be no child of the program, which may wait for its children, count or end them.
+# Shell command that starts the listener. The listener is not a child of the program, which may wait for, count or end its children.
 APART = 'exec 3<&0; "$@" <&3 3<&- &'
 
 
 def warn(text: str) -> None:
-    """Says what went wrong. Where warnings are errors the program goes on all the same."""
+    """Issues a warning. If warnings are errors, prints it instead, and the program continues."""
     text = "loadscope: " + text
-    # The line of the program that called us.
+    # Depth of the caller in the program.
     depth = 2
     frame: "Optional[types.FrameType]" = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "loadscope":
@@ -47,14 +47,14 @@ def warn(text: str) -> None:
 
 
 class Recording:
-    """A recording under way, or one that has ended.
+    """A running or finished recording.
 
     Attributes:
         path: the file, or ``None`` if nothing was recorded.
-        loaders: how many loaders were seen; known at the end.
-        batches: how many batches the program got; known at the end.
-        problem: why it was not recorded, or not completely; ``None`` if it was.
-        link: where a browser on this host shows it live while it is under way; ``None`` if that was not asked for.
+        loaders: number of loaders, set at the end.
+        batches: number of batches that the program received, set at the end.
+        problem: the reason of a missing or incomplete recording, or ``None``.
+        link: URL of the live view on this host, or ``None`` without ``live``.
     """
 
     def __init__(self) -> None:
@@ -69,11 +69,11 @@ class Recording:
 
     @property
     def is_recording(self) -> bool:
-        """True while it is under way, in the process that began it."""
+        """True while the recording runs, in the process that started it."""
         return self._listener is not None and self._pid == os.getpid()
 
     def stop(self) -> "Recording":
-        """Ends the recording; the program goes on. Ending it twice changes nothing."""
+        """Ends the recording. The program continues. A second call has no effect."""
         with LOCK:
             if self.is_recording:
                 end(self)
@@ -81,7 +81,7 @@ class Recording:
         return self
 
     def _show_live(self) -> None:
-        """In a notebook the window stands under the cell while it runs; elsewhere its link is printed."""
+        """Shows the window under the cell of a notebook. Prints its link outside a notebook."""
         if self.link is None:
             return
         from ._page import display_live
@@ -91,7 +91,7 @@ class Recording:
             print("loadscope: %s" % self.link, file=sys.stderr)
 
     def _show_the_end(self) -> None:
-        """What was live has no server any more: the recording itself is shown in its place."""
+        """Replaces the live page by the finished recording."""
         display, self._display = self._display, None
         if display is not None:
             from IPython.display import HTML, Markdown
@@ -101,32 +101,32 @@ class Recording:
 
     def _file(self) -> str:
         if self.is_recording:
-            raise LoadscopeError("the recording is under way: end it first, by stop() or by leaving the `with`")
+            raise LoadscopeError("the recording is still running. End it first: call stop(), or leave the `with` block.")
         if self.path is None:
             raise LoadscopeError("nothing was recorded: %s" % (self.problem or "no DataLoader was iterated"))
         return self.path
 
     def read(self, loader: Optional[str] = None) -> "Any":
-        """Its tables; see :func:`loadscope.read`."""
+        """The tables of the recording, see :func:`loadscope.read`."""
         from ._results import read
 
         return read(self._file(), loader)
 
     def report(self, loader: Optional[str] = None) -> Dict[str, Any]:
-        """Its report; see :func:`loadscope.report`."""
+        """The report, see :func:`loadscope.report`."""
         from ._results import report
 
         return report(self._file(), loader)
 
     @property
     def verdict(self) -> str:
-        """Does training wait, and why? In a sentence or two."""
+        """Whether and why training waits, in one or two sentences."""
         from ._results import verdict
 
         return verdict(self._file())
 
     def show(self, inline: Optional[bool] = None, height: Optional[int] = None) -> None:
-        """Shows it; see :func:`loadscope.show`."""
+        """Shows the recording, see :func:`loadscope.show`."""
         from ._results import show
 
         show(self._file(), inline, height)
@@ -139,13 +139,13 @@ class Recording:
 
     def __repr__(self) -> str:
         if self.is_recording:
-            return "<loadscope.Recording under way>"
+            return "<loadscope.Recording: running>"
         if self.path is None:
-            return "<loadscope.Recording of nothing: %s>" % (self.problem or "no DataLoader was iterated")
+            return "<loadscope.Recording: empty, %s>" % (self.problem or "no DataLoader was iterated")
         return "<loadscope.Recording %r: %d loaders, %d batches>" % (self.path, self.loaders, self.batches)
 
     def _repr_html_(self) -> Optional[str]:
-        """In a notebook: the window, where the program has the page."""
+        """The window in a notebook, if the program has the browser page."""
         from ._page import frame
 
         try:
@@ -154,7 +154,7 @@ class Recording:
             return None
 
     def _repr_markdown_(self) -> Optional[str]:
-        """In a notebook: the report, where the window is not shown."""
+        """The report in a notebook, if the window is not shown."""
         from ._results import markdown
 
         try:
@@ -164,11 +164,11 @@ class Recording:
 
 
 class Listener:
-    """The program ``loadscope`` that hears what this process tells."""
+    """The program ``loadscope`` that receives the events of this process."""
 
     def __init__(self, output: Optional[str], force: bool, previews: int, live: bool) -> None:
         if os.name != "posix":
-            raise LoadscopeError("a program that runs can be recorded on Linux and macOS only; use `loadscope record -- python …`")
+            raise LoadscopeError("recording from inside a program needs Linux or macOS. Use `loadscope record -- python …`.")
         command = [binary(), "listen", str(os.getpid()), "--previews", str(previews)]
         if output is not None:
             command += ["--output", output]
@@ -197,12 +197,12 @@ class Listener:
             raise
 
     def line(self, patience: float) -> Dict[str, Any]:
-        """The next line that it says."""
+        """The next line of its output."""
         until = time.monotonic() + patience
         while b"\n" not in self.rest:
             ready, _, _ = select.select([self.output], [], [], max(0.0, until - time.monotonic()))
             if not ready:
-                raise LoadscopeError("the recorder does not answer")
+                raise LoadscopeError("the recorder does not respond")
             new = os.read(self.output.fileno(), 65536)
             if not new:
                 raise LoadscopeError(self.complaint() or "the recorder has ended")
@@ -216,13 +216,13 @@ class Listener:
         return text[len("loadscope: ") :] if text.startswith("loadscope: ") else text
 
     def end(self) -> Dict[str, Any]:
-        """It is enough: what was recorded."""
+        """Ends the listener and returns the summary of the recording."""
         try:
-            # Not by closing it alone: workers that were forked have it open as well.
+            # Closing the pipe is not enough, because forked workers have it open too.
             self.input.write(b"\n")
             self.input.flush()
         except OSError:
-            # It has ended; what it has said is still to be read.
+            # The listener has ended. Its output can still be read.
             pass
         try:
             return self.line(ENDING)
@@ -237,22 +237,22 @@ class Listener:
                 pass
 
 
-# One recording at a time in a process.
+# A process has one recording at a time.
 LOCK = threading.RLock()
 CURRENT: Optional[Recording] = None
-# Variables that are set while it is recorded, and what they were.
+# Environment variables that a recording sets, with their previous values.
 BEFORE: Dict[str, Optional[str]] = {}
 
 
 def probe_module() -> Any:
-    """The probe, which begins to tell when it is imported, or again."""
+    """The probe. It sends events from its import on, or from a repeated call on."""
     known = sys.modules.get("loadscope_probe")
     if known is not None:
         known.install()
         return known
     spec = importlib.util.spec_from_file_location("loadscope_probe", os.path.join(PROBE, "loadscope_probe.py"))
     if spec is None or spec.loader is None:
-        raise LoadscopeError("the package is not complete: install it again")
+        raise LoadscopeError("the package is incomplete. Install it again.")
     module = importlib.util.module_from_spec(spec)
     sys.modules["loadscope_probe"] = module
     try:
@@ -264,7 +264,7 @@ def probe_module() -> Any:
 
 
 def set_variables(address: Dict[str, Any], previews: int) -> None:
-    """For the probe here, and in processes that are started meanwhile."""
+    """Sets the environment for the probe in this process and in its child processes."""
     paths = [PROBE] + [path for path in [os.environ.get("PYTHONPATH")] if path]
     values = {
         "LOADSCOPE_PROBE_TO": address["to"],
@@ -294,12 +294,12 @@ def is_recorded_by_another() -> bool:
 def begin(recording: Recording, path: Optional[str], force: bool, previews: int, live: bool) -> None:
     global CURRENT
     if CURRENT is not None and CURRENT.is_recording:
-        raise LoadscopeError("this process is being recorded already; end that recording first")
+        raise LoadscopeError("this process is already being recorded. End that recording first.")
     if CURRENT is not None and CURRENT._listener is not None:
-        # A fork of a process that is recorded is recorded with it.
-        raise LoadscopeError("this process is recorded together with the one that started it")
+        # A fork of a recorded process is part of its recording.
+        raise LoadscopeError("this process is already recorded with its parent process")
     if is_recorded_by_another():
-        raise LoadscopeError("this program is being recorded already, from outside")
+        raise LoadscopeError("this program is already being recorded by a `loadscope` command")
     listener = Listener(path, force, previews, live)
     waiting = getattr(sys.modules.get("loadscope._dormant"), "DORMANT", None)
     try:
@@ -315,7 +315,7 @@ def begin(recording: Recording, path: Optional[str], force: bool, previews: int,
     recording.path = listener.address["recording"]
     recording.link = listener.address["link"]
     if listener.address["no_link"]:
-        warn("it is recorded, but not shown live: %s" % listener.address["no_link"])
+        warn("recording without the live view: %s" % listener.address["no_link"])
     CURRENT = recording
     atexit.register(recording.stop)
 
@@ -340,29 +340,30 @@ def end(recording: Recording) -> None:
         recording.path = seen["recording"]
         recording.loaders, recording.batches = seen["loaders"], seen["batches"]
         troubles: List[str] = [text for text in [seen["nothing"], *seen["troubles"]] if text]
-        recording.problem = ". ".join(troubles) or None
+        if len(troubles) > 1:
+            troubles = [text.rstrip(".") + "." for text in troubles]
+        recording.problem = " ".join(troubles) or None
         if recording.problem:
             warn(recording.problem)
     except Exception as error:
-        # What it has written until then is a recording.
+        # The file is readable up to this point.
         recording.path = path if path is not None and os.path.exists(path) else None
-        recording.problem = "the recording may not be complete: %s" % error
+        recording.problem = "the recording may be incomplete: %s" % error
         warn(recording.problem)
 
 
 def start(
     path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0, live: bool = False
 ) -> Recording:
-    """Begins to record every ``DataLoader`` of this process and of the processes that it starts.
+    """Starts to record every ``DataLoader`` of this process and of its child processes.
 
-    Loaders are recorded from their next ``iter(loader)`` on. The program goes on if it cannot be recorded: a warning says why.
+    Each loader is recorded from its next ``iter(loader)`` on. If the recording fails, a warning gives the reason and the program continues.
 
     Args:
-        path: the file, ending in ``.jsonl`` or ``.jsonl.zst``. By default ``run.jsonl.zst``, or the next number that is free.
-        force: replace a file that is there.
-        previews: keep up to so many small pictures of a batch, about once a second; 64 at most.
-        live: show it while it is under way, in a browser on this host: in a notebook the window stands under the cell, elsewhere the
-            link is printed.
+        path: the output file, ``.jsonl`` or ``.jsonl.zst``. By default ``run.jsonl.zst``, then ``run-2.jsonl.zst`` and so on.
+        force: replace an existing file.
+        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
+        live: show the run live in a browser on this host. A notebook shows the window under the cell, other programs print the link.
     """
     recording = Recording()
     try:
@@ -376,7 +377,7 @@ def start(
 
 
 def stop() -> Optional[Recording]:
-    """Ends the recording that :func:`start` began, and returns it; ``None`` if there is none."""
+    """Ends the recording of :func:`start` and returns it, or ``None`` without a recording."""
     current = CURRENT
     if current is None or not current.is_recording:
         return None
@@ -384,9 +385,9 @@ def stop() -> Optional[Recording]:
 
 
 class record:
-    """Records a part of a program: as ``with record() as run:``, or as ``@record()`` over a function.
+    """Records a part of a program, as ``with record() as run:`` or as the decorator ``@record()``.
 
-    With a function, its last recording is in its attribute ``recording``. Arguments as in :func:`start`.
+    A decorated function has its last recording in the attribute ``recording``. The arguments are those of :func:`start`.
     """
 
     def __init__(

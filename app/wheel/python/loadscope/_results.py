@@ -1,4 +1,4 @@
-"""What a recording says: its tables, its report, and the window. The program ``loadscope`` reads it; here is no reader of its own."""
+"""Tables, report and window of a recording. The program ``loadscope`` reads the recording."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 
-# Columns by what is in them; all others hold whole numbers. Their meaning stands in TABLES.md of Loadscope.
+# Columns by type. All others are integers. TABLES.md of Loadscope describes them.
 TEXTS = frozenset("stage lane part what unit name dataset program host origin severity text".split())
 FLAGS = frozenset("was_held has_error pin_memory persistent_workers in_order drop_last".split())
 FLOATS = frozenset(["value"])
-# Those of whole numbers up to 2**64.
+# Unsigned 64-bit integers.
 UNSIGNED = frozenset(["sample"])
 
 NAMES = ("batches", "samples", "waits", "gauges", "loaders", "errors")
 
 
 class Table(Dict[str, "numpy.ndarray"]):
-    """A table: arrays of numpy by the names of its columns.
+    """A table as a dict of numpy arrays, one per column.
 
-    Whole numbers are ``int64`` (``sample`` is ``uint64``); where some are missing, ``float64`` with ``nan``. Texts are objects, ``None`` where
-    missing, as truth values where some are. ``…_ns`` are nanoseconds, ``…_at_ns`` and ``start_ns`` since the run began.
+    - Integers are ``int64``, ``sample`` is ``uint64``. Columns with missing values are ``float64`` with ``nan``.
+    - Texts are objects, ``None`` if missing. Booleans are ``bool``, or objects with ``None`` if some are missing.
+    - ``…_ns`` are nanoseconds. ``…_at_ns`` and ``start_ns`` count from the start of the run.
     """
 
     def __len__(self) -> int:
-        """The number of columns, as of every dict; :attr:`rows` is that of rows."""
+        """The number of columns, as for every dict. :attr:`rows` is the number of rows."""
         return super().__len__()
 
     @property
@@ -47,7 +48,7 @@ class Table(Dict[str, "numpy.ndarray"]):
         return 0
 
     def pandas(self) -> "pandas.DataFrame":
-        """The same as a ``pandas.DataFrame``."""
+        """The table as a ``pandas.DataFrame``."""
         import pandas
 
         return pandas.DataFrame(dict(self))
@@ -57,12 +58,12 @@ class Tables:
     """The tables of a recording.
 
     Attributes:
-        batches: one row a batch: its worker, when it was dispatched and yielded, for how long it was in each stage.
-        samples: one row a sample: its index, when its fetching began, for how long it took.
-        waits: one row for each time that the program waited for a batch.
-        gauges: one row a measurement: memory, processor time and others.
-        loaders: one row a loader: its name, dataset and arguments.
-        errors: one row an error or a warning.
+        batches: one row per batch: worker, times of dispatch and yield, time in each stage.
+        samples: one row per sample: index, start and duration of its fetch.
+        waits: one row per wait for a batch.
+        gauges: one row per measurement: memory, CPU time and others.
+        loaders: one row per loader: name, dataset and arguments.
+        errors: one row per error or warning.
     """
 
     batches: Table
@@ -76,7 +77,7 @@ class Tables:
         self.__dict__.update(tables)
 
     def pandas(self) -> "Dict[str, pandas.DataFrame]":
-        """All of them as ``pandas.DataFrame``, by name."""
+        """All tables as ``pandas.DataFrame``, by name."""
         return {name: getattr(self, name).pandas() for name in NAMES}
 
     def __repr__(self) -> str:
@@ -84,12 +85,12 @@ class Tables:
 
 
 def column(name: str, texts: List[str]) -> "numpy.ndarray":
-    """A column of a table as numpy has it."""
+    """A column of a table as a numpy array."""
     import numpy
 
     if name in TEXTS:
         values = numpy.empty(len(texts), dtype=object)
-        # The program puts an apostrophe before what a spreadsheet would take for a formula.
+        # An export puts an apostrophe before texts that a spreadsheet would treat as a formula.
         values[:] = [(text[1:] if text.startswith("'") else text) if text else None for text in texts]
         return values
     if name in FLAGS:
@@ -110,14 +111,14 @@ def table(path: str) -> Table:
 
 
 def read(path: Path, loader: Optional[str] = None) -> Tables:
-    """The tables of a recording, as dicts of numpy arrays; ``.pandas()`` makes DataFrames of them.
+    """Reads the tables of a recording as dicts of numpy arrays. ``.pandas()`` converts them to DataFrames.
 
     Args:
-        path: a recording, a folder of them, or what another tool wrote that ``loadscope open`` shows.
-        loader: only this loader: its number or words of its name, as in ``"rank 2"``. By default all.
+        path: a recording, a folder of recordings, or a trace of another tool.
+        loader: only this loader, by number or part of its name, such as ``"rank 2"``. By default all.
 
     Raises:
-        LoadscopeError: if it is no recording.
+        LoadscopeError: if the path is not a recording.
     """
     with tempfile.TemporaryDirectory(prefix="loadscope-tables-") as folder:
         out = os.path.join(folder, "tables")
@@ -131,20 +132,20 @@ def of_loader(loader: Optional[str]) -> List[str]:
 
 
 def report(path: Path, loader: Optional[str] = None) -> Dict[str, Any]:
-    """Why training waited and what to do about it, as ``loadscope report --json`` says it.
+    """Explains why training waited and what to change, as ``loadscope report --json``.
 
     Args:
         path: as in :func:`read`.
-        loader: which loader, of several. By default the one that the program waited for most.
+        loader: the loader, by number or part of its name. By default the one training waited for longest.
 
     Raises:
-        LoadscopeError: if it is no recording.
+        LoadscopeError: if the path is not a recording.
     """
     return dict(json.loads(ask(["report", "--json", *of_loader(loader), "--", os.fspath(path)])))
 
 
 def verdict(path: Path, loader: Optional[str] = None) -> str:
-    """Does training wait, and why? In a sentence or two."""
+    """Whether and why training waits, in one or two sentences."""
     return str(report(path, loader)["verdict"]["text"])
 
 
@@ -154,15 +155,15 @@ def markdown(path: Path, loader: Optional[str] = None) -> str:
 
 
 def show(path: Path, inline: Optional[bool] = None, height: Optional[int] = None) -> "Optional[subprocess.Popen[bytes]]":
-    """Shows a recording: in a notebook below the cell, elsewhere in a window of its own, and returns at once.
+    """Shows a recording under the cell of a notebook, or in a window outside a notebook, and returns at once.
 
     Args:
         path: as in :func:`read`.
-        inline: below the cell or not, wherever this runs.
-        height: of what is shown below the cell, in points.
+        inline: ``True`` for under the cell, ``False`` for a window. By default, depends on where it runs.
+        height: height under the cell, in points.
 
     Raises:
-        LoadscopeError: if it is no recording, there is no display for a window, or the program was built without the page.
+        LoadscopeError: if the path is not a recording, no display is available, or the program was built without the browser page.
     """
     from . import _page
 
@@ -181,7 +182,7 @@ def show(path: Path, inline: Optional[bool] = None, height: Optional[int] = None
         env=environment(),
         start_new_session=True,
     )
-    # Without a display it says so at once.
+    # Without a display the program fails at once.
     until = time.monotonic() + 1.0
     while window.poll() is None and time.monotonic() < until:
         time.sleep(0.05)
@@ -189,5 +190,5 @@ def show(path: Path, inline: Optional[bool] = None, height: Optional[int] = None
         if window.poll() not in (None, 0):
             said.seek(0)
             why = said.read().decode("utf-8", "replace").strip()
-            raise LoadscopeError(why or "the window ended with code %s" % window.returncode)
+            raise LoadscopeError(why or "the window ended with exit code %s" % window.returncode)
     return window

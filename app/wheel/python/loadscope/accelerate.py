@@ -1,4 +1,4 @@
-"""For accelerate: records a part of a program and logs whether it waited for data.
+"""Records a part of an accelerate program and logs whether it waited for data.
 
 ::
 
@@ -7,8 +7,8 @@
     with record(accelerator):
         train()
 
-Logged at the end, to all trackers of the accelerator: ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
-``loadscope/samples_per_second``, of the loader that was waited for most, and the verdict as a text.
+At the end, all trackers of the accelerator receive ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
+``loadscope/samples_per_second``, and the verdict as text. The figures are those of the loader that training waited for longest.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["record"]
 def record(
     accelerator: Any, path: Path = None, *, force: bool = False, previews: int = 0, step: Optional[int] = None
 ) -> Iterator[Recording]:
-    """Records what is done inside, and logs it when that is over.
+    """Records the ``with`` block, and logs the figures at its end.
 
     Args:
-        accelerator: the ``Accelerator``; it logs where ``init_trackers`` was called.
-        path: the file; by default ``run.jsonl.zst``, or the next number that is free. Ranks beside the first add theirs to the name.
-        force: replace a file that is there.
-        previews: keep up to so many small pictures of a batch, about once a second.
-        step: the step under which it is logged.
+        accelerator: the ``Accelerator``. It logs if ``init_trackers`` was called.
+        path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
+        force: replace an existing file.
+        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
+        step: the step for the logged figures.
     """
     recording = start(of_rank(path, accelerator.process_index), force=force, previews=previews)
     try:
@@ -56,4 +56,4 @@ def log(accelerator: Any, recording: Recording, step: Optional[int]) -> None:
                 tell_text(tracker.tracker, verdict, step or 0)
         tell_running(verdict)
     except Exception as error:
-        warn("the trackers cannot be told the verdict: %s" % error)
+        warn("the verdict cannot be logged: %s" % error)

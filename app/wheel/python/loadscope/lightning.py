@@ -1,4 +1,4 @@
-"""A callback for Lightning: records ``fit`` and logs whether it waited for data.
+"""A callback for Lightning that records ``fit`` and logs whether it waited for data.
 
 ::
 
@@ -7,8 +7,8 @@
     trainer = Trainer(callbacks=[LoadscopeCallback()])
     trainer.fit(model, loader)
 
-Logged at the end, to every logger of the trainer: ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
-``loadscope/samples_per_second``, of the loader that was waited for most, and the verdict as a text.
+At the end, every logger of the trainer receives ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
+``loadscope/samples_per_second``, and the verdict as text. The figures are those of the loader that training waited for longest.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class LoadscopeCallback(Callback):  # type: ignore[misc]
     """Records ``fit``.
 
     Args:
-        path: the file; by default ``run.jsonl.zst``, or the next number that is free. Ranks beside the first add theirs to the name.
-        force: replace a file that is there.
-        previews: keep up to so many small pictures of a batch, about once a second.
+        path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
+        force: replace an existing file.
+        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
 
     Attributes:
-        recording: the :class:`loadscope.Recording`, once ``fit`` has begun.
+        recording: the :class:`loadscope.Recording`, from the start of ``fit`` on.
     """
 
     def __init__(self, path: Path = None, *, force: bool = False, previews: int = 0) -> None:
@@ -65,7 +65,7 @@ class LoadscopeCallback(Callback):  # type: ignore[misc]
                 logger.log_metrics(numbers, step=trainer.global_step)
                 tell(logger, verdict, trainer.global_step)
             except Exception as error:
-                warn("%s cannot be told the verdict: %s" % (type(logger).__name__, error))
+                warn("the verdict cannot be logged to %s: %s" % (type(logger).__name__, error))
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         if self.recording is not None:
@@ -77,7 +77,7 @@ class LoadscopeCallback(Callback):  # type: ignore[misc]
 
 
 def tell(logger: Any, verdict: str, step: int) -> None:
-    """The verdict, in the way of each kind of logger."""
+    """Sends the verdict to a logger by its own API."""
     kind = type(logger).__name__
     if kind == "TensorBoardLogger":
         tell_text(logger.experiment, verdict, step)

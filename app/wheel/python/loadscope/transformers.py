@@ -1,4 +1,4 @@
-"""A callback for the ``Trainer`` of transformers: records ``train`` and logs whether it waited for data.
+"""A callback for the ``Trainer`` of transformers that records ``train`` and logs whether it waited for data.
 
 ::
 
@@ -7,8 +7,8 @@
     LoadscopeCallback.add_to(trainer)
     trainer.train()
 
-Logged at the end, to all that the trainer reports to: ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
-``loadscope/samples_per_second``, of the loader that was waited for most, and the verdict as a text.
+At the end, all integrations of the trainer receive ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
+``loadscope/samples_per_second``, and the verdict as text. The figures are those of the loader that training waited for longest.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = ["LoadscopeCallback"]
 
 
 class LoadscopeCallback(TrainerCallback):  # type: ignore[misc]
-    """Records ``train``. It has to come before those that report, which close at the end: :meth:`add_to` puts it there.
+    """Records ``train``. :meth:`add_to` puts it before the reporting callbacks, which close at the end.
 
     Args:
         trainer: the ``Trainer``.
-        path: the file; by default ``run.jsonl.zst``, or the next number that is free. Ranks beside the first add theirs to the name.
-        force: replace a file that is there.
-        previews: keep up to so many small pictures of a batch, about once a second.
+        path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
+        force: replace an existing file.
+        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
 
     Attributes:
-        recording: the :class:`loadscope.Recording`, once ``train`` has begun.
+        recording: the :class:`loadscope.Recording`, from the start of ``train`` on.
     """
 
     def __init__(self, trainer: Any, path: Path = None, *, force: bool = False, previews: int = 0) -> None:
@@ -46,7 +46,7 @@ class LoadscopeCallback(TrainerCallback):  # type: ignore[misc]
 
     @classmethod
     def add_to(cls, trainer: Any, path: Path = None, *, force: bool = False, previews: int = 0) -> "LoadscopeCallback":
-        """Makes one for a ``Trainer`` and puts it before its other callbacks."""
+        """Creates a callback and puts it before the other callbacks of ``trainer``."""
         callback = cls(trainer, path, force=force, previews=previews)
         trainer.callback_handler.callbacks.insert(0, callback)
         return callback
@@ -69,4 +69,4 @@ class LoadscopeCallback(TrainerCallback):  # type: ignore[misc]
                 tell_text(getattr(callback, "tb_writer", None), verdict, state.global_step)
             tell_running(verdict)
         except Exception as error:
-            warn("the logger cannot be told the verdict: %s" % error)
+            warn("the verdict cannot be logged: %s" % error)
