@@ -86,12 +86,12 @@ enum Command {
         #[arg(long)]
         print: bool,
     },
-    /// Start Loadscope
+    /// Set up and build Loadscope, then open its window with the demo
     Run {
-        /// With optimisations
+        /// Build with optimisations
         #[arg(long, short)]
         release: bool,
-        /// Arguments for Loadscope
+        /// Arguments for Loadscope, as in `cargo xtask run -- open run.jsonl.zst` [default: demo]
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },

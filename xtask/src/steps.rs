@@ -13,13 +13,21 @@ use anyhow::{Context, Result};
 use crate::setup::Ready;
 use crate::{packages, pictures, python};
 
-/// `cargo run` of the program.
+/// Builds and starts the program: with `arguments`, or with the demo if there are none.
 pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     let mut command = cargo(ready, &["run", "--package", "loadscope"]);
     if release {
         command.arg("--release");
     }
-    finish(command.arg("--").args(arguments))
+    finish(command.arg("--").args(or_demo(arguments)))
+}
+
+/// The arguments of the program, or `demo` in place of none.
+fn or_demo(arguments: &[OsString]) -> Vec<OsString> {
+    match arguments {
+        [] => vec!["demo".into()],
+        _ => arguments.to_vec(),
+    }
 }
 
 /// The benchmarks.
@@ -241,6 +249,12 @@ mod tests {
         assert!(names(&["--package=loadscope", "--", "x"]));
         assert!(!names(&["name", "--", "-p"]));
         assert!(!names(&["--profile", "release"]));
+    }
+
+    #[test]
+    fn run_without_arguments_starts_the_demo() {
+        assert_eq!(or_demo(&[]), ["demo"]);
+        assert_eq!(or_demo(&["open".into()]), ["open"]);
     }
 
     #[test]
