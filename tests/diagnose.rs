@@ -119,7 +119,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     wait(&mut window, |app| {
         app.state.session.diagnose.check.is_some() && app.state.session.run.has_ended()
     });
-    until(&mut window, "The forecast came true");
+    until(&mut window, "The forecast was exact");
     assert_eq!(window.state().state.prefs.options.num_workers, 3);
     // What was there before stands beside it.
     until(&mut window, "samples/s");
@@ -178,7 +178,7 @@ fn without_a_run_it_says_what_to_do() {
     window.key_press(Key::Num3);
     window.run();
     assert!(window.query_by_label("Nothing to diagnose yet").is_some());
-    let remedy = "or open a recording to see why training waits and what would help";
+    let remedy = "or open a recording to see why training waits";
     assert!(window.query_by_label_contains(remedy).is_some());
     window.picture("diagnose_empty");
     results.extend_harness(&mut window);

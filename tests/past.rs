@@ -132,14 +132,14 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
             "{shown:?}"
         );
         // The far past explains itself under the pointer.
-        let label = "The far past, of which only sums per minute are kept";
+        let label = "Far past, kept as sums per minute";
         let past = window.get_by_label(label).rect();
         let (wait, whole) = (minute(202) - shown.start, minute(MINUTES) - shown.start);
         let share = wait.0 as f32 / whole.0 as f32;
         let at = past.left_center() + (past.width() * share, 0.0).into();
         window.hover_at(at);
         window.run_steps(4);
-        window.get_by_label_contains("samples/s; the trainer waited");
+        window.get_by_label_contains("samples/s, trainer waited");
         window.get_by_label_contains("Waited 2.50\u{2009}s for batch 120000");
         window.picture(name);
         results.extend_harness(&mut window);

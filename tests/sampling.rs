@@ -330,7 +330,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     // A start with nothing open is the welcome, whatever was looked at last.
     assert!(
         window
-            .query_by_label_contains("See the inside of a DataLoader")
+            .query_by_label_contains("Find out why training waits for data")
             .is_some()
     );
     window.key_press(Key::Num2);
@@ -340,7 +340,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
         &mut window,
         "Every one of the 1,797 indices comes exactly once",
     );
-    assert!(window.query_by_label_contains("still going on").is_none());
+    assert!(window.query_by_label_contains("still running").is_none());
     let predicted = window.state().state.session.run.batches().len();
     assert_eq!(predicted, 0);
     let ctx = window.ctx.clone();
@@ -379,10 +379,10 @@ fn a_recorded_stream_tells_how_much_its_workers_yielded() {
     let mut window = open(&Recorded::of(stream), Theme::Light, SMALL);
     until(
         &mut window,
-        "3 workers yielded 72 samples of a dataset of 24",
+        "3 workers yielded 72 samples from a dataset of 24",
     );
     assert!(window.query_by_label_contains("never come").is_none());
     window.picture("sampling_iterable-recorded");
     window.get_by_label("Next epoch").click();
-    until(&mut window, "of which 24 are different");
+    until(&mut window, "24 of them distinct");
 }

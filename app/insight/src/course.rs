@@ -39,7 +39,7 @@ pub fn in_memory(run: &Run) -> Option<(String, String)> {
     let (retention, until) = (past.retention()?, past.until()?);
     let kept = length(run.whole_end() - until);
     let text = say!(
-        "The last {kept} are in memory in full. Of what was before, sums per minute are kept, and in full every wait of at least {}, errors and warnings, and the slowest batches. The limit is {}, set with --memory",
+        "The last {kept} is in memory in full. Older data is kept as sums per minute. Waits of at least {}, errors, warnings and the slowest batches stay in full. The limit is {} (set it with --memory).",
         retention.long_wait,
         bytes(retention.max_size as f64)
     );
@@ -53,7 +53,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
     let mut out = vec![
         say!("{} to {}", clock(sums.from, 0), clock(sums.to, 0)),
         say!(
-            "{}, {:.1} samples/s; the trainer waited {} of {in_loop} ({})",
+            "{}, {:.1} samples/s, trainer waited {} of {in_loop} ({})",
             plural(sums.batches, say!(n: "batch"), say!(n: "batches")),
             per_second(sums),
             waited.beside(in_loop),
@@ -68,7 +68,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
     }
     if let (Some(half), Some(most)) = (sums.fetches.quantile(0.5), sums.fetches.quantile(0.99)) {
         out.push(say!(
-            "Fetching and collating a batch: median {half}, 99\u{2009}% within {most}"
+            "Fetch and collate time per batch: median {half}, 99th percentile {most}"
         ));
     }
     let trouble = sums.errors + sums.warnings;
@@ -79,7 +79,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
             say!(n: "errors and warnings"),
         ));
     }
-    out.push(say!("Only sums per minute are kept of this time").to_owned());
+    out.push(say!("For this time, only sums per minute are kept").to_owned());
     out
 }
 

@@ -89,6 +89,13 @@ pub fn clock(time: Nanos, decimals: usize) -> String {
     }
 }
 
+/// Joins two texts, each of one sentence or of several, with a period after each sentence.
+pub fn join(text: &str, more: &str) -> String {
+    let open = |text: &str| text.trim_end_matches(['.', '。']).to_owned();
+    let (text, more) = (open(text), open(more));
+    say!("{text}. {more}.")
+}
+
 /// With a capital letter at its beginning, as the first word of a sentence.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();

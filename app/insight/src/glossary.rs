@@ -156,35 +156,35 @@ impl Term {
     #[rustfmt::skip]
     pub fn entry(self) -> Entry {
         let (name, pytorch, meaning) = match self {
-            Self::Dataset => (say!("Dataset"), "torch.utils.data.Dataset", say!("Gives the sample that belongs to an index")),
-            Self::Sample => (say!("Sample"), "dataset[index]", say!("What the dataset gives for one index: a picture and its label, for example")),
+            Self::Dataset => (say!("Dataset"), "torch.utils.data.Dataset", say!("Maps an index to a sample")),
+            Self::Sample => (say!("Sample"), "dataset[index]", say!("The result of dataset[index], for example an image and its label")),
             Self::Sampler => (say!("Sampler"), "sampler, batch_sampler", say!("Draws the indices of the next batch: in order, shuffled, or weighted")),
             Self::Batch => (say!("Batch"), "batch_size, drop_last", say!("Samples that are fetched by one worker and reach the trainer together")),
-            Self::Epoch => (say!("Epoch"), "iter(loader)", say!("Once through all that the sampler draws")),
-            Self::MainProcess => (say!("Main process"), "num_workers=0", say!("The process with the training loop. Without workers it loads each batch itself, and trains only after that")),
-            Self::Worker => (say!("Worker"), "num_workers, worker_init_fn", say!("A process that fetches and collates one batch after the other, at the same time as the others")),
-            Self::IndexQueue => (say!("Index queue"), "_index_queues[worker]", say!("The indices of the batches that one worker is to fetch; no other worker takes them over")),
-            Self::Queued => (say!("In a queue"), "multiprocessing.Queue", say!("Nothing is done with the batch: it waits until someone takes it")),
+            Self::Epoch => (say!("Epoch"), "iter(loader)", say!("One pass over the indices of the sampler")),
+            Self::MainProcess => (say!("Main process"), "num_workers=0", say!("The process with the training loop. With num_workers=0, it also loads each batch.")),
+            Self::Worker => (say!("Worker"), "num_workers, worker_init_fn", say!("A process that fetches and collates batches, in parallel with the other workers")),
+            Self::IndexQueue => (say!("Index queue"), "_index_queues[worker]", say!("Tasks (lists of indices) for one worker. Other workers cannot take them.")),
+            Self::Queued => (say!("In a queue"), "multiprocessing.Queue", say!("The batch waits in a queue")),
             Self::Fetching => (say!("Fetching"), "dataset.__getitem__, __getitems__", say!("A worker reads the samples of the batch, one by one")),
             Self::Collating => (say!("Collating"), "collate_fn", say!("The samples are stacked into one tensor per field")),
-            Self::ResultQueue => (say!("Result queue"), "_worker_result_queue", say!("All workers put their finished batches into this one queue")),
+            Self::ResultQueue => (say!("Result queue"), "_worker_result_queue", say!("All workers put finished batches into this queue")),
             Self::PinThread => (say!("Pin thread"), "_pin_memory_loop", say!("A thread of the main process that copies each batch to page-locked memory")),
-            Self::Pinning => (say!("Pinning"), "pin_memory=True", say!("The batch is copied to page-locked memory, from which a GPU can fetch it while it computes")),
-            Self::DataQueue => (say!("Pinned queue"), "_data_queue", say!("Batches in page-locked memory, until the main process asks for the next one")),
-            Self::ReorderBuffer => (say!("Reorder buffer"), "_task_info", say!("Batches that arrived before their turn wait here, because the trainer gets them in the order of the sampler")),
+            Self::Pinning => (say!("Pinning"), "pin_memory=True", say!("The batch is copied to page-locked memory, so that a GPU can copy it while computing")),
+            Self::DataQueue => (say!("Data queue (pinned)"), "_data_queue", say!("Batches in page-locked memory, waiting for the main process")),
+            Self::ReorderBuffer => (say!("Reorder buffer"), "_task_info", say!("Holds batches that arrived early, because the trainer gets them in the sampler's order")),
             Self::Held => (say!("Held"), "_task_info[idx] = (worker, data)", say!("Finished, but an earlier batch is missing")),
-            Self::Ready => (say!("Ready"), "_task_info[_rcvd_idx]", say!("Its turn has come: the trainer gets it next")),
-            Self::PrefetchWindow => (say!("Prefetch window"), "prefetch_factor * num_workers", say!("So many batches may be under way at a time; a new one is dispatched when the trainer takes one")),
-            Self::SendIdx => ("send_idx", "_send_idx", say!("The number of the next batch to be dispatched to a worker")),
-            Self::RcvdIdx => ("rcvd_idx", "_rcvd_idx", say!("The number of the batch that the trainer gets next")),
-            Self::TasksOutstanding => ("tasks_outstanding", "_tasks_outstanding", say!("Batches that were dispatched and have not been received by the main process")),
-            Self::TaskInfo => ("task_info", "_task_info", say!("Of each batch under way its worker; and the batch itself, once it was received")),
-            Self::NumYielded => ("num_yielded", "_num_yielded", say!("Batches that the trainer has got in this epoch")),
-            Self::InOrder => (say!("Yielded order"), "in_order", say!("True: as the sampler drew them. False: whichever batch arrives first")),
-            Self::Trainer => (say!("Trainer"), "for batch in loader:", say!("The training loop: takes a batch, works on it, asks for the next")),
-            Self::Wait => (say!("Waiting"), "_get_data, next(iterator)", say!("The trainer has asked for a batch that is not there: the model does nothing")),
-            Self::Training => (say!("Training"), "forward, backward, optimizer.step", say!("The trainer works on a batch, until it asks for the next one")),
-            Self::Idle => (say!("Idle"), "", say!("A worker without a task. Nearly always the prefetch window is full: it gets a new task when the trainer takes a batch")),
+            Self::Ready => (say!("Ready"), "_task_info[_rcvd_idx]", say!("The next batch in order, ready for the trainer")),
+            Self::PrefetchWindow => (say!("Prefetch window"), "prefetch_factor * num_workers", say!("Maximum number of batches in flight. A new one is dispatched when the trainer takes one.")),
+            Self::SendIdx => ("send_idx", "_send_idx", say!("Index of the next batch to dispatch to a worker")),
+            Self::RcvdIdx => ("rcvd_idx", "_rcvd_idx", say!("Index of the next batch to yield")),
+            Self::TasksOutstanding => ("tasks_outstanding", "_tasks_outstanding", say!("Number of batches dispatched to workers and not yet received")),
+            Self::TaskInfo => ("task_info", "_task_info", say!("Maps each batch in flight to its worker and, once received, its data")),
+            Self::NumYielded => ("num_yielded", "_num_yielded", say!("Number of batches yielded in this epoch")),
+            Self::InOrder => (say!("Yielded order"), "in_order", say!("True: in the sampler's order. False: in order of arrival.")),
+            Self::Trainer => (say!("Trainer"), "for batch in loader:", say!("The training loop: gets a batch, trains on it, requests the next")),
+            Self::Wait => (say!("Waiting"), "_get_data, next(iterator)", say!("The trainer has requested a batch that is not ready. The model is idle.")),
+            Self::Training => (say!("Training"), "forward, backward, optimizer.step", say!("The trainer works on a batch, until it requests the next one")),
+            Self::Idle => (say!("Idle"), "", say!("A worker without a task, usually because the prefetch window is full. It gets a task when the trainer takes a batch.")),
         };
         Entry { name, pytorch, meaning }
     }
@@ -218,7 +218,8 @@ mod tests {
         for term in Term::ALL {
             let entry = term.entry();
             assert!(
-                entry.meaning.len() > 20 && !entry.meaning.ends_with('.'),
+                entry.meaning.len() > 20
+                    && entry.meaning.ends_with('.') == entry.meaning.contains(". "),
                 "{entry:?}"
             );
             assert_eq!(entry.pytorch.is_empty(), term == Term::Idle, "{entry:?}");

@@ -90,7 +90,7 @@ impl Reason {
         let all =
             |long: &str, short: &str| [long.to_owned(), short.to_owned(), say!("idle").to_owned()];
         match self {
-            Self::NoEpoch => all(say!("no epoch is under way"), say!("no epoch")),
+            Self::NoEpoch => all(say!("no epoch is running"), say!("no epoch")),
             Self::NoWorkers => all(
                 say!("nothing is loaded while the model trains"),
                 say!("training"),
@@ -114,9 +114,9 @@ impl Reason {
 
     /// In a sentence or two.
     pub fn sentence(self) -> String {
-        let rule = say!("it gets a new one when the trainer takes a batch");
+        let rule = say!("the worker gets a task when the trainer takes a batch");
         match self {
-            Self::NoEpoch => say!("No epoch is under way").to_owned(),
+            Self::NoEpoch => say!("No epoch is running").to_owned(),
             Self::NoWorkers => {
                 say!("num_workers=0: nothing is loaded while the model trains").to_owned()
             }
@@ -129,7 +129,7 @@ impl Reason {
                 held: Some((held, missing)),
                 ..
             } => say!(
-                "No task: {} held behind batch {missing}, and {rule}",
+                "No task: {} held until batch {missing} arrives, and {rule}",
                 format::plural(held, say!(n: "batch is"), say!(n: "batches are")),
             ),
             Self::WindowFull { window, .. } => {
@@ -155,7 +155,7 @@ pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
         return say!("Ended").to_owned();
     }
     match why_idle(run, pipeline, lane) {
-        Some(why) => say!("Idle. {why}"),
+        Some(why) => say!("Idle. {why}."),
         None => say!("Idle").to_owned(),
     }
 }
@@ -163,27 +163,25 @@ pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
 /// What a lane is for.
 pub fn purpose(lane: Lane) -> &'static str {
     match lane {
-        Lane::Trainer => say!("The training loop: takes a batch, works on it, asks for the next"),
+        Lane::Trainer => say!("The training loop: gets a batch, trains on it, requests the next"),
         Lane::Reorder => {
             say!(
-                "Batches that arrived early wait here, so that the trainer gets them in the order of the sampler"
+                "Holds batches that arrived early, because the trainer gets them in the sampler's order"
             )
         }
-        Lane::DataQueue => say!("Batches in page-locked memory on their way to the main thread"),
+        Lane::DataQueue => say!("Batches in page-locked memory on their way to the main process"),
         Lane::Pin => say!("Copies batches to page-locked memory, one at a time"),
-        Lane::ResultQueue => say!("All workers put their finished batches into this one queue"),
+        Lane::ResultQueue => say!("All workers put finished batches into this queue"),
         Lane::Main => {
             say!(
-                "num_workers=0: the trainer's own thread fetches, so nothing overlaps with training"
+                "num_workers=0: the main process loads each batch, so loading does not overlap with training"
             )
         }
         Lane::Worker(_) => {
-            say!("Fetches the samples of one batch after the other and collates them")
+            say!("Fetches and collates one batch at a time")
         }
         Lane::IndexQueue(_) => {
-            say!(
-                "Indices of the batches that this worker is to fetch; no other worker takes them over"
-            )
+            say!("Tasks (lists of indices) for this worker. Other workers cannot take them.")
         }
     }
 }
@@ -191,7 +189,7 @@ pub fn purpose(lane: Lane) -> &'static str {
 /// What an activity means.
 pub fn meaning(activity: Activity) -> &'static str {
     match activity {
-        Activity::Waiting => say!("The trainer has asked for a batch that is not there yet"),
+        Activity::Waiting => say!("The trainer has requested a batch that is not ready"),
         Activity::Training => Stage::Training.explanation(),
         Activity::Fetching => Stage::Fetching.explanation(),
         Activity::Collating => Stage::Collating.explanation(),
@@ -233,7 +231,7 @@ mod tests {
             .collect();
         let any = |part: &str| texts.iter().any(|t| t.contains(part));
         assert!(
-            any("held behind batch 4, and it gets a new one"),
+            any("held until batch 4 arrives, and the worker gets a task"),
             "{texts:?}"
         );
         assert!(any("The sampler has no batch left"), "{texts:?}");
@@ -286,7 +284,7 @@ mod tests {
         let text = said(&run, 0, middle).expect("the trainer is slow");
         assert_eq!(
             text,
-            "No task: the prefetch window of 4 batches is full, and it gets a new one when the trainer takes a batch"
+            "No task: the prefetch window of 4 batches is full, and the worker gets a task when the trainer takes a batch"
         );
         assert_eq!(
             said(&run, 7, middle).map(|t| t.starts_with("No task")),

@@ -21,7 +21,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
     match t.stage {
         Stage::Queued => match batch.worker {
             Some(w) => say!("{name} is dispatched to worker {w}"),
-            None => say!("The sampler hands {id} to the main thread"),
+            None => say!("The sampler passes {id} to the main process"),
         },
         Stage::Fetching => say!("{} begins to fetch {id}", capital(&who)),
         Stage::Collating => say!(
@@ -30,7 +30,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
             took(Stage::Fetching)
         ),
         Stage::Returning if before == Some(Stage::Pinning) => {
-            say!("{name} is pinned and put into the pinned queue")
+            say!("{name} is pinned and put into the data queue")
         }
         Stage::Returning => say!("{} puts {id} into the result queue", capital(&who)),
         Stage::Pinning => say!("The pin thread copies {id} to page-locked memory"),
@@ -41,7 +41,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
         Stage::Ready => ready(run, t, id, before),
         Stage::Training => trained(run, t, id),
         Stage::Done => say!("The trainer finished {id}{}", took(Stage::Training)),
-        Stage::Failed => say!("{name} failed and its error is raised in the trainer"),
+        Stage::Failed => say!("{name} failed, and its error is raised in the training loop"),
         Stage::Discarded => discarded(run, t, id, before),
     }
 }
@@ -56,7 +56,7 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
         }
         Some(Stage::Fetching) => {
             say!(
-                "{} has nothing left for {id}: its stream is exhausted",
+                "{} has no data left for {id}: its part of the dataset is exhausted",
                 capital(&fetcher(worker))
             )
         }
@@ -82,22 +82,24 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Fetching => return None,
         Stage::Collating => say!("Samples are stacked into one tensor per field"),
         Stage::Returning if before() == Some(Stage::Pinning) => {
-            say!("A GPU can copy it without waiting for it")
+            say!("The GPU can copy it asynchronously")
         }
         Stage::Returning => say!("The main process reads this queue only when next() is called"),
         Stage::Pinning => say!("One batch at a time, in the order of arrival"),
-        Stage::Held => say!("With in_order=False it would be yielded now"),
-        Stage::Ready if !in_order => say!("With in_order=False the first to arrive is yielded"),
+        Stage::Held => say!("With in_order=False, it would be yielded now"),
+        Stage::Ready if !in_order => {
+            say!("With in_order=False, the first batch to arrive is yielded")
+        }
         Stage::Ready => return None,
         Stage::Training => match wait_around(run, t.at).map(|since| t.at - since) {
             Some(waited) if waited >= Nanos(1_000) => {
                 say!("The training loop was blocked until now")
             }
-            _ => say!("The loader is ahead of it"),
+            _ => say!("The loader is ahead of the trainer"),
         },
-        Stage::Done if is_last(run, t) => say!("It was the last one"),
-        Stage::Done => say!("Now it asks for the next one"),
-        Stage::Failed => say!("Without a try around it, the training loop ends here"),
+        Stage::Done if is_last(run, t) => say!("It was the last batch"),
+        Stage::Done => say!("The trainer requests the next batch"),
+        Stage::Failed => say!("Without try/except, the training loop ends here"),
         Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
             say!("It gets no more tasks in this epoch")
         }
@@ -149,7 +151,7 @@ pub fn whereabouts(batch: &HeldBatch) -> String {
     match (batch.stage, batch.lane) {
         (Stage::Queued, Some(Lane::IndexQueue(w))) => say!("Queued for worker {w}"),
         (_, Some(Lane::Worker(w))) => say!("{stage} in worker {w}"),
-        (_, Some(Lane::Main)) => say!("{stage} in the main thread"),
+        (_, Some(Lane::Main)) => say!("{stage} in the main process"),
         (Stage::Returning, Some(lane)) => say!("In the {lane}"),
         (Stage::Pinning, _) => say!("In the pin thread").to_owned(),
         (Stage::Ready, _) => say!("Ready in the reorder buffer").to_owned(),
@@ -161,7 +163,7 @@ pub fn whereabouts(batch: &HeldBatch) -> String {
 /// `worker 0` or `the main thread`.
 pub fn fetcher(worker: Option<WorkerId>) -> String {
     worker.map_or_else(
-        || say!("the main thread").to_owned(),
+        || say!("the main process").to_owned(),
         |w| say!("worker {w}"),
     )
 }
@@ -170,7 +172,7 @@ fn ready(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> Strin
     let name = capital(&id.to_string());
     let wait = wait_around(run, t.at);
     if before == Some(Stage::Held) {
-        say!("{name} is no longer held; it is next")
+        say!("{name} is no longer held and is next")
     } else if let Some(since) = wait {
         say!(
             "{name} arrives after the trainer waited {} for it",

@@ -13,8 +13,10 @@ pub mod order;
 mod outlook;
 pub mod past;
 pub mod program;
+mod remedy;
 pub mod rules;
 mod text;
+mod verdict;
 
 use loadscope_plan::forecast::prospects;
 

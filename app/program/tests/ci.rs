@@ -83,5 +83,5 @@ fn a_second_recording_that_waits_more_fails() {
     let text = loadscope(&["compare", &many, &few, "--fail-on", "wait>5%"]);
     let said = String::from_utf8_lossy(&text.stderr);
     assert_eq!(text.status.code(), Some(2), "{said}");
-    assert!(said.contains("its limit needs a sign"), "{said}");
+    assert!(said.contains("the limit needs a sign"), "{said}");
 }

@@ -204,7 +204,7 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
     );
     let report = loadscope(&["report", name]);
     let text = String::from_utf8_lossy(&report.stdout).into_owned();
-    assert!(text.contains("only sums per minute are kept"), "{text}");
+    assert!(text.contains("is kept as sums per minute only"), "{text}");
     assert!(text.contains("30,000 batches"), "{text}");
     // What opens recordings opens it.
     let out = dir.path().join("tables");

@@ -56,11 +56,11 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
         Origin::Engine | Origin::Simulation => {}
         Origin::Pytorch(_) => {
             return Some(say!(
-                "This is the recording of a PyTorch program. Start the program again: with loadscope record --set num_workers=8, or with loadscope tune, which tries several settings"
+                "This is a recording of a PyTorch program. Run the program again with `loadscope record --set num_workers=8`, or try several settings with `loadscope tune`."
             ));
         }
         Origin::Import(_) => {
-            return Some(say!("What another tool recorded cannot be run from here"));
+            return Some(say!("Recordings of other tools cannot be run from here"));
         }
     }
     if setting.cache != own.cache {

@@ -121,7 +121,7 @@ pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, NoSuchLoader> {
 
 /// No loader fits what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", say!("there is no loader {asked:?} in this recording. There are {}{}", .there.join(", "), more(*.others), asked = .asked))]
+#[error("{}", say!("no loader {asked:?} in this recording. Available: {}{}.", .there.join(", "), more(*.others), asked = .asked))]
 pub struct NoSuchLoader {
     asked: String,
     /// The first loaders of the recording, number and name.

@@ -15,24 +15,20 @@ pub fn said(
     if runs.len() < 2 {
         return None;
     }
-    let of = |word: &str| called.map_or(String::new(), |name| say!(" {word} {name}"));
+    let whose = called.map_or(String::new(), |name| say!(" for {name}"));
     let Some(slow) = slow else {
-        let of = of(say!("of"));
-        return Some(say!(
-            "No rank{of} waits for its loader longer than the others"
-        ));
+        return Some(say!("No rank is a straggler{whose}"));
     };
     let slowest = runs.iter().find(|(id, _)| *id == slow.run);
     let whole = slowest.map_or(Nanos::ZERO, |(_, run)| Glance::of(run).total);
     let often = match slow.of_epochs {
         0 | 1 => String::new(),
-        of => say!("; it was the slowest in {} of {of} epochs", slow.epochs),
+        of => say!(", slowest in {} of {of} epochs", slow.epochs),
     };
     Some(say!(
-        "Rank {} is the straggler: its trainer waited {}{}, the median of the other ranks is {} ({} of the time){often}",
+        "Rank {} is the straggler{whose}: its trainer waited {}, the median of the other ranks is {} ({} of the time{often})",
         slow.rank,
         slow.waited.beside(whole),
-        of(say!("for")),
         slow.usual.beside(whole),
         percent(slow.share)
     ))

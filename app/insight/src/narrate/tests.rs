@@ -151,7 +151,7 @@ fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_yielded() {
     let expected = [
         "Fills the prefetch window: 1 of 4",
         "Fills the prefetch window: 2 of 4",
-        "With in_order=False the first to arrive is yielded",
+        "With in_order=False, the first batch to arrive is yielded",
         "Fills the prefetch window: 3 of 4",
         "Fills the prefetch window: 4 of 4",
         "One new task for each batch yielded",
@@ -177,8 +177,8 @@ fn the_last_batch_is_the_last_one_that_came() {
         .collect();
     let (last, before) = told.split_last().expect("eight batches");
     assert_ne!(last.0, 7, "another one came last");
-    assert_eq!(last.1.as_deref(), Some("It was the last one"));
-    let next = Some("Now it asks for the next one".to_owned());
+    assert_eq!(last.1.as_deref(), Some("It was the last batch"));
+    let next = Some("The trainer requests the next batch".to_owned());
     assert!(before.iter().all(|(_, why)| *why == next), "{told:?}");
 }
 
@@ -207,7 +207,7 @@ fn the_main_thread_fetches_by_itself() {
     assert_eq!(
         told,
         [
-            "The sampler hands batch 0 to the main thread",
+            "The sampler passes batch 0 to the main process",
             "The main thread begins to fetch batch 0"
         ]
     );

@@ -111,7 +111,7 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
         return capital(what);
     }
     // The keys there are stand below the field.
-    let rest = rest.split(say!(". Possible are")).next().unwrap_or(rest);
+    let rest = rest.split(say!(". Valid: ")).next().unwrap_or(rest);
     let first = rest.split(' ').next().unwrap_or_default();
     let is_name = first.contains('_') || NAMES.contains(&first);
     match is_name {
@@ -134,16 +134,16 @@ fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
     match field {
         Field::Sampler if nothing_behind(&options.sampler) => {
             Some(match options.sampler.as_str() {
-                "subset:" => say!("Name a file of indices"),
-                "weighted:" => say!("Name a file of weights"),
-                "group:" => say!("Name a column"),
-                _ => say!("Name a file of labels"),
+                "subset:" => say!("Choose a file of indices"),
+                "weighted:" => say!("Choose a file of weights"),
+                "group:" => say!("Enter a column"),
+                _ => say!("Choose a file of labels"),
             })
         }
         Field::Dataset if nothing_behind(&options.dataset) => {
             Some(match options.dataset.as_str() {
                 "folder:" | "voc:" | "audio:" | "lmdb:" | "arrow:" => say!("Choose a folder"),
-                "sql:" => say!("Name a database and a query"),
+                "sql:" => say!("Enter a database and a query"),
                 _ => say!("Choose a file"),
             })
         }
@@ -175,10 +175,10 @@ mod tests {
             let one = all.iter().find(|(f, _)| *f == Some(field));
             one.map(|(_, text)| text.as_str()).unwrap_or_default()
         };
-        assert_eq!(of(Field::Sampler), "Name a file of weights", "{all:?}");
+        assert_eq!(of(Field::Sampler), "Choose a file of weights", "{all:?}");
         assert_eq!(
             of(Field::ExtraCost),
-            "len cannot be set here: the dataset fixes it. Leave len out"
+            "len cannot be set here: the dataset fixes it. Remove len."
         );
         assert_eq!(of(Field::NumWorkers), "At most 1,024");
         assert!(of(Field::BatchSize).contains("ositive"), "{all:?}");
@@ -206,7 +206,7 @@ mod tests {
         let cost = of("synthetic:len=24,cost=5");
         assert_eq!(
             cost,
-            [(Some(Field::Dataset), "There is no cost".to_owned())]
+            [(Some(Field::Dataset), "Unknown key 'cost'".to_owned())]
         );
     }
 

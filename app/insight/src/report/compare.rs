@@ -93,11 +93,13 @@ impl<'a> Comparison<'a> {
             (Outcome::Worse, Some(m)) => say!("{b} is slower: {}", of(m)),
             (_, Some(m)) => match (both, m.low) {
                 (Some(both), Some(_)) => say!(
-                    "{both}, but the times of their batches vary too much to tell that from chance: {}",
+                    "{both}, but batch times vary too much for this to be significant: {}",
                     of(m)
                 ),
                 (Some(both), None) => {
-                    say!("{both}, with too few batches to tell that from chance")
+                    say!(
+                        "{both}, but there are too few batches to tell whether this is significant"
+                    )
                 }
                 (None, Some(_)) => say!("No statistically significant change: {}", of(m)),
                 (None, None) => say!("Too few batches to compare").to_owned(),
@@ -110,6 +112,11 @@ impl<'a> Comparison<'a> {
     pub fn options(&self) -> String {
         let of = |report: &Report<'_>| report.survey.run.info.options.clone();
         differ::line(&of(&self.a), &of(&self.b))
+    }
+
+    /// Warnings about other datasets and batch sizes, a line each.
+    pub fn warnings(&self) -> Vec<String> {
+        differ::warnings(&self.a.survey.run.info, &self.b.survey.run.info)
     }
 
     /// How long both took, where they trained on the same number of samples, and one took noticeably longer.
@@ -183,8 +190,14 @@ impl<'a> Comparison<'a> {
     }
 
     fn write(&self, out: &mut String) -> std::fmt::Result {
-        let sentence = self.sentence();
-        writeln!(out, "{sentence}\n")?;
+        let warnings = self.warnings();
+        for warning in &warnings {
+            writeln!(out, "{warning}")?;
+        }
+        if !warnings.is_empty() {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}\n", self.sentence())?;
         for (name, report) in [("A", &self.a), ("B", &self.b)] {
             writeln!(out, "{name}  {}", report.diagnosis.verdict.text())?;
             if let Some(loader) = &report.loader {
@@ -214,7 +227,7 @@ impl<'a> Comparison<'a> {
         writeln!(
             out,
             "{}",
-            say!("\nShare of the time waited, from left to right on one scale")
+            say!("\nShare of time waiting, from left to right, on the same time axis")
         )?;
         for (name, survey) in [("A", a), ("B", b)] {
             writeln!(out, "{name}  {}", strip(survey, longest))?;
@@ -235,7 +248,7 @@ impl<'a> Comparison<'a> {
             )?;
         }
         let (gone, new) = self.findings();
-        for (word, ids) in [(say!("Gone"), gone), (say!("New"), new)] {
+        for (word, ids) in [(say!("Resolved"), gone), (say!("New"), new)] {
             if !ids.is_empty() {
                 let titles: Vec<&str> = ids.into_iter().map(title).collect();
                 writeln!(out, "{}", say!("\n{word}: {}", titles.join(say!(", "))))?;
@@ -246,7 +259,7 @@ impl<'a> Comparison<'a> {
                 out,
                 "{}",
                 say!(
-                    "\nCompared: the first {} epochs, which both have",
+                    "\nOnly the first {} epochs were compared, because one run is shorter",
                     self.epochs
                 )
             )?;

@@ -45,8 +45,11 @@ fn page(report: &Report) -> Markup {
             body {
                 main {
                     h1 class=(severity_class(verdict.severity)) { (prose(&verdict.headline)) }
-                    @for part in verdict.cause.iter().chain(&verdict.outlook) {
-                        p.lead { (prose(&capital(part))) }
+                    @if let Some(cause) = &verdict.cause {
+                        p.lead { (prose(&capital(cause))) }
+                    }
+                    @for fact in super::verdict::best_change(report) {
+                        p.lead { b { (fact.label) } " " (prose(&fact.text)) }
                     }
                     @if let Some(loader) = &report.loader {
                         p.lead.weak { (prose(&loader.sentence())) }
@@ -139,8 +142,8 @@ fn program_bar(program: &Program) -> Markup {
         .iter()
         .filter(|part| program.share(part) >= 0.005);
     html! {
-        h2 { (say!("How the time of the program passed")) }
-        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label=(say!("Shares of the time of the program")) {
+        h2 { (say!("How the program spent its time")) }
+        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label=(say!("Shares of the program's time")) {
             @for (part, x, width) in placed {
                 rect class=(class(part.what)) x=(px(x)) width=(px(width)) height=(BAR) {
                     title { (prose(&part.label())) ": " (percent(program.share(part))) }
@@ -171,7 +174,7 @@ fn bar(parts: &[Part], share: impl Fn(Nanos) -> f64) -> Markup {
         (part, x, width)
     });
     html! {
-        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label=(say!("Shares of the waited time")) {
+        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label=(say!("Shares of the wait")) {
             @for (part, x, width) in placed {
                 rect class=(part.class) x=(px(x)) width=(px(width)) height=(BAR) {
                     title { (part.label) ": " (percent(share(part.time))) }
@@ -214,7 +217,7 @@ fn strip(report: &Report) -> Markup {
     let seen = columns.filter(|(.., height)| *height > 0.0);
     html! {
         h2 { (say!("The trainer")) }
-        svg viewBox=(view_box(WIDTH, STRIP)) role="img" aria-label=(say!("When the trainer worked and when it waited")) {
+        svg viewBox=(view_box(WIDTH, STRIP)) role="img" aria-label=(say!("Training and waiting over time")) {
             rect.ground width=(WIDTH) height=(STRIP) {}
             @for (x, class, below, height) in seen {
                 rect class=(class) x=(px(x)) y=(px(STRIP - below - height)) width=(px(width)) height=(px(height)) {}
@@ -227,7 +230,7 @@ fn strip(report: &Report) -> Markup {
 
 /// What other settings would bring: a bar each, as long as it would take, and the waiting in it.
 fn outlook(report: &Report) -> Markup {
-    let title = html! { h2 { (say!("What other settings would bring")) } };
+    let title = html! { h2 { (say!("Forecasts for other settings")) } };
     if let Some(reason) = super::outlook::reason(report) {
         // The verdict may have said so already.
         return match report.diagnosis.verdict.outlook.is_some() {
@@ -269,7 +272,7 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
             td.n { (row.change.map(crate::format::signed).unwrap_or_default()) }
             td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.say(row.waited)) } }
             td.bar {
-                svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=(say!("Time, and the waiting in it")) {
+                svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=(say!("Time, and the wait in it")) {
                     rect.step width=(trains) height="10" {}
                     rect.stall x=(trains) width=(px(share(row.waited))) height="10" {}
                 }
@@ -283,11 +286,11 @@ fn findings(report: &Report) -> Markup {
         @if !report.diagnosis.findings.is_empty() {
             h2 { (say!("Why, and what to do")) }
             ol {
-                @for finding in &report.diagnosis.findings {
+                @for (finding, remedy) in report.diagnosis.findings.iter().zip(super::remedy::remedies(report)) {
                     li {
                         b { (finding.severity.label()) } " " (prose(&finding.text))
                         br;
-                        "→ " (prose(&finding.remedy))
+                        "→ " (prose(&remedy))
                     }
                 }
             }
@@ -300,7 +303,7 @@ fn samples(report: &Report) -> Markup {
     let run = report.survey.run;
     html! {
         @if !samples.is_empty() {
-            h2 { (say!("Samples that were waited for longest")) }
+            h2 { (say!("Samples that caused the longest waits")) }
             div.wide {
                 table {
                     tr { th { (say!("Sample")) } th { (say!("Batch")) } th.n { (say!("Waited")) } th.n { (say!("Took")) } }
@@ -329,10 +332,10 @@ fn facts(report: &Report) -> Markup {
         }
         p { (super::facts::facts(s)) }
         @if s.dropped > 0 {
-            p.critical { (count(s.dropped)) (say!(" events were lost")) }
+            p.critical { (count(s.dropped)) (say!(" events were dropped")) }
         }
         @if report.cut {
-            p { (say!("The file is cut off in the middle; everything before the cut was read")) }
+            p { (say!("The recording is truncated. Everything before the cut was read.")) }
         }
     }
 }

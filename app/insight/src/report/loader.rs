@@ -5,7 +5,7 @@ use loadscope_words::say;
 use serde_json::{Value, json};
 
 use super::program::Program;
-use crate::format::plural;
+use crate::format::{join, plural};
 use crate::loaders::{crews, name, names, said};
 
 /// Others that are named one by one.
@@ -64,11 +64,11 @@ impl AboutLoader {
         self.this.label()
     }
 
-    /// Which one it is, and how long the others were waited for, in one sentence.
+    /// Which one it is, and how long the others were waited for, in a few sentences.
     pub fn sentence(&self) -> String {
         let why = match (self.was_asked_for, self.others.first()) {
             (false, Some(other)) if other.waited < self.this.waited => {
-                say!(", the one that was waited for longest")
+                say!(", the one with the longest wait")
             }
             _ => "",
         };
@@ -84,16 +84,16 @@ impl AboutLoader {
             ));
         }
         let mut text = say!(
-            "This is about {}{why}: {}. Trainers also waited {}",
+            "This report is about {}{why}. Training waited {} for it. Other loaders: {}.",
             self.label(),
             time(self.this.waited),
             others.join(say!(", "))
         );
         if let Some(straggler) = &self.straggler {
-            text = say!("{straggler}. {text}");
+            text = join(straggler, &text);
         }
         if let Some(program) = &self.program {
-            text = say!("{}. {text}", program.sentence());
+            text = join(&program.sentence(), &text);
         }
         text
     }
@@ -167,7 +167,7 @@ pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
 
 fn time(time: Nanos) -> String {
     match time.0 {
-        0 => say!("not at all").to_owned(),
+        0 => "0\u{2009}s".to_owned(),
         _ => time.to_string(),
     }
 }

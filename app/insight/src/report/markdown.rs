@@ -22,7 +22,11 @@ pub fn markdown(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
-    writeln!(out, "**{}**\n", plain(&report.diagnosis.verdict.text()))?;
+    let facts = super::verdict::facts(report);
+    let line = |fact: &super::verdict::Fact| format!("**{}** {}", fact.label, plain(&fact.text));
+    let lines: Vec<String> = facts.iter().map(line).collect();
+    // Two spaces at the end of a line break it.
+    writeln!(out, "{}\n", lines.join("  \n"))?;
     if let Some(loader) = &report.loader {
         writeln!(out, "{}\n", plain(&loader.sentence()))?;
     }
@@ -30,22 +34,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "{}\n", plain(&sentence))?;
     }
     blame(out, report)?;
-    let (weighty, notes): (Vec<_>, Vec<_>) =
-        (report.diagnosis.findings.iter()).partition(|f| f.severity > Severity::Note);
-    for (heading, findings) in [
-        (say!("Why, and what to do"), weighty),
-        (say!("Also"), notes),
-    ] {
-        if findings.is_empty() {
-            continue;
-        }
-        writeln!(out, "### {heading}\n")?;
-        for finding in findings {
-            let (text, remedy) = (plain(&finding.text), plain(&finding.remedy));
-            writeln!(out, "- {text}  \n  → {remedy}")?;
-        }
-        writeln!(out)?;
-    }
+    findings(out, report)?;
     outlook(out, report)?;
     let mut about = format!("{} · {}", run.info.dataset, run.info.origin.label());
     if report.summary.samples > 0 {
@@ -59,8 +48,30 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(
             out,
             "{}",
-            say!("\nThe file is cut off in the middle; everything before the cut was read")
+            say!("\nThe recording is truncated. Everything before the cut was read.")
         )?;
+    }
+    Ok(())
+}
+
+fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
+    let remedies = super::remedy::remedies(report);
+    let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
+    let (weighty, notes): (Vec<_>, Vec<_>) =
+        findings.partition(|((f, _), _)| f.severity > Severity::Note);
+    for (heading, findings) in [
+        (say!("Why, and what to do"), weighty),
+        (say!("Also"), notes),
+    ] {
+        if findings.is_empty() {
+            continue;
+        }
+        writeln!(out, "### {heading}\n")?;
+        for ((finding, remedy), number) in findings {
+            let (text, remedy) = (plain(&finding.text), plain(&remedy));
+            writeln!(out, "{number}. {text}  \n   → {remedy}")?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }
@@ -115,7 +126,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(
         out,
         "{}",
-        say!("| What other settings would bring | time | | waited | 90 % interval |")
+        say!("| Forecasts for other settings | time | | waited | 90 % interval |")
     )?;
     writeln!(out, "|---|--:|--:|--:|---|")?;
     for row in rows {
@@ -190,7 +201,9 @@ mod tests {
         let run = slow();
         let text = markdown(&Report::with_prospects(&run, false, Datasets::default()));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("**The trainer waited"), "{text}");
+        assert!(lines[0].starts_with("**Waited** 1.11"), "{text}");
+        assert!(lines[1].starts_with("**Cause** sample 4 took"), "{text}");
+        assert!(lines[2].starts_with("**Best change** in\\_order"), "{text}");
         let tables = lines.iter().filter(|line| line.starts_with('|'));
         let columns: Vec<usize> = tables.map(|line| line.matches(" |").count()).collect();
         assert!(

@@ -51,7 +51,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
     let mut rows = vec![recorded];
     if prospects.error().abs() >= OFF {
         rows.push(Row {
-            name: say!("the same, forecast").to_owned(),
+            name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,
             waited: prospects.refit_waited,
             change: Some(prospects.error()),
@@ -118,7 +118,7 @@ pub fn left_out(report: &Report) -> Option<String> {
 /// Why there is no table; `None` if there is one, or it was not asked for.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
-        Err(reason) => Some(say!("There is no forecast: {reason}")),
+        Err(reason) => Some(say!("No forecast: {reason}")),
         Ok(prospects) if !prospects.fits() => {
             let survey = &report.survey;
             Some(prospects.sentence(0, |time| survey.say(time)))

@@ -17,17 +17,17 @@ pub fn sentences(run: &Run) -> Vec<String> {
     let total = past.total();
     let in_loop = total.in_loop().0.max(1) as f64;
     let mut out = vec![say!(
-        "Of the first {} only sums per minute are kept: {}, {} of the time waited",
+        "The first {} is kept as sums per minute only: {}, {} of the time waiting",
         length(total.to - total.from),
         plural(total.batches, say!(n: "batch"), say!(n: "batches")),
         percent(total.waited().0 as f64 / in_loop)
     )];
     out.push(match past.until() {
         Some(until) => say!(
-            "Verdict, causes and findings are about the last {}, of which everything is kept",
+            "Verdict, causes and findings cover the last {}, which is kept in full",
             length(run.end() - until)
         ),
-        None => say!("Nothing is kept in full, so there are no findings").to_owned(),
+        None => say!("No part is kept in full, so there are no findings").to_owned(),
     });
     out.extend(main_cause(past));
     out.extend(kept(past));
@@ -40,7 +40,7 @@ fn main_cause(past: &Past) -> Option<String> {
     let (what, time) = past.total().waited.iter().max_by_key(|(_, time)| **time)?;
     (waited > Nanos::ZERO).then(|| {
         say!(
-            "Of what was waited before, {} were for: {}",
+            "{} of the wait in that time was for: {}",
             percent(time.0 as f64 / waited.0 as f64),
             what.label()
         )
@@ -48,13 +48,15 @@ fn main_cause(past: &Past) -> Option<String> {
 }
 
 /// What is kept in full of the time of which there are sums.
-fn kept(past: &Past) -> Option<String> {
-    let retention = past.retention()?;
+fn kept(past: &Past) -> Vec<String> {
+    let Some(retention) = past.retention() else {
+        return Vec::new();
+    };
     let waits = waits(past);
     let messages = past.kept().iter().filter(|(_, k)| k.message().is_some());
     let batches = past.kept().iter().filter(|(_, k)| is_batch(k)).count();
-    let mut text = say!(
-        "Of that time are kept in full: {} of at least {}, {} among the slowest of the recording, {}",
+    let text = say!(
+        "Kept in full from that time: {} of at least {}, {} among the slowest of the recording, {}",
         plural(waits.len() as u64, say!(n: "wait"), say!(n: "waits")),
         retention.long_wait,
         plural(batches as u64, say!(n: "batch"), say!(n: "batches")),
@@ -64,13 +66,13 @@ fn kept(past: &Past) -> Option<String> {
             say!(n: "errors and warnings")
         )
     );
-    if retention.left_out > 0 {
-        text += &say!(
-            "; {} were left out, larger than there is room for",
+    let dropped = (retention.left_out > 0).then(|| {
+        say!(
+            "Dropped for lack of space: {}",
             plural(retention.left_out, say!(n: "event"), say!(n: "events"))
-        );
-    }
-    Some(text)
+        )
+    });
+    [Some(text), dropped].into_iter().flatten().collect()
 }
 
 fn is_batch(kept: &Kept) -> bool {

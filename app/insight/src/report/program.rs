@@ -4,7 +4,7 @@ use loadscope_trace::{Cause, Nanos, Run, RunId};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
-use crate::format::percent;
+use crate::format::{join, percent};
 use crate::loaders::name;
 
 /// Shares that are named in the sentence.
@@ -119,12 +119,12 @@ impl Program {
             .map(|part| format!("{} {}", part.label(), percent(self.share(part))))
             .collect();
         let text = say!(
-            "Of {} of the program: {}",
+            "The program took {}: {}",
             self.total,
             parts.join(say!(", "))
         );
         match &self.begin_with {
-            Some(loader) => say!("{text}. Begin with {loader}"),
+            Some(loader) => join(&text, &say!("Start with {loader}")),
             None => text,
         }
     }
@@ -156,7 +156,7 @@ impl Part {
             What::Steps => say!("steps of {name}"),
             What::Waiting => say!("waiting for {name}"),
             What::Starting => say!("starting workers of {name}"),
-            What::Elsewhere => say!("outside of the loops").to_owned(),
+            What::Elsewhere => say!("outside the loops").to_owned(),
         }
     }
 }
@@ -231,8 +231,8 @@ mod tests {
         let sentence = program.sentence().replace('\u{2009}', " ");
         assert_eq!(
             sentence,
-            "Of 2.00 s of the program: waiting for train.py:42 40 %, outside of the loops 25 %, steps of train.py:50 20 %, \
-             steps of train.py:42 10 %, waiting for train.py:50 5.0 %. Begin with train.py:42"
+            "The program took 2.00 s: waiting for train.py:42 40 %, outside the loops 25 %, steps of train.py:50 20 %, \
+             steps of train.py:42 10 %, waiting for train.py:50 5.0 %. Start with train.py:42."
         );
         let shares: f64 = program.parts.iter().map(|part| program.share(part)).sum();
         assert!((shares - 1.0).abs() < 1e-9);

@@ -57,8 +57,7 @@ enum Unit {
 
 /// Why a rule is not understood.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", say!("'{0}' is no rule: {1}. A rule is a name, one of > >= < <=, and a number: wait>10%, wait>2s, fetching>500ms, \
-     throughput<100, dropped>0, findings>0, memory>8GB", .0, .1))]
+#[error("{}", say!("invalid rule '{0}': {1}. Examples: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0, memory>8GB.", .0, .1))]
 pub struct NoRule(String, String);
 
 /// What rules can be about.
@@ -98,7 +97,7 @@ impl FromStr for Rule {
         let no = |why: &str| NoRule(text.to_owned(), why.to_owned());
         let at = text
             .find(['<', '>'])
-            .ok_or_else(|| no(say!("there is no < or > in it")))?;
+            .ok_or_else(|| no(say!("it has no < or >")))?;
         let (name, rest) = text.split_at(at);
         let is_greater = rest.starts_with('>');
         let rest = &rest[1..];
@@ -126,15 +125,15 @@ impl FromStr for Rule {
         let is_memory = matches!(what, What::Memory | What::Shm);
         match (is_time, is_memory, unit) {
             (true, _, Unit::Plain | Unit::Bytes) => {
-                return Err(no(say!("its limit needs a unit: %, s or ms")));
+                return Err(no(say!("the limit needs a unit: %, s or ms")));
             }
             (_, true, Unit::Plain | Unit::Percent | Unit::Seconds) => {
                 return Err(no(say!(
-                    "its limit needs a unit: kB, MB, GB, KiB, MiB or GiB"
+                    "the limit needs a unit: kB, MB, GB, KiB, MiB or GiB"
                 )));
             }
             (false, false, Unit::Percent | Unit::Seconds | Unit::Bytes) => {
-                return Err(no(say!("its limit has no unit")));
+                return Err(no(say!("the limit is a number without a unit")));
             }
             _ => {}
         }

@@ -39,13 +39,13 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     let text = text(&Report::of(&run, true, Datasets::default())).replace('\u{2009}', " ");
     let first = text.lines().next().unwrap_or_default();
     assert!(
-        first.starts_with("The trainer waited 1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4"),
+        first.starts_with("Waited  1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4"),
         "{text}"
     );
     assert!(text.contains("→ in_order=False"), "{text}");
     assert!(text.contains("num_workers=2"), "{text}");
     assert!(
-        text.ends_with("everything before the cut was read"),
+        text.ends_with("Everything before the cut was read."),
         "{text}"
     );
 }
@@ -73,18 +73,18 @@ fn rules_are_broken_or_not() {
         ("wait", "no < or >"),
         ("wait>", "'' is not a number"),
         ("wait>10", "needs a unit"),
-        ("patience>3%", "there is no patience"),
-        ("colating>3%", "Possible are collating, "),
-        ("dropped>3%", "has no unit"),
+        ("patience>3%", "unknown key 'patience'"),
+        ("colating>3%", "Valid: collating, "),
+        ("dropped>3%", "without a unit"),
         ("wait>NaN%", "'NaN' is not a number"),
         ("wait>1e999s", "'1e999' is not a number"),
         ("memory>8", "needs a unit: kB, MB"),
         ("memory>8s", "needs a unit: kB, MB"),
         ("wait>8GB", "needs a unit: %"),
-        ("dropped>8MiB", "has no unit"),
+        ("dropped>8MiB", "without a unit"),
     ] {
         let error = wrong.parse::<Rule>().expect_err(wrong).to_string();
-        let begins = format!("'{wrong}' is no rule: ");
+        let begins = format!("invalid rule '{wrong}': ");
         assert!(
             error.starts_with(&begins) && error.contains(says),
             "{error}"

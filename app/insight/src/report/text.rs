@@ -23,33 +23,20 @@ pub fn text(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
-    writeln!(out, "{}", report.diagnosis.verdict.text())?;
-    if let Some(loader) = &report.loader {
-        writeln!(out, "{}", loader.sentence())?;
-    }
-    for sentence in super::past::sentences(run) {
-        writeln!(out, "{sentence}")?;
+    for line in super::verdict::lines(&super::verdict::facts(report)) {
+        writeln!(out, "{line}")?;
     }
     writeln!(out)?;
+    let about = report.loader.iter().map(|loader| loader.sentence());
+    let about: Vec<String> = about.chain(super::past::sentences(run)).collect();
+    for sentence in &about {
+        writeln!(out, "{sentence}")?;
+    }
+    if !about.is_empty() {
+        writeln!(out)?;
+    }
     blame(out, report)?;
-    let (weighty, notes): (Vec<_>, Vec<_>) =
-        (report.diagnosis.findings.iter()).partition(|f| f.severity > Severity::Note);
-    if !weighty.is_empty() {
-        writeln!(out, "{}", say!("Why, and what to do"))?;
-        for (k, finding) in weighty.iter().enumerate() {
-            writeln!(out, "{}. {}", k + 1, finding.text)?;
-            writeln!(out, "   → {}", finding.remedy)?;
-        }
-        writeln!(out)?;
-    }
-    if !notes.is_empty() {
-        writeln!(out, "{}", say!("Also"))?;
-        for finding in notes {
-            writeln!(out, "·  {}", finding.text)?;
-            writeln!(out, "   → {}", finding.remedy)?;
-        }
-        writeln!(out)?;
-    }
+    findings(out, report)?;
     outlook(out, report)?;
     writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
     if let Some(line) = run.info.python_line() {
@@ -76,8 +63,30 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(
             out,
             "{}",
-            say!("The file is cut off in the middle; everything before the cut was read")
+            say!("The recording is truncated. Everything before the cut was read.")
         )?;
+    }
+    Ok(())
+}
+
+fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
+    let remedies = super::remedy::remedies(report);
+    let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
+    let (weighty, notes): (Vec<_>, Vec<_>) =
+        findings.partition(|((f, _), _)| f.severity > Severity::Note);
+    for (heading, findings) in [
+        (say!("Why, and what to do"), weighty),
+        (say!("Also"), notes),
+    ] {
+        if findings.is_empty() {
+            continue;
+        }
+        writeln!(out, "{heading}")?;
+        for ((finding, remedy), number) in findings {
+            writeln!(out, "{number}. {}", finding.text)?;
+            writeln!(out, "   → {remedy}")?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }
@@ -158,7 +167,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(
         out,
         "{}{}{:>10}{}  {}",
-        left(say!("What other settings would bring"), width + 2),
+        left(say!("Forecasts for other settings"), width + 2),
         right(say!(column: "time"), 12),
         "",
         right(say!(column: "waited"), 12),

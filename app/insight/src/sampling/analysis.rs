@@ -76,8 +76,7 @@ pub fn answer(
     };
     if question.came.is_none() && !question.is_known {
         let refusal = say!(
-            "The recording does not tell how many samples its dataset has, or it is iterable-style: what \
-                       such a dataset will yield only the program knows"
+            "No order can be predicted: the dataset size is not recorded, or the dataset is iterable-style"
         );
         return Ok(Err(refusal.to_owned()));
     }

@@ -59,7 +59,7 @@ impl Answers {
         if c.missed() == 0 && c.more_than_once() == 0 {
             return match c.bound {
                 1 => say!("The only index comes once").to_owned(),
-                n => say!("Every one of the {} indices comes exactly once", count(n)),
+                n => say!("Each of the {} indices comes exactly once", count(n)),
             };
         }
         let bound = count(c.bound);

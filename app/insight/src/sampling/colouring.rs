@@ -51,13 +51,11 @@ impl Colouring {
         match self {
             Self::Nothing | Self::Batch => None,
             Self::Class if answers.labels.is_some() => None,
-            Self::Class => Some(say!("The classes of the samples are not known")),
+            Self::Class => Some(say!("The classes of the samples are unknown")),
             Self::Worker if answers.order.workers.iter().any(Option::is_some) => None,
-            Self::Worker => Some(say!(
-                "There are no workers: the main process fetches every batch"
-            )),
-            Self::Rank => several(&answers.by_rank, say!("There is one rank only")),
-            Self::Epoch => several(&answers.epochs, say!("There is one epoch only, so far")),
+            Self::Worker => Some(say!("num_workers=0: the main process fetches every batch")),
+            Self::Rank => several(&answers.by_rank, say!("Only one rank")),
+            Self::Epoch => several(&answers.epochs, say!("Only one epoch so far")),
         }
     }
 
@@ -106,9 +104,7 @@ impl Colouring {
 /// Why there is nothing to be laid over each other.
 fn several(overlay: &Overlay, alone: &'static str) -> Option<&'static str> {
     match overlay.layers().len() {
-        0 | 1 if overlay.is_cut() => Some(say!(
-            "There are too many indices to lay them over each other"
-        )),
+        0 | 1 if overlay.is_cut() => Some(say!("Too many indices to overlay")),
         0 | 1 => Some(alone),
         _ => None,
     }

@@ -56,10 +56,10 @@ fn same_order(about: &Circumstances) -> Option<Found> {
         plural(first.len, say!(n: "index"), say!(n: "indices"))
     );
     let remedy = if about.is_distributed() {
-        say!("The sampler does not know the epoch: call sampler.set_epoch(epoch) before each one")
+        say!("Call sampler.set_epoch(epoch) before each epoch")
     } else {
         say!(
-            "Its generator starts anew in every epoch: seed it once, before the first one, or leave generator out"
+            "The generator is re-seeded in every epoch. Seed it once before the first epoch, or omit generator."
         )
     };
     Some(problem(says, remedy))
@@ -84,7 +84,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             0 | 1 => say!("because the sampler draws with replacement"),
             _ => {
                 say!(
-                    "because the sampler draws with replacement and shares what it drew among the ranks"
+                    "because the sampler draws with replacement and splits the indices among ranks"
                 )
             }
         };
@@ -94,7 +94,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
         );
         return Some(note(
             says,
-            say!("replacement=False visits every index once before any comes again"),
+            say!("replacement=False visits every index once before any repeats"),
         ));
     }
     if !about.is_complete_pass() {
@@ -103,17 +103,16 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let size = o.batch_size.unwrap_or(1).max(1) as u64;
     if o.drop_last && c.missed() < size && c.missed() == c.bound % size {
         let says = say!(
-            "drop_last=True leaves {missed} of {bound} samples ({}) out of this epoch",
+            "drop_last=True drops {missed} of {bound} samples ({}) in this epoch",
             percent(share)
         );
         let remedy = if about.is_shuffled() {
             say!(
-                "With shuffle=True others are left out in the next epoch; drop_last=False gives a last, incomplete batch"
+                "Use drop_last=False to get the last, incomplete batch. With shuffle=True, each epoch drops other samples."
             )
         } else {
             say!(
-                "Without shuffle=True these are the same in every epoch and never come; drop_last=False gives a last, \
-             incomplete batch"
+                "Use drop_last=False to get the last, incomplete batch. Without shuffle=True, every epoch drops the same samples."
             )
         };
         return Some(match about.is_shuffled() {
@@ -126,9 +125,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             "{missed} of {bound} indices ({}) never come",
             percent(share)
         ),
-        say!(
-            "The epoch was stopped early, or the sampler leaves them out: check its __iter__ and its num_samples"
-        ),
+        say!("If the epoch was not stopped early, check __iter__ and num_samples of the sampler"),
     ))
 }
 
@@ -149,7 +146,7 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
                 count(c.bound)
             ),
             say!(
-                "A loader that keeps its workers by repeating its sampler does so; an epoch of the program is a part of this one"
+                "This is expected if the loader keeps its workers by repeating its sampler. Each pass is one epoch of the program."
             ),
         ));
     }
@@ -158,7 +155,7 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
         position: answers.first_repeat,
         ..problem(
             say!(
-                "{} more than once, index {} {} times",
+                "{} more than once (index {}: {} times)",
                 match c.more_than_once() {
                     1 => say!("1 index comes").to_owned(),
                     n => say!("{} indices come", count(n)),
@@ -166,10 +163,7 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
                 count(index),
                 count(times)
             ),
-            say!(
-                "The sampler draws with replacement or its list holds indices twice: pass replacement=False, or remove the \
-             duplicates"
-            ),
+            say!("Pass replacement=False, or remove duplicates from the sampler's list"),
         )
     })
 }
@@ -201,11 +195,11 @@ fn outside(answers: &Answers) -> Option<Found> {
     (c.outside > 0).then(|| {
         problem(
             say!(
-                "{} beyond the {} samples of the dataset",
-                plural(c.outside, say!(n: "index lies"), say!(n: "indices lie")),
+                "{} outside the {} samples of the dataset",
+                plural(c.outside, say!(n: "index is"), say!(n: "indices are")),
                 count(c.bound)
             ),
-            say!("The sampler was made for another dataset: make it from len(dataset)"),
+            say!("Create the sampler from len(dataset): it was created for another dataset"),
         )
     })
 }
@@ -219,7 +213,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
         return None;
     }
     let says = say!(
-        "Neighbours are {:.0} indices apart on average, where a uniformly random order has {:.0}: shuffle quality {}",
+        "Neighbours are {:.0} indices apart on average, compared with {:.0} in a random order: shuffle quality {}",
         s.mean_gap,
         s.random_gap,
         percent(s.quality())
@@ -227,7 +221,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     Some(problem(
         says,
         say!(
-            "A small shuffle buffer or shuffled blocks mix only neighbours: shuffle=True, or a larger buffer, mixes all of them"
+            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbours"
         ),
     ))
 }
@@ -238,14 +232,13 @@ fn mixture(answers: &Answers, about: &Circumstances) -> Option<Found> {
     if seen > 0.7 * expected || answers.positions < 50 {
         return None;
     }
-    let says =
-        say!("A batch holds {seen:.1} classes on average, where a random order has {expected:.1}");
+    let says = say!(
+        "A batch has {seen:.1} classes on average, compared with {expected:.1} in a random order"
+    );
     let remedy = if about.is_shuffled() {
-        say!("The order follows the classes: check the sampler")
+        say!("Check the sampler: its order follows the classes")
     } else {
-        say!(
-            "The dataset is sorted by class and the loader keeps its order: shuffle=True mixes the classes"
-        )
+        say!("Use shuffle=True: the dataset is sorted by class, and the loader keeps its order")
     };
     Some(problem(says, remedy))
 }
@@ -266,7 +259,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     };
     Some(problem(
         say!(
-            "{name} came {} times where {asked} {:.0} (χ² = {:.1}, p {})",
+            "{name} came {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
             count(class.came),
             class.expected.unwrap_or_default(),
             test.statistic,
@@ -275,12 +268,12 @@ fn balance(answers: &Answers) -> Option<Found> {
         match balance.against {
             Against::Weights => {
                 say!(
-                    "Weights are one a sample, in the order of the dataset: check that they belong to this dataset"
+                    "Check that the weights belong to this dataset: one per sample, in the dataset's order"
                 )
             }
             _ => {
                 say!(
-                    "The sampler prefers some classes: check its indices, or the part of the epoch that was seen"
+                    "Check the indices of the sampler: it prefers some classes, unless only part of the epoch was recorded"
                 )
             }
         },

@@ -24,8 +24,7 @@ pub struct Shuffle {
 impl Shuffle {
     /// What [`Shuffle::quality`] is, in one sentence.
     pub const DEFINITION: Text = text!(
-        "Mean gap between neighbours: 0\u{2009}% is the mean gap of the sorted order, \
-         100\u{2009}% that of a uniformly random order of the same indices"
+        "Mean distance between neighbouring indices: 0\u{2009}% is the sorted order, 100\u{2009}% a uniformly random one"
     );
     /// Bins of the histogram; odd, so that the smallest gaps have one.
     const BINS: usize = 61;

@@ -52,7 +52,7 @@ impl Hit {
                 let worker = run.batches().get(row as usize).and_then(|b| b.worker);
                 let time = worker_time(run, row as usize);
                 let place =
-                    worker.map_or(say!("the main thread").to_owned(), |w| say!("worker {w}"));
+                    worker.map_or(say!("the main process").to_owned(), |w| say!("worker {w}"));
                 (capital(batch(row)), say!("{time} in {place}"))
             }
             Self::Sample(row, position) => {
@@ -82,7 +82,7 @@ impl Hit {
                 match found {
                     Some(t) => (
                         capital(batch(t.batch)),
-                        say!("arrives too early, at {}", t.at),
+                        say!("arrives out of order, at {}", t.at),
                     ),
                     None => (String::new(), String::new()),
                 }
@@ -113,8 +113,8 @@ fn what_happened(run: &Run, at: Nanos) -> String {
     match run.losses().iter().find(|(t, _)| *t == at) {
         Some((_, count)) => format::plural(
             *count,
-            say!(n: "event was lost"),
-            say!(n: "events were lost"),
+            say!(n: "event was dropped"),
+            say!(n: "events were dropped"),
         ),
         None => {
             let pipeline = run.pipeline_at(at);

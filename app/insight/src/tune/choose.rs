@@ -53,7 +53,7 @@ pub fn choose(
     let settings = match &recorded {
         Ok(recorded) => ranked(recorded, is_stream(run), wanted),
         Err(refusal) => {
-            let text = say!("Nothing is forecast: {refusal}");
+            let text = say!("No forecast: {refusal}");
             choice.notes.push(text);
             None
         }

@@ -97,7 +97,7 @@ mod tests {
         let several = overrides_of_all(&several).expect("sound");
         assert_eq!(several.to_string(), "num_workers=2, in_order=False");
         for (wrong, said) in [
-            ("batch_size=4", "there is no batch_size"),
+            ("batch_size=4", "unknown key 'batch_size'"),
             ("num_workers=many", "num_workers=many"),
             ("num_workers=1,num_workers=2", "given twice"),
             ("num_workers=0,prefetch_factor=4", "for workers"),

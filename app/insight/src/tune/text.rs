@@ -24,7 +24,7 @@ impl Table {
             out,
             "{}",
             say!(
-                "{}, the first {batches}: time per batch, the first one apart\n",
+                "{}, the first {batches}: time per batch (first batch separate)\n",
                 self.loader
             )
         )?;
@@ -35,22 +35,19 @@ impl Table {
                 out,
                 "{}",
                 say!(
-                    "Runs of the program as it is differ by {}. Beyond noise is a difference of more than twice as much, and of 2 % \
-                 at least, that the batches confirm with 95 % confidence",
+                    "Repeated runs of the unchanged program differ by {}. A change counts if it is more than twice that, at least 2 %, and significant (95 %).",
                     percent(noise)
                 )
             )?,
             None => writeln!(
                 out,
                 "{}",
-                say!(
-                    "There is only one run of the program as it is, so it is not known what runs of one setting differ"
-                )
+                say!("There is only one run of the unchanged program, so the noise is unknown")
             )?,
         }
         let misses = self.misses().map(|share| {
             say!(
-                "The forecast of the program as it is misses what was measured by {}: rely on what was measured",
+                "The forecast for the unchanged program is {} off: rely on the measured times",
                 percent(share)
             )
         });
@@ -61,7 +58,7 @@ impl Table {
         for sentence in self.consequences() {
             writeln!(out, "{sentence}")?;
         }
-        writeln!(out, "{}", say!("\nA recording of each run is in {folder}"))?;
+        writeln!(out, "{}", say!("\nRecordings of all runs: {folder}"))?;
         Ok(())
     }
 
@@ -142,9 +139,9 @@ impl Table {
         else {
             return match self.rows.iter().any(|row| row.outcome.is_some()) {
                 true => {
-                    say!("Nothing that was tried is faster beyond noise: leave {place} as it is")
+                    say!("No setting is significantly faster: leave {place} unchanged")
                 }
-                false => say!("Nothing could be compared").to_owned(),
+                false => say!("No run can be compared").to_owned(),
             };
         };
         let own = self.own().map_or("—".to_owned(), time);
@@ -152,7 +149,7 @@ impl Table {
             .change
             .map_or(String::new(), |c| format!(" ({})", signed(c)));
         say!(
-            "Best: {}, with {} a batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
+            "Best: {}, with {} per batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
             row.tried.overrides,
             time(measured.per_batch),
             row.tried.overrides,
@@ -191,29 +188,26 @@ impl Table {
         let mut out = Vec::new();
         if let Some(workers) = o.num_workers.filter(|n| *n != before) {
             out.push(
-                say!("Random numbers: with another number of workers samples are drawn by other workers, each of which has a seed of its \
-                 own. Random augmentations come out differently; which samples are in which batch stays"),
+                say!("Random numbers: with another num_workers, other workers (with other seeds) load the samples. Random augmentations change. The samples in each batch stay the same."),
             );
             if workers == 0 || before == 0 {
                 out.push(
-                    say!("Without workers what a dataset draws at random comes from the main process, and changes what that draws \
-                     later, also the order of the samples from the second epoch on unless the loader has a generator"),
+                    say!("With num_workers=0, the random numbers of the dataset come from the main process. This changes its later random numbers, also the sample order from the second epoch on, unless the loader has a generator."),
                 );
             }
         }
         if o.persistent_workers.is_some() {
             out.push(
-                say!("Random numbers: persistent workers are seeded once, not in every epoch, and the main process draws one number less an \
-                 epoch. From the second epoch on augmentations and, with shuffle=True, the order of the samples are others"),
+                say!("Random numbers: persistent workers are seeded once, not in every epoch. From the second epoch on, augmentations and (with shuffle=True) the sample order change."),
             );
         }
         if o.in_order == Some(false) {
             out.push(
-                say!("With in_order=False batches come as they are ready: their order differs from run to run"),
+                say!("With in_order=False, batches come in order of arrival, which differs from run to run"),
             );
         }
         if o.multiprocessing_context.is_some() {
-            out.push(say!("With another start method datasets and functions must be picklable, and the program needs `if __name__ == \"__main__\":`"));
+            out.push(say!("With another start method, datasets and functions must be picklable, and the program needs `if __name__ == \"__main__\":`"));
         }
         out
     }
@@ -290,15 +284,15 @@ fn name(row: &Row) -> String {
         })
     };
     match row.tried.kind {
-        Kind::First => say!("as it is{}", own()),
-        Kind::Repeat => say!("as it is, again").to_owned(),
+        Kind::First => say!("unchanged{}", own()),
+        Kind::Repeat => say!("unchanged, again").to_owned(),
         Kind::Try => described(&row.tried.overrides),
     }
 }
 
 fn described(overrides: &Overrides) -> String {
     match overrides.is_empty() {
-        true => say!("as it is").to_owned(),
+        true => say!("unchanged").to_owned(),
         false => overrides.to_string(),
     }
 }
@@ -312,8 +306,8 @@ fn change(row: &Row) -> String {
         say!(" ({} to {})", signed(low), signed(high))
     });
     let words = match row.outcome {
-        Some(Outcome::Faster) => say!(", faster beyond noise"),
-        Some(Outcome::Slower) => say!(", slower beyond noise"),
+        Some(Outcome::Faster) => say!(", faster"),
+        Some(Outcome::Slower) => say!(", slower"),
         Some(Outcome::WithinNoise) => say!(", within noise"),
         None => "",
     };

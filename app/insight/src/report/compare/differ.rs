@@ -1,6 +1,6 @@
-//! Which options of two runs differ.
+//! Differences between the options and the datasets of two runs.
 
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Origin, RunInfo, RunOptions, count};
 use loadscope_words::say;
 use serde_json::Value;
 
@@ -55,10 +55,45 @@ fn seed(seed: Option<u64>) -> String {
 pub fn line(a: &RunOptions, b: &RunOptions) -> String {
     let all = differences(a, b);
     if all.is_empty() {
-        return say!("Both have the same options").to_owned();
+        return say!("Both runs have the same options").to_owned();
     }
     let all: Vec<String> = all.iter().map(Difference::text).collect();
     say!("Options that differ: {}", all.join(say!(", ")))
+}
+
+/// Warnings about differences that make numbers of two runs hard to compare: other datasets, other batch sizes.
+pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match (a.dataset_len, b.dataset_len) {
+        _ if a.dataset != b.dataset && !a.dataset.is_empty() && !b.dataset.is_empty() => {
+            warnings.push(say!(
+                "The recordings differ in dataset ({} and {}): the data may explain a change",
+                a.dataset,
+                b.dataset
+            ));
+        }
+        (Some(of_a), Some(of_b)) if of_a != of_b => warnings.push(say!(
+            "The recordings differ in dataset size ({} and {} samples): compare rates, not total times",
+            count(of_a),
+            count(of_b)
+        )),
+        _ => {}
+    }
+    if let (Some(of_a), Some(of_b)) = (batch_size(a), batch_size(b))
+        && of_a != of_b
+    {
+        warnings.push(say!(
+            "The recordings differ in batch_size ({of_a} and {of_b}): compare samples per second, not batches per second"
+        ));
+    }
+    warnings
+}
+
+/// `batch_size` as Python writes it; `None` if it is not known.
+fn batch_size(info: &RunInfo) -> Option<String> {
+    let is_known = info.batch_sampler.is_empty() && !matches!(info.origin, Origin::Import(_));
+    let size = info.options.batch_size;
+    is_known.then(|| size.map_or("None".to_owned(), |size| size.to_string()))
 }
 
 /// A field of `options`, all of which stand in `all`.
@@ -108,7 +143,7 @@ mod tests {
                 "persistent_workers False → True",
             ]
         );
-        assert_eq!(line(&a, &a), "Both have the same options");
+        assert_eq!(line(&a, &a), "Both runs have the same options");
         let c = RunOptions {
             global_seed: Some(2),
             pin_memory: PinMemory::On,

@@ -8,7 +8,6 @@ use loadscope_words::{Text, say};
 
 use super::chance::Outcome;
 use super::{Comparison, Measure, change, shown};
-use crate::format::percent;
 
 /// By how much a measure may change.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +37,7 @@ const NAMES: [(&str, What); 4] = [
 
 /// Why a rule is not understood.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", say!("'{0}' is no rule: {1}. A rule is a name, > or <, and a change with its sign: wait>+5% (of the time, 5 points more is waited), \
-     throughput<-10% (a tenth fewer samples a second), wait_per_batch>+20%, work_per_batch>+20%", .0, .1))]
+#[error("{}", say!("invalid rule '{0}': {1}. Examples: wait>+5% (percentage points), throughput<-10%, wait_per_batch>+20%, work_per_batch>+20%.", .0, .1))]
 pub struct NoChangeRule(String, String);
 
 impl FromStr for ChangeRule {
@@ -50,7 +48,7 @@ impl FromStr for ChangeRule {
         let (name, limit, is_greater) = match (text.split_once('>'), text.split_once('<')) {
             (Some((name, limit)), None) => (name.trim(), limit.trim(), true),
             (None, Some((name, limit))) => (name.trim(), limit.trim(), false),
-            _ => return Err(no(say!("there has to be one > or < in it"))),
+            _ => return Err(no(say!("it needs one > or <"))),
         };
         let known = NAMES.into_iter().find(|(own, _)| *own == name);
         let (_, what) = known.ok_or_else(|| {
@@ -59,9 +57,9 @@ impl FromStr for ChangeRule {
         })?;
         let number = limit
             .strip_suffix('%')
-            .ok_or_else(|| no(say!("its limit is a change in %")))?;
+            .ok_or_else(|| no(say!("the limit must be in %")))?;
         if !number.starts_with(['+', '-']) {
-            return Err(no(say!("its limit needs a sign, + or -")));
+            return Err(no(say!("the limit needs a sign, + or -")));
         }
         let number = number.strip_prefix('+').unwrap_or(number);
         let limit = real(number, ..).map_err(|wrong| no(&wrong.to_string()))?;
@@ -75,7 +73,7 @@ impl FromStr for ChangeRule {
 }
 
 impl ChangeRule {
-    /// Why the second recording breaks the rule; `None` if it does not, or if the change may be chance. A rule about what cannot be
+    /// Why the second recording breaks the rule; `None` if it does not, or if the change is not significant. A rule about what cannot be
     /// compared is broken, too.
     pub fn broken_by(&self, comparison: &Comparison) -> Option<String> {
         let id = match self.what {
@@ -106,14 +104,14 @@ impl ChangeRule {
     fn sentence(&self, measure: &Measure, by: f64) -> String {
         let (name, a, b) = shown(measure);
         let by = match self.what {
-            What::Wait => say!(
-                "{}{} of the time",
-                if by < 0.0 { "-" } else { "+" },
-                percent(by.abs())
-            ),
+            What::Wait => {
+                let points = (by * 100.0).abs();
+                let sign = if by < 0.0 { "−" } else { "+" };
+                say!("{} points", format!("{sign}{points:.1}"))
+            }
             What::Measure(_) => change(measure),
         };
-        say!("{self}: {name} went from {a} to {b}, {by}")
+        say!("{self}: {name} changed from {a} to {b} ({by})")
     }
 }
 
@@ -157,8 +155,11 @@ mod tests {
     fn fewer_workers_break_rules_and_more_do_not() {
         let (many, few) = (run(4, 1), run(1, 2));
         let why = broken("wait>+5%", &many, &few).expect("it waits more");
-        assert!(why.starts_with("wait>+5%: share waited went from"), "{why}");
-        assert!(why.ends_with("of the time"), "{why}");
+        assert!(
+            why.starts_with("wait>+5%: share waited changed from"),
+            "{why}"
+        );
+        assert!(why.ends_with(" points)"), "{why}");
         assert!(broken("throughput<-10%", &many, &few).is_some());
         assert!(broken("wait_per_batch>+100%", &many, &few).is_some());
         for rule in ["wait>+5%", "throughput<-10%", "wait_per_batch>+0%"] {

@@ -1,4 +1,4 @@
-use loadscope_trace::{FindingId, RunOptions};
+use loadscope_trace::{FindingId, Origin, RunOptions};
 
 use super::*;
 use crate::Datasets;
@@ -21,8 +21,8 @@ fn more_workers_are_an_improvement_beyond_chance() {
     let better = Comparison::of((&a, false), (&b, false), Datasets::default());
     assert_eq!(better.outcome(), Outcome::Improved);
     let text = better.text().replace('\u{2009}', " ");
-    assert!(text.starts_with("B is faster: samples/s +1"), "{text}");
-    assert!(text.contains("Gone: Too few workers"), "{text}");
+    assert!(text.contains("\nB is faster: samples/s +1"), "{text}");
+    assert!(text.contains("Resolved: Too few workers"), "{text}");
     let worse = Comparison::of((&b, false), (&a, false), Datasets::default());
     assert_eq!(worse.outcome(), Outcome::Worse);
     let json = worse.json();
@@ -52,7 +52,56 @@ fn chance_is_no_improvement() {
     );
     let text = comparison.text();
     let same = "No statistically significant change: samples/s ";
-    assert!(text.starts_with(same), "{text}");
+    assert!(text.contains(same), "{text}");
+}
+
+#[test]
+fn other_datasets_and_batch_sizes_come_first() {
+    let of = |len: u64, batch_size| {
+        simulated(&RunOptions {
+            dataset: format!("synthetic:len={len},cost_ms=10"),
+            batch_size: Some(batch_size),
+            num_workers: 2,
+            step_ms: 8.0,
+            ..RunOptions::default()
+        })
+    };
+    let lines = |a: &Run, b: &Run| -> Vec<String> {
+        let comparison = Comparison::of((a, false), (b, false), Datasets::default());
+        assert!(comparison.json().get("warnings").is_none());
+        let text = comparison.text();
+        text.lines().map(str::to_owned).collect()
+    };
+    let (a, b) = (of(400, 4), of(400, 8));
+    let both = lines(&a, &b);
+    assert_eq!(
+        both[0],
+        "The recordings differ in batch_size (4 and 8): compare samples per second, not batches per second"
+    );
+    assert_eq!(both[1], "");
+    let all = lines(&a, &of(200, 8));
+    assert!(
+        all[0].starts_with("The recordings differ in dataset ("),
+        "{all:?}"
+    );
+    assert!(
+        all[1].starts_with("The recordings differ in batch_size (4 and 8)"),
+        "{all:?}"
+    );
+    let same = lines(&a, &a);
+    assert!(!same[0].contains("differ in"), "{same:?}");
+    // One class of datasets, another length.
+    let mut longer = of(200, 4);
+    longer.info.dataset.clone_from(&a.info.dataset);
+    let sizes = lines(&a, &longer);
+    assert!(
+        sizes[0].starts_with("The recordings differ in dataset size (400 and 200 samples)"),
+        "{sizes:?}"
+    );
+    // Other tools do not record the arguments.
+    let mut other = b.clone();
+    other.info.origin = Origin::Import("SPDL".to_owned());
+    assert!(!lines(&a, &other)[0].contains("differ in"));
 }
 
 #[test]
@@ -71,7 +120,7 @@ fn findings_are_called_by_their_titles() {
     let (gone, new) = comparison.findings();
     assert!(gone.contains(&FindingId::StarvedWorkers), "{text}");
     assert!(
-        text.contains("Gone: ") && text.contains("Too few workers"),
+        text.contains("Resolved: ") && text.contains("Too few workers"),
         "{text}"
     );
     for id in gone.iter().chain(&new) {

@@ -8,8 +8,7 @@ use loadscope_words::{Text, say, text};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
 const EVERYTHING: Text = text!(
-    "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
-                          worker, as get_worker_info() tells"
+    "Every worker has its own copy of an IterableDataset. In __iter__, use get_worker_info() to yield only this worker's part."
 );
 
 /// What a generator is called, and the digest of its state in a worker.
@@ -31,13 +30,12 @@ pub fn same_generators(about: &Circumstances) -> Vec<Found> {
         let pair = pairs.find(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1) && p[0].2 != p[1].2)?;
         Some(problem(
             say!(
-                "Workers {} and {} draw the same random numbers from {name}: their random transforms are alike",
+                "Workers {} and {} draw the same random numbers from {name}: their random transforms are equal",
                 pair[0].2,
                 pair[1].2
             ),
             say!(
-                "PyTorch seeds every worker differently: do not seed again, or in worker_init_fn seed from torch.initial_seed(), \
-             which is another one in every worker"
+                "PyTorch seeds every worker differently. Do not seed again, or seed from torch.initial_seed() in worker_init_fn, which differs in every worker."
             ),
         ))
     };
@@ -61,7 +59,7 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
                 "Workers {} and {} start with the same seed {}: their random transforms draw the same numbers",
                 a.worker, b.worker, a.seed
             ),
-            say!("In worker_init_fn, seed from torch.initial_seed(), which is another one in every worker"),
+            say!("In worker_init_fn, seed from torch.initial_seed(), which differs in every worker"),
         ));
     }
     let again = groups().find_map(|group| {
@@ -72,10 +70,10 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
     if let Some([a, b]) = again {
         out.push(problem(
             say!(
-                "Worker {} starts with the same seed {} in epochs {} and {}: random transforms repeat themselves",
+                "Worker {} starts with the same seed {} in epochs {} and {}: its random transforms repeat",
                 a.worker, a.seed, a.epoch, b.epoch
             ),
-            say!("The loader's generator is seeded anew in every epoch: seed it once, before the first one"),
+            say!("The loader's generator is re-seeded in every epoch. Seed it once, before the first epoch."),
         ));
     }
     out
@@ -93,7 +91,7 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
                 "The workers of ranks {} start with the same seeds: their random transforms draw the same numbers",
                 list(&ranks.same_seeds)
             ),
-            say!("Add the rank to the seed of the loader's generator; the sampler's seed stays the same on all ranks"),
+            say!("Add the rank to the seed of the loader's generator. Keep the sampler's seed the same on all ranks."),
         ));
     }
     if about.sampler() != "distributed" {
@@ -107,17 +105,17 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
                 plural(ranks.padding, say!(n: "index is repeated"), say!(n: "indices are repeated")),
                 count(each)
             ),
-            say!("What is repeated counts twice in validation: drop_last=True of the sampler drops the tail instead"),
+            say!("Repeated samples count twice in validation. DistributedSampler(drop_last=True) drops the tail instead."),
         ));
     }
     if ranks.left_out > 0 {
         out.push(note(
             say!(
-                "{} left out so that {world} ranks get {} each",
+                "{} dropped so that {world} ranks get {} each",
                 plural(ranks.left_out, say!(n: "sample is"), say!(n: "samples are")),
                 count(each)
             ),
-            say!("drop_last=False of the sampler repeats a few samples instead and visits all of them"),
+            say!("DistributedSampler(drop_last=False) visits all samples and repeats a few"),
         ));
     }
     out
@@ -130,7 +128,7 @@ pub fn streams(answers: &Answers) -> Option<Found> {
     }
     Some(problem(
         say!(
-            "{} workers yield {} samples, of which {} are different: {} yielded by more than one of them",
+            "{} workers yield {} samples, {} of them distinct: {} yielded by several workers",
             s.workers,
             count(s.yielded),
             count(s.different),
@@ -152,7 +150,7 @@ pub fn too_many(about: &Circumstances) -> Option<Found> {
     }
     Some(problem(
         say!(
-            "{workers} workers yielded {} samples of a dataset of {}: each came {:.1} times on average",
+            "{workers} workers yielded {} samples from a dataset of {}: each came {:.1} times on average",
             count(yielded),
             count(len),
             yielded as f64 / len as f64

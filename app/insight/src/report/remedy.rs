@@ -1,0 +1,93 @@
+//! Remedies of a report, each printed once.
+
+use std::borrow::Cow;
+
+use loadscope_words::say;
+
+use super::Report;
+
+/// The remedies of the findings of `report`, in their order. A remedy that the report has printed already is a reference.
+pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
+    let best = best(report);
+    let findings = &report.diagnosis.findings;
+    let remedy = |(at, finding): (usize, &'a loadscope_trace::Finding)| {
+        let remedy = finding.remedy.as_str();
+        let mut before = findings[..at].iter();
+        if let Some(same) = before.position(|f| f.remedy == remedy) {
+            return say!("The same remedy as for {}", same + 1).into();
+        }
+        match &best {
+            Some((text, change)) => match remedy.strip_prefix(text.as_str()) {
+                Some("") => say!("Make the best change above").into(),
+                // Its number is above.
+                Some(more) => format!("{change}{more}").into(),
+                None => remedy.into(),
+            },
+            None => remedy.into(),
+        }
+    };
+    findings.iter().enumerate().map(remedy).collect()
+}
+
+/// The best change that the verdict names, as a remedy and as an argument.
+fn best(report: &Report) -> Option<(String, String)> {
+    let prospects = report.prospects.as_ref()?.as_ref().ok()?;
+    let is_named = report.diagnosis.verdict.outlook.is_some() && prospects.fits();
+    let first = prospects.first(report.survey.workers)?;
+    is_named.then(|| (prospects.remedy(&first), first.change.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Finding, RunOptions};
+
+    use super::*;
+    use crate::Datasets;
+    use crate::report::{html, markdown, text};
+    use crate::simulated::simulated;
+
+    /// Too few workers: the verdict and the finding have the same remedy.
+    fn options() -> RunOptions {
+        RunOptions {
+            dataset: "synthetic:len=400,cost_ms=10".to_owned(),
+            batch_size: Some(2),
+            num_workers: 1,
+            step_ms: 8.0,
+            ..RunOptions::default()
+        }
+    }
+
+    fn forms(report: &Report) -> [String; 3] {
+        [text(report), markdown(report), html(report)]
+    }
+
+    #[test]
+    fn a_remedy_in_the_verdict_is_not_repeated() {
+        let run = simulated(&options());
+        let report = Report::with_prospects(&run, false, Datasets::default());
+        let (remedy, change) = best(&report).expect("more workers help");
+        let has_it = |f: &Finding| f.remedy == remedy;
+        assert!(report.diagnosis.findings.iter().any(has_it), "{remedy}");
+        for form in forms(&report) {
+            let plain = form.replace('\\', "");
+            assert!(!plain.contains(remedy.as_str()), "{form}");
+            assert!(plain.contains(&change), "{form}");
+            assert!(plain.contains("→ Make the best change above"), "{form}");
+        }
+    }
+
+    #[test]
+    fn a_remedy_of_two_findings_is_printed_once() {
+        let run = simulated(&options());
+        let mut report = Report::of(&run, false, Datasets::default());
+        let mut second = report.diagnosis.findings[0].clone();
+        second.text = "Another finding".to_owned();
+        report.diagnosis.findings.insert(1, second);
+        let remedy = report.diagnosis.findings[0].remedy.clone();
+        for form in forms(&report) {
+            let plain = form.replace('\\', "");
+            assert_eq!(plain.matches(remedy.as_str()).count(), 1, "{form}");
+            assert!(plain.contains("→ The same remedy as for 1"), "{form}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The verdict with one fact per line: the wait, its cause, and the best change.
+
+use loadscope_trace::{FindingId, Glance, percent};
+use loadscope_words::{left, places, say};
+
+use super::Report;
+use crate::format::signed;
+
+/// A fact of the verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// `Cause`
+    pub label: &'static str,
+    /// `sample 4 took 1.00 s in worker 0`
+    pub text: String,
+}
+
+/// The facts of the verdict of `report`, the most important one first.
+pub fn facts(report: &Report) -> Vec<Fact> {
+    let verdict = &report.diagnosis.verdict;
+    let glance = Glance::of(report.survey.run);
+    let is_error = verdict.headline != glance.headline();
+    let mut facts = Vec::new();
+    if is_error {
+        facts.push(Fact {
+            label: say!("Error"),
+            text: verdict.headline.clone(),
+        });
+    }
+    let mut waited = (glance.amount()).unwrap_or_else(|| say!("not measured").to_owned());
+    // A finding, or the longest wait.
+    let cause = match &verdict.cause {
+        Some(_) if is_error => None,
+        Some(text) if verdict.is_apart => Some(Fact {
+            label: match is_cause(report, text) {
+                true => say!("Cause"),
+                false => say!("Finding"),
+            },
+            text: text.clone(),
+        }),
+        Some(_) => glance.longest_wait().map(|wait| {
+            let (took, batch, why) = (glance.say(wait.took), wait.batch, wait.why());
+            if !wait.is_most {
+                return Fact {
+                    label: say!("Longest wait"),
+                    text: say!("{took} for {batch}: {why}"),
+                };
+            }
+            waited = say!("{waited}, {took} of it for {batch}");
+            Fact {
+                label: say!("Cause"),
+                text: why,
+            }
+        }),
+        None => None,
+    };
+    facts.push(Fact {
+        label: say!("Waited"),
+        text: waited,
+    });
+    facts.extend(cause);
+    facts.extend(best_change(report));
+    facts
+}
+
+/// True if the finding with this text explains the wait.
+fn is_cause(report: &Report, text: &str) -> bool {
+    let mut findings = report.diagnosis.findings.iter();
+    let found = findings.find(|f| f.text == text);
+    found.is_some_and(|f| f.cost.is_some() || f.id == FindingId::TrainingBound)
+}
+
+/// The forecast for the best other setting, or why there is none.
+pub fn best_change(report: &Report) -> Vec<Fact> {
+    let Some(Ok(prospects)) = &report.prospects else {
+        return Vec::new();
+    };
+    if report.diagnosis.verdict.outlook.is_none() {
+        return Vec::new();
+    }
+    let time = |time| report.survey.say(time);
+    let is_fixed = prospects.workers_refused.is_some();
+    let text = match prospects.first(report.survey.workers) {
+        _ if !prospects.fits() => say!(
+            "not known: for the recorded settings, the model predicts {}, which is {} off",
+            time(prospects.refit),
+            percent(prospects.error().abs())
+        ),
+        None if is_fixed => say!("none with the same num_workers").to_owned(),
+        None => say!("none, because no other setting is forecast to be faster").to_owned(),
+        Some(first) => {
+            let gain = signed(first.took.0 as f64 / prospects.now().0.max(1) as f64 - 1.0);
+            let (change, took) = (first.change, time(first.took));
+            let text = match prospects.is_rough() {
+                true => say!("{change}: about {took} forecast ({gain})"),
+                false => say!("{change}: {took} forecast ({gain})"),
+            };
+            text + prospects.condition(first.change)
+        }
+    };
+    let best = Fact {
+        label: say!("Best change"),
+        text,
+    };
+    let left_out = prospects.left_out().filter(|_| prospects.fits());
+    let left_out = left_out.map(|text| Fact {
+        label: say!("Not forecast"),
+        text,
+    });
+    [Some(best), left_out].into_iter().flatten().collect()
+}
+
+/// The facts as lines, their texts in one column.
+pub fn lines(facts: &[Fact]) -> Vec<String> {
+    let longest = facts.iter().map(|fact| places(fact.label)).max();
+    let width = longest.unwrap_or_default() + 2;
+    let line = |fact: &Fact| format!("{}{}", left(fact.label, width), fact.text);
+    facts.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+    use crate::Datasets;
+    use crate::simulated::simulated;
+
+    fn verdict(options: &RunOptions) -> Vec<String> {
+        let run = simulated(options);
+        let report = Report::with_prospects(&run, false, Datasets::default());
+        let plain = |line: &String| line.replace('\u{2009}', " ");
+        lines(&facts(&report)).iter().map(plain).collect()
+    }
+
+    #[test]
+    fn each_fact_has_a_line() {
+        assert_eq!(
+            verdict(&RunOptions {
+                dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+                batch_size: Some(1),
+                num_workers: 2,
+                step_ms: 20.0,
+                ..RunOptions::default()
+            }),
+            [
+                "Waited       1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4",
+                "Cause        sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished",
+                "Best change  in_order=False: 1.17 s forecast (−26 %)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_fast_loader_has_no_best_change() {
+        let lines = verdict(&RunOptions {
+            dataset: "synthetic:len=400,cost_ms=1".to_owned(),
+            batch_size: Some(4),
+            num_workers: 4,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        });
+        assert!(lines[0].starts_with("Waited"), "{lines:?}");
+        assert!(
+            !lines.iter().any(|l| l.contains("Best change")),
+            "{lines:?}"
+        );
+    }
+}
