@@ -25,7 +25,7 @@ mod window;
 
 pub use finding::{Evidence, Finding, Severity};
 pub use forecast::{Change, Forecast, Prospects, is_likely_less};
-pub use glance::Glance;
+pub use glance::{Glance, LongestWait};
 pub use id::{FindingId, VerdictId};
 pub use survey::Survey;
 pub use verdict::Verdict;

@@ -76,7 +76,7 @@ pub use event::{
     ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, Prospects, Severity, Survey,
+    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, LongestWait, Prospects, Severity, Survey,
     Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;

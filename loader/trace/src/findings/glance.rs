@@ -1,13 +1,35 @@
 //! A glance at a run: how long the trainer waited, and for what longest. Cheap enough to be taken while a run goes on.
 
 use crate::words::list;
-use crate::{Cause, Nanos, Run, Stage, count, percent};
+use crate::{BatchId, Cause, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
 
 /// A wait of this share of all waiting is what the waiting is about.
 const ONE_WAIT: f64 = 0.5;
 
-/// How long the trainer waited, of what, and for what longest.
+/// The longest wait of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LongestWait {
+    /// Its length.
+    pub took: Nanos,
+    /// The awaited batch.
+    pub batch: BatchId,
+    /// True if it is most of the waiting: then it explains the whole.
+    pub is_most: bool,
+    /// State of the awaited batch: `sample 4 took 1.00 s in worker 0`.
+    what: String,
+    /// Batches that were finished meanwhile: ` while batches 5 and 7 were already finished`; empty without any.
+    ready: String,
+}
+
+impl LongestWait {
+    /// `sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
+    pub fn why(&self) -> String {
+        format!("{}{}", self.what, self.ready)
+    }
+}
+
+/// Length of the trainer's waiting, and its longest wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance<'a> {
     run: &'a Run,
@@ -55,35 +77,55 @@ impl<'a> Glance<'a> {
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`
     pub fn headline(&self) -> String {
         if self.run.tells_only_parts() {
-            return say!("How long the trainer waited for single batches was not measured")
-                .to_owned();
+            return say!("The waits for single batches were not measured").to_owned();
         }
-        let verb = if self.run.has_ended() {
-            say!("waited")
-        } else {
-            say!("has waited")
+        let verb = match self.run.has_ended() {
+            true => say!("waited"),
+            false => say!("has waited"),
         };
-        let so_far = if self.run.has_ended() {
-            ""
-        } else {
-            say!(" so far")
-        };
-        let place = if self.is_loop_a_part() {
-            say!(" in the loader's loop")
-        } else {
-            ""
-        };
-        let total = self.say(self.total);
-        let total = match self.is_of_the_end() {
-            true => say!("the last {total}"),
-            false => total,
-        };
+        let (place, so_far) = (self.place(), self.so_far());
         say!(
             "The trainer {verb} {} of {}{place}{so_far} ({})",
             self.say(self.waited),
-            total,
+            self.whole(),
             percent(self.share())
         )
+    }
+
+    /// The same without its subject: `1.11 s of 1.59 s (70 %)`; `None` if it was not measured.
+    pub fn amount(&self) -> Option<String> {
+        let (place, so_far) = (self.place(), self.so_far());
+        (!self.run.tells_only_parts()).then(|| {
+            say!(
+                "{} of {}{place}{so_far} ({})",
+                self.say(self.waited),
+                self.whole(),
+                percent(self.share())
+            )
+        })
+    }
+
+    /// `1.59 s`, or `the last 1.59 s`
+    fn whole(&self) -> String {
+        let total = self.say(self.total);
+        match self.is_of_the_end() {
+            true => say!("the last {total}"),
+            false => total,
+        }
+    }
+
+    fn place(&self) -> &'static str {
+        match self.is_loop_a_part() {
+            true => say!(" in the loader's loop"),
+            false => "",
+        }
+    }
+
+    fn so_far(&self) -> &'static str {
+        match self.run.has_ended() {
+            true => "",
+            false => say!(" so far"),
+        }
     }
 
     /// True if sums alone are kept of what was before, so that these times are not those of the whole run.
@@ -107,9 +149,21 @@ impl<'a> Glance<'a> {
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
     /// to more: `its longest wait, 0.10 s, was for batch 4: …`
     pub fn cause(&self) -> Option<String> {
+        let wait = self.longest_wait()?;
+        let took = self.say(wait.took);
+        let LongestWait {
+            batch, what, ready, ..
+        } = wait;
+        Some(match wait.is_most {
+            true => say!("{took} of it for {batch}: {what}{ready}"),
+            false => say!("its longest wait, {took}, was for {batch}: {what}{ready}"),
+        })
+    }
+
+    /// The longest wait, and the state of the awaited batch; `None` without waits, and for the wait at the end of an epoch.
+    pub fn longest_wait(&self) -> Option<LongestWait> {
         let (run, k) = (self.run, self.longest?);
         let wait = run.waits()[k];
-        let took = wait.end.min(run.end()) - wait.start;
         let row = run.awaited_in(&wait)?;
         let batch = &run.batches()[row];
         let mut times = [Nanos::ZERO; Cause::ALL.len()];
@@ -120,7 +174,7 @@ impl<'a> Glance<'a> {
         let main = causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))?;
         let place = match batch.worker {
             Some(worker) => say!("worker {worker}"),
-            None => say!("the main thread").to_owned(),
+            None => say!("the main process").to_owned(),
         };
         let what = match main {
             Cause::NotDispatched => say!("it had not been dispatched").to_owned(),
@@ -136,15 +190,16 @@ impl<'a> Glance<'a> {
             Cause::Pinning => say!("it was being pinned").to_owned(),
             Cause::Held => say!("it was held in the reorder buffer").to_owned(),
             Cause::Sampling => say!("the sampler drew the next batch").to_owned(),
-            Cause::Trainer => say!("the main thread had not yielded it yet").to_owned(),
+            Cause::Trainer => say!("the main process had not yielded it yet").to_owned(),
             Cause::End => return None,
-            Cause::NotMeasured => say!("what it was doing was not measured").to_owned(),
+            Cause::NotMeasured => say!("its stage was not measured").to_owned(),
         };
-        let ready = self.ready_behind(k, row);
-        let (took, batch) = (self.say(took), batch.id);
-        Some(match self.is_one_wait() {
-            true => say!("{took} of it for {batch}: {what}{ready}"),
-            false => say!("its longest wait, {took}, was for {batch}: {what}{ready}"),
+        Some(LongestWait {
+            took: wait.end.min(run.end()) - wait.start,
+            batch: batch.id,
+            is_most: self.is_one_wait(),
+            what,
+            ready: self.ready_behind(k, row),
         })
     }
 

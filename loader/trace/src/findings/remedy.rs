@@ -14,14 +14,14 @@ const ABOUT_WORKERS: [FindingId; 4] = [
 
 /// What there is to do where no other setting is faster.
 const NOTHING: Text = text!(
-    "No other number of workers is forecast to be faster: cheaper transforms, or a cache of what they make"
+    "No other number of workers is forecast to be faster. Simplify the transforms, or cache their output."
 );
 
 /// What there is to do first after a worker died.
-const DIED: Text = text!("Find out first why a worker died: more workers need more memory");
+const DIED: Text = text!("First find out why a worker died: more workers need more memory");
 
 /// What there is to do about slow samples in any case.
-const PREPARE: Text = text!("best is to prepare or cache these samples once");
+const PREPARE: Text = text!("Best: preprocess or cache these samples.");
 
 /// What remedies need to know of the loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,23 +65,11 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
     }
 }
 
-/// `num_workers=5: 2.40 s are forecast instead of 3.10 s`
 fn about_workers(workers: usize, prospects: &Prospects) -> String {
     match prospects.first(workers) {
-        Some(first) => forecast(prospects, &first),
+        Some(first) => prospects.remedy(&first),
         None => NOTHING.say().to_owned(),
     }
-}
-
-fn forecast(prospects: &Prospects, of: &Forecast) -> String {
-    let now = prospects.now();
-    say!(
-        "{}: {} are forecast instead of {}{}",
-        of.change,
-        of.took.beside(now),
-        now.beside(now),
-        prospects.condition(of.change)
-    )
 }
 
 /// What lets other batches pass slow ones, where it is forecast to bring something; `None` where nothing is forecast of it.
@@ -91,19 +79,19 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     let further = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
     let better = prospects.better();
     if let Some(first) = better.iter().find(|f| any_order(f) || further(f)) {
-        return Some(say!("{}; {prepare}", forecast(prospects, first)));
+        return Some(say!("{}. {prepare}", prospects.remedy(first)));
     }
     if workers == 0 {
-        return Some(say!("Without workers nothing bridges them: {prepare}"));
+        return Some(say!("Without workers, nothing hides slow samples. {prepare}"));
     }
     let changes = &prospects.changes;
     Some(
         match (changes.iter().any(further), changes.iter().any(any_order)) {
             (true, true) => say!(
-                "Neither a larger prefetch_factor nor in_order=False is forecast to help: {prepare}"
+                "Neither a larger prefetch_factor nor in_order=False is forecast to help. {prepare}"
             ),
-            (true, false) => say!("A larger prefetch_factor is not forecast to help: {prepare}"),
-            (false, true) => say!("in_order=False is not forecast to help: {prepare}"),
+            (true, false) => say!("A larger prefetch_factor is not forecast to help. {prepare}"),
+            (false, true) => say!("in_order=False is not forecast to help. {prepare}"),
             (false, false) => return None,
         },
     )
@@ -115,14 +103,11 @@ fn about_order(prospects: &Prospects, beside: Option<Text>) -> Option<String> {
     let known = prospects.changes.iter().find(any_order)?;
     let is_better = prospects.better().iter().any(|f| f.change == known.change);
     let text = match is_better {
-        true => say!(
-            "{}, in another order in every run",
-            forecast(prospects, known)
-        ),
-        false => say!("in_order=False is forecast to bring little").to_owned(),
+        true => say!("{}, in a different order in every run", prospects.remedy(known)),
+        false => say!("in_order=False is forecast to save little").to_owned(),
     };
     Some(match beside {
-        Some(beside) => say!("{text}; {beside}"),
+        Some(beside) => say!("{text}. {beside}"),
         None => text,
     })
 }
@@ -166,7 +151,7 @@ mod tests {
         }
     }
 
-    const GROUPS: Text = text!("grouping samples of similar cost into a batch avoids outliers");
+    const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
 
     fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
         let mut findings = of.to_vec();
@@ -183,10 +168,10 @@ mod tests {
     #[test]
     fn nothing_is_advised_that_is_forecast_to_bring_nothing() {
         let of = [
-            finding(FindingId::StarvedWorkers, "more workers only take turns"),
+            finding(FindingId::StarvedWorkers, "more workers do not help"),
             finding(
                 FindingId::HeavyTail,
-                "a larger prefetch_factor bridges them",
+                "A larger prefetch_factor hides slow samples",
             ),
             // In Chinese another sign stands between the two.
             finding(FindingId::HeadOfLine, "in_order=False；把它们分组"),
@@ -199,15 +184,15 @@ mod tests {
         let remedies = remedies(&of, &known);
         assert_eq!(
             remedies[0],
-            "num_workers=5: 0.40 s are forecast instead of 1.00 s"
+            "num_workers=5: forecast 0.40 s instead of 1.00 s"
         );
         assert_eq!(
             remedies[1],
-            "Neither a larger prefetch_factor nor in_order=False is forecast to help: best is to prepare or cache these samples once"
+            "Neither a larger prefetch_factor nor in_order=False is forecast to help. Best: preprocess or cache these samples."
         );
         assert_eq!(
             remedies[2],
-            "in_order=False is forecast to bring little; grouping samples of similar cost into a batch avoids outliers"
+            "in_order=False is forecast to save little. Group samples of similar cost into a batch to avoid outliers."
         );
     }
 
@@ -221,9 +206,9 @@ mod tests {
         assert!(said(&[further, any_order]).starts_with("Neither"));
         assert_eq!(
             said(&[(Change::NumWorkers(3), 1000), further]),
-            "A larger prefetch_factor is not forecast to help: best is to prepare or cache these samples once"
+            "A larger prefetch_factor is not forecast to help. Best: preprocess or cache these samples."
         );
-        assert!(said(&[any_order]).starts_with("in_order=False is not forecast to help: "));
+        assert!(said(&[any_order]).starts_with("in_order=False is not forecast to help. "));
         assert_eq!(said(&[]), "as it was");
     }
 
@@ -232,7 +217,7 @@ mod tests {
         let of = [
             finding(
                 FindingId::HeavyTail,
-                "a larger prefetch_factor bridges them",
+                "A larger prefetch_factor hides slow samples",
             ),
             finding(FindingId::HeadOfLine, "in_order=False"),
         ];
@@ -243,8 +228,8 @@ mod tests {
         assert_eq!(
             remedies(&of, &known),
             [
-                "in_order=False: 0.50 s are forecast instead of 1.00 s; best is to prepare or cache these samples once",
-                "in_order=False: 0.50 s are forecast instead of 1.00 s, in another order in every run; grouping samples of similar cost into a batch avoids outliers"
+                "in_order=False: forecast 0.50 s instead of 1.00 s. Best: preprocess or cache these samples.",
+                "in_order=False: forecast 0.50 s instead of 1.00 s, in a different order in every run. Group samples of similar cost into a batch to avoid outliers."
             ]
         );
     }

@@ -1,5 +1,7 @@
 //! The verdict: one sentence with its number.
 
+use loadscope_words::say;
+
 use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
 
 /// Findings that say why a run ended.
@@ -28,18 +30,18 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// All of it.
+    /// All parts as one text.
     pub fn text(&self) -> String {
         let mut text = self.headline.clone();
-        if let Some(cause) = &self.cause {
-            text.push_str(if self.is_apart { ". " } else { ", " });
-            text.push_str(cause);
+        match &self.cause {
+            Some(cause) if self.is_apart => text = join(&text, cause),
+            Some(cause) => text = say!("{text}, {cause}"),
+            None => {}
         }
-        if let Some(outlook) = &self.outlook {
-            text.push_str(". ");
-            text.push_str(outlook);
+        match &self.outlook {
+            Some(outlook) => join(&text, outlook),
+            None => text,
         }
-        text
     }
 
     pub(super) fn of(survey: &Survey, findings: &[Finding], prospects: Option<&Prospects>) -> Self {
@@ -91,4 +93,11 @@ impl Verdict {
             },
         }
     }
+}
+
+/// Joins two texts, each of one sentence or of several.
+fn join(text: &str, more: &str) -> String {
+    let open = |text: &str| text.trim_end_matches(['.', '。']).to_owned();
+    let (text, more) = (open(text), open(more));
+    say!("{text}. {more}.")
 }
