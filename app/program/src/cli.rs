@@ -180,7 +180,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Ok(cli) => cli,
         Err(e) => return help_or_error(&e),
     };
-    // Who only loads has large lists of samples, which are read all the time.
+    // `run` reads its large lists of samples all the time, so they stay in memory.
     #[cfg(target_os = "linux")]
     if !matches!(cli.command, Some(Sub::Run(_))) {
         crate::allocator::use_the_disk();

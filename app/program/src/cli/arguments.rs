@@ -100,7 +100,7 @@ impl FromStr for BatchSize {
             return Err(say!("expected a positive number of samples, or none").to_owned());
         }
         let most = limits::BATCH_SIZE as u64;
-        let size = whole(text, "batch_size", most, say!("choose a smaller one"))?;
+        let size = whole(text, "batch_size", most, say!("Choose a smaller value."))?;
         Ok(Self(usize::try_from(size).ok()))
     }
 }
@@ -115,17 +115,28 @@ fn num_workers(text: &str) -> Result<usize, String> {
         "num_workers option should be non-negative. Use num_workers=0 to load in the main process.";
     non_negative(text, negative)?;
     let most = limits::WORKERS as u64;
-    whole(text, "num_workers", most, say!("use fewer workers")).map(|n| n as usize)
+    whole(text, "num_workers", most, say!("Use fewer workers.")).map(|n| n as usize)
 }
 
 fn prefetch_factor(text: &str) -> Result<usize, String> {
     non_negative(text, "prefetch_factor option should be non-negative")?;
     let most = limits::PREFETCH as u64;
-    whole(text, "prefetch_factor", most, say!("choose a smaller one")).map(|n| n as usize)
+    whole(
+        text,
+        "prefetch_factor",
+        most,
+        say!("Choose a smaller value."),
+    )
+    .map(|n| n as usize)
 }
 
 fn num_samples(text: &str) -> Result<u64, String> {
-    whole(text, "num_samples", limits::SAMPLES, say!("draw fewer"))
+    whole(
+        text,
+        "num_samples",
+        limits::SAMPLES,
+        say!("Draw fewer samples."),
+    )
 }
 
 /// The number of samples of a dataset.
@@ -140,7 +151,7 @@ pub(super) fn len(text: &str) -> Result<u64, String> {
 
 fn ranks(text: &str) -> Result<u32, String> {
     let most = limits::RANKS.into();
-    whole(text, "world", most, say!("choose fewer ranks")).map(|n| n as u32)
+    whole(text, "world", most, say!("Choose fewer ranks.")).map(|n| n as u32)
 }
 
 fn rank(text: &str) -> Result<u32, String> {
@@ -155,7 +166,13 @@ fn rank(text: &str) -> Result<u32, String> {
 }
 
 fn epochs(text: &str) -> Result<u32, String> {
-    whole(text, "epochs", limits::EPOCHS.into(), say!("choose fewer")).map(|n| n as u32)
+    whole(
+        text,
+        "epochs",
+        limits::EPOCHS.into(),
+        say!("Choose fewer epochs."),
+    )
+    .map(|n| n as u32)
 }
 
 fn non_negative(text: &str, words: &str) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! `loadscope attach`: a program that runs already. `loadscope listen` is what the Python package calls for the process it is in.
+//! `loadscope attach` records a running program. The Python package runs `loadscope listen` for its own process.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct AttachArgs {
     web: WebArgs,
 }
 
-/// Records a program that runs already, until Ctrl-C or its end. The program goes on.
+/// Records a running program until Ctrl-C or its end. The program continues.
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     take_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
@@ -82,8 +82,8 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Records the process that called us, until something comes, or nothing can come any more, from our standard input. Prints where to tell, as a line of JSON, and what was recorded as
-/// another.
+/// Records the calling process until standard input has a byte or is closed. Prints two lines of JSON: the address for events, and the
+/// summary of the recording.
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
         .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
@@ -93,7 +93,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
-    // What cannot be shown is recorded all the same.
+    // Without the live view the process is still recorded.
     let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path), &selection) {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(format!("{e:#}"))),
@@ -134,14 +134,14 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         "troubles": troubles,
         "nothing": complaint,
     }))?;
-    // The process goes on meanwhile.
+    // The process continues meanwhile.
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The process that called us says by a byte on our standard input, or by its end, that it is enough.
+/// Ends the recording at a byte on standard input, or at its end.
 fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     let watched = watched.clone();
     let wait = move || {

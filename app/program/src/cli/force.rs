@@ -13,7 +13,7 @@ pub struct ForceArg {
 }
 
 impl ForceArg {
-    /// What becomes of a file that exists.
+    /// Treatment of an existing file.
     pub fn existing(self) -> Existing {
         match self.force {
             true => Existing::Replace,

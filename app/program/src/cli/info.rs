@@ -1,4 +1,4 @@
-//! `loadscope info`: the facts about a recording.
+//! `loadscope info`: a summary of a recording.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
     Ok(object)
 }
 
-/// The same facts for people.
+/// The summary as text.
 pub(super) fn print_text(run: &Run, cut: bool) -> anyhow::Result<()> {
     let mut text = String::new();
     write_text(&mut text, run, cut)?;
@@ -82,7 +82,7 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     if run.tells_only_parts() {
         row(say!(column: "time"), run.end().to_string())?;
     } else {
-        // What the source does not tell is missing, not zero.
+        // A value that the source does not record is missing, not zero.
         let counts = s.samples > 0 || s.batches == 0;
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
         row(say!(column: "epochs"), format::count(s.epochs))?;
@@ -127,7 +127,7 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     Ok(())
 }
 
-/// What was measured of the parts of a pipeline that is no `DataLoader`, as means over time.
+/// Mean values of the stages of a pipeline other than a `DataLoader`.
 fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
     let charts = Chart::all(run);
     let charts = charts.into_iter().filter(Chart::is_of_part);

@@ -69,7 +69,7 @@ impl Signals {
     pub fn count(&self) -> usize {
         let came = self.came.swap(0, Ordering::SeqCst);
         if came != 0 {
-            // Of several the first one counts.
+            // The first signal counts.
             if self.first.load(Ordering::SeqCst) == 0 {
                 self.first.store(came, Ordering::SeqCst);
             }

@@ -18,7 +18,7 @@ fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<Language> {
     let mut arguments = arguments
         .into_iter()
         .map(|a| a.to_string_lossy().into_owned());
-    // What stands behind `--` is for the program that is recorded.
+    // Arguments after `--` are for the recorded program.
     while let Some(argument) = arguments.next().filter(|a| a != "--") {
         let value = match argument.strip_prefix("--lang") {
             Some("") => arguments.next(),

@@ -39,7 +39,7 @@ fn what(text: Option<&str>) -> anyhow::Result<Learn> {
         return Ok(Learn::Lesson(number));
     }
     let path = PathBuf::from(text);
-    // What is wrong with it is printed where its name was typed.
+    // An error in the file is printed in the terminal.
     read_lesson(&path).map_err(|why| anyhow!(why))?;
     Ok(Learn::File(path))
 }

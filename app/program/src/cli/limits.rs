@@ -1,4 +1,4 @@
-//! How much of a recording is kept, and the file that it goes into.
+//! Limits of a recording, and its output file.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use loadscope_words::say;
 
 use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
 
-/// How much of a recording is kept; without any of it, everything.
+/// Limits of a recording, none by default.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Recording limits")]
 pub struct LimitArgs {
@@ -35,7 +35,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// What was asked for; `None` to keep everything.
+    /// The limits of the arguments, `None` to keep everything.
     pub fn limits(&self) -> Option<Limits> {
         let Self {
             last,
@@ -83,7 +83,7 @@ pub enum NewRecord {
 }
 
 impl NewRecord {
-    /// Where it stands when it is finished.
+    /// The final path.
     pub fn path(&self) -> &Path {
         match self {
             Self::Whole(file) => file.path(),
@@ -91,7 +91,7 @@ impl NewRecord {
         }
     }
 
-    /// Removes it again: there is nothing to write.
+    /// Removes the file, because nothing was recorded.
     pub fn discard(self) {
         match self {
             Self::Whole(file) => file.discard(),
@@ -141,7 +141,7 @@ const SIZES: [(&str, f64); 8] = [
     ("B", 1.0),
 ];
 
-/// The least memory that a live run gets in a window: what is always there, such as batches in flight, has to fit in.
+/// Minimum memory of a live run in a window, bytes. Batches in flight must fit.
 const LEAST_MEMORY: u64 = 100_000_000;
 
 /// A size of memory.

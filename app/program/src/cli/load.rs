@@ -102,7 +102,7 @@ pub struct LoadArgs {
 }
 
 impl LoadArgs {
-    /// The options that the arguments and the file say.
+    /// The options of the arguments and the file.
     ///
     /// # Errors
     /// If the file cannot be read or is not understood.
@@ -141,7 +141,7 @@ impl LoadArgs {
         Ok(o)
     }
 
-    /// The files that a run reads. The pictures of a folder are not among them: a recording may well stand beside them.
+    /// The input files of a run, without the images of a folder: a recording may be in the same folder.
     fn inputs(&self, options: &RunOptions) -> Vec<PathBuf> {
         let file = |text: &str, kinds: &[&str]| {
             let (kind, rest) = text.trim_start().split_once(':')?;
@@ -192,7 +192,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let options = args.options()?;
     let record = match &args.record {
         Some(path) => {
-            // Options that are refused leave no file behind.
+            // Invalid options fail before a file is created.
             session::check(&options)?;
             for input in args.inputs(&options) {
                 refuse_input(path, &input)?;

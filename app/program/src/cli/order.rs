@@ -1,4 +1,4 @@
-//! `loadscope order`: which batches a loader will yield, without loading anything.
+//! `loadscope order`: the batches that a loader will yield, without loading anything.
 
 use std::fmt::Display;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -101,7 +101,7 @@ fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
     Some(seed)
 }
 
-/// One line a batch.
+/// One line per batch.
 fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
     orders.each(|epoch| {
         write!(
@@ -129,8 +129,7 @@ fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()
     })
 }
 
-/// One object: len, epochs, workers, seeds. Of the epochs behind only the first seeds are kept; who makes which batch is worked
-/// out once more.
+/// One object: len, epochs, workers, seeds. Only the seeds of earlier epochs are kept. The workers of batches are calculated twice.
 fn write_json(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
     match orders.len() {
         Some(len) => write!(out, "{{\"len\":{len}")?,

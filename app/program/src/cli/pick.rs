@@ -1,4 +1,4 @@
-//! Which loader of a recording a command is about.
+//! The loader that a command analyzes.
 
 use std::path::Path;
 
@@ -31,16 +31,16 @@ pub struct OnlyLoaderArg {
     pub loader: Option<String>,
 }
 
-/// A recording, and the loader of it that is looked at.
+/// A recording and the analyzed loader.
 pub struct Picked {
     opened: Opened,
     id: RunId,
     was_asked_for: bool,
-    /// What there is to look at if nothing is in the recording.
+    /// An empty run, for a recording without a loader.
     nothing: Run,
 }
 
-/// Reads a recording, or a folder of them. What there is to say about its files goes to standard error.
+/// Reads a recording or a folder of recordings. Prints notes about the files to standard error.
 pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
     let opened = session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
     for note in &opened.notes {
@@ -49,7 +49,7 @@ pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
     Ok(opened)
 }
 
-/// Reads a recording and looks for the loader that is wanted.
+/// Reads a recording and finds the requested loader.
 pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> {
     let opened = open(file)?;
     let id = match wanted {
@@ -64,7 +64,7 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
     })
 }
 
-/// The loader that is meant.
+/// The loader that matches `text`.
 pub(super) fn which(opened: &Opened, text: &str) -> anyhow::Result<RunId> {
     let all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
     find(&all, text).map_err(|text| anyhow!(text))
@@ -76,12 +76,12 @@ impl Picked {
         self.opened.fleet.get(self.id).unwrap_or(&self.nothing)
     }
 
-    /// True if the file ends in the middle.
+    /// True if the file is truncated.
     pub fn cut(&self) -> bool {
         self.opened.cut
     }
 
-    /// Which of several it is.
+    /// The number and name of the loader, if the recording has several.
     pub fn about(&self) -> Option<AboutLoader> {
         let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
         AboutLoader::of(&all, self.id, self.was_asked_for)

@@ -25,7 +25,7 @@ use loadscope_session::{
     end_by, give_signals_back, take_signals, tells_of_set,
 };
 
-/// A program and how it is recorded.
+/// A program, and the options of its recording.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// Output file, .jsonl or .jsonl.zst [default: run.jsonl.zst, then run-2.jsonl.zst, …]
@@ -39,7 +39,7 @@ pub struct RecordArgs {
     program: ProgramArgs,
 }
 
-/// A program and how much of it is kept until it is saved.
+/// A program, and the limits of its recording.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// What the probe is asked for.
+    /// The request to the probe.
     fn request(&self) -> anyhow::Result<Request> {
         let overrides =
             overrides_of_all(&self.set).map_err(|text| anyhow!(say!("--set: {text}")))?;
@@ -119,17 +119,17 @@ impl ProgramArgs {
     }
 }
 
-/// Default names that are tried.
+/// Number of default names to try.
 const MOST_NAMES: u32 = 10_000;
 
 /// Exit code of shells for a command that cannot be started.
 pub(super) const NOT_STARTED: u8 = 127;
-/// And for one that is there and cannot be run.
+/// Exit code of shells for a command that is not executable.
 const NOT_EXECUTABLE: u8 = 126;
-/// Ours for what is refused.
+/// Exit code for a recording that cannot be written.
 const NOT_RECORDED: u8 = 2;
 
-/// Runs a program and writes down what its loaders do. Ends as the program ends.
+/// Runs a program and records its loaders. Ends with the program's exit code.
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let request = args.program.request()?;
     // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
@@ -159,7 +159,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let session = match Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)
     {
         Ok(session) => session,
-        // The program runs already and goes on.
+        // The program already runs, and continues.
         Err(e) => {
             complain(say!("the program is not recorded: {e}"));
             return end_as(watched.wait());
@@ -186,7 +186,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     end_as(end)
 }
 
-/// Runs a program with the window open. Ends as the program ends.
+/// Runs a program with the window open. Ends with the program's exit code.
 pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
     let extent = Extent {
         selection: args.program.select.selection(),
@@ -269,11 +269,11 @@ pub fn probe() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was recorded.
+/// Summary of a recording.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) loaders: u64,
-    /// Those that the program got.
+    /// Batches that the program received.
     pub(super) batches: u64,
     /// Something went wrong with the recording.
     is_partial: bool,
@@ -310,7 +310,7 @@ impl Seen {
     }
 }
 
-/// A path as a shell takes it; one that would have to be quoted stands for itself.
+/// A path for a shell, or FILE if it needs quotes.
 fn word(path: &Path) -> String {
     let shown = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
@@ -350,7 +350,7 @@ pub(super) fn follow_and(
     (seen, complaint)
 }
 
-/// As a shell says it: 127 for a command that is not there, 126 for one that cannot be run; 2 where it was not tried.
+/// Exit codes of a shell: 127 for a missing command, 126 for one that is not executable. 2 if Loadscope did not try.
 fn not_started(why: &ProgramError) -> ExitCode {
     complain(why);
     ExitCode::from(match why {

@@ -1,4 +1,4 @@
-//! `loadscope repair`: the sound lines of a damaged recording.
+//! `loadscope repair`: recovers the intact lines of a damaged recording.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -54,7 +54,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     (&input).rewind()?;
-    // A sound recording is not written again, so this looks first.
+    // The first pass only checks: an intact recording is not written again.
     let damage = read(path, &input, |_| Ok(()))?;
     if damage.is_none() {
         let text = say!(
@@ -77,7 +77,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Goes through the recording and hands its sound lines over.
+/// Reads the recording and passes its intact lines to `keep`.
 fn read(
     path: &Path,
     input: &File,
@@ -85,7 +85,7 @@ fn read(
 ) -> anyhow::Result<Damage> {
     match repair(BufReader::new(input), |line| keep(line.text)) {
         Ok(damage) => Ok(damage),
-        // What it is instead is known better elsewhere.
+        // `look` recognizes other kinds of files.
         Err(e @ LogError::NotALog { .. }) => match look(path) {
             Err(instead) => bail!(say!("cannot repair {}: {instead}", path.display())),
             Ok(()) => bail!(say!("cannot repair {}: {e}", path.display())),
@@ -110,7 +110,7 @@ fn default_name(path: &Path) -> PathBuf {
     path.with_file_name(format!("{stem}.repaired.jsonl.zst"))
 }
 
-/// Prints what there is to say. Where the recording itself goes to standard output, that is printed on standard error.
+/// Prints the result, to standard error if the recording itself goes to standard output.
 fn report(
     args: &RepairArgs,
     output: Option<&Path>,
@@ -134,7 +134,7 @@ fn report(
     Ok(())
 }
 
-/// The facts as one JSON object.
+/// The result as one JSON object.
 fn object(output: Option<&Path>, damage: &Damage) -> Value {
     let seconds = |at: Option<Nanos>| at.map(Nanos::as_secs_f64);
     let gap = |gap: &Gap| {
@@ -161,7 +161,7 @@ fn object(output: Option<&Path>, damage: &Damage) -> Value {
     })
 }
 
-/// The same for people.
+/// The result as text.
 fn said(path: &Path, output: &Path, damage: &Damage) -> String {
     let mut text = say!("{} is damaged", path.display());
     let mut add = |line: String| _ = write!(text, "\n{line}");

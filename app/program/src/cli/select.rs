@@ -1,4 +1,4 @@
-//! Which batches of a program are recorded.
+//! The selection of batches to record.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use clap::Args;
 use loadscope_session::Selection;
 use loadscope_words::say;
 
-/// Which batches are recorded; without any of it, all.
+/// The selection of batches to record, all by default.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SelectArgs {
     /// Skip the first N batches of each loader, while caches fill
@@ -20,7 +20,7 @@ pub struct SelectArgs {
 }
 
 impl SelectArgs {
-    /// What was asked for.
+    /// The selection of the arguments.
     pub fn selection(&self) -> Selection {
         Selection {
             skip_first: self.skip_first,

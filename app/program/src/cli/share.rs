@@ -1,4 +1,4 @@
-//! `loadscope share`: a recording as one page, which opens in any browser.
+//! `loadscope share`: a recording as one HTML page.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::force::ForceArg;
 use super::terminal::{complain, say};
 use crate::page::{About, page};
 
-/// A page with a longer recording is too much for a browser, bytes.
+/// Maximum size of a recording in a page, bytes. Browsers fail with larger ones.
 const MOST: usize = 250_000_000;
 
 /// The recording, and the page to write.
@@ -35,7 +35,7 @@ pub struct ShareArgs {
 
 /// Writes the page.
 pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
-    // What this build cannot do is known before anything is read.
+    // Fails before reading, if this build has no browser page.
     page(&About::default(), &[])?;
     let name = name_of(&args.file);
     let output = match &args.output {
@@ -69,7 +69,7 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads what is to be shown in a page.
+/// Reads the recording for a page.
 pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     if file.is_dir() {
         bail!(say!(
@@ -86,13 +86,13 @@ pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     Ok(packed)
 }
 
-/// The name of a file, without its folder, which is not for those who get the page.
+/// The name of a file without its folder, because others receive the page.
 pub(super) fn name_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or(OsStr::new("recording"));
     name.to_string_lossy().into_owned()
 }
 
-/// Its name without what says how it is written.
+/// The name without the extensions of recordings.
 fn stem(name: &str) -> &str {
     let plain = name.strip_suffix(".zst").unwrap_or(name);
     let plain = plain.strip_suffix(".gz").unwrap_or(plain);

@@ -1,6 +1,6 @@
-//! What is written to the terminal. Names and sentences come from recordings and programs of others: what would command a
-//! terminal is spelled out. The only place that writes to standard output and standard error: both may be closed, full, or a
-//! pipe that no one reads, and none of that may end or hold up a recorded program.
+//! All writes to standard output and standard error. Names and sentences come from untrusted recordings and programs, so control
+//! characters are escaped. Both streams may be closed, full, or a pipe without a reader. None of that may end or delay a recorded
+//! program.
 
 use serde_json::Value;
 use std::fmt::Display;
@@ -88,7 +88,7 @@ pub(super) fn say_as_made(
 ) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
-    // What an error left unwritten is no answer.
+    // The buffer of a failed write is discarded.
     let _ = out.into_parts();
     match written.map_err(|e| e.downcast::<io::Error>()) {
         Ok(()) => Ok(()),

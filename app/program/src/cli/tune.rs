@@ -20,7 +20,7 @@ use loadscope_insight::tune::overrides;
 use loadscope_session::Stop;
 use loadscope_session::tune::{Job, TuneError, tune};
 
-/// Default names that are tried.
+/// Number of default names to try.
 const MOST_NAMES: u32 = 10_000;
 /// The exit code after Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -141,7 +141,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the recordings go.
+/// The output folder.
 fn folder(args: &TuneArgs) -> anyhow::Result<PathBuf> {
     match &args.output {
         Some(path) => {

@@ -15,13 +15,13 @@ use super::terminal::{complain, say};
 use crate::page::{About, page};
 use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, Writer};
 
-/// How often it is looked whether pages have got everything.
+/// Polling interval for the state of the pages.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// When a recorded program has ended, pages that are open are given so long to get the rest.
+/// Time for open pages to receive the rest after the program has ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where the server listens.
+/// The port of the server.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PortArg {
     /// Port to listen on [default: 7777, or any free port]
@@ -31,7 +31,7 @@ pub struct PortArg {
     port: Option<u16>,
 }
 
-/// Whether a program is shown in a browser.
+/// Options to show a run in a browser.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WebArgs {
     /// Show the run in a browser
@@ -92,7 +92,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Begins to listen and prints the link; nothing if that is not asked for.
+    /// Starts the server and prints the link. `None` without `--web`.
     ///
     /// # Errors
     /// If this build has no page, or the port is taken.
@@ -109,7 +109,7 @@ impl Shown {
         Ok(shown)
     }
 
-    /// The same for a page that stands in another one, a notebook, and without a word.
+    /// The same for a page inside a notebook, without printing the link.
     ///
     /// # Errors
     /// As [`Self::begin`].
@@ -148,18 +148,18 @@ impl Shown {
         Ok(Some(Self { server, writer }))
     }
 
-    /// What is to be opened in a browser.
+    /// The link for a browser.
     pub fn link(&self) -> String {
         self.server.link()
     }
 
-    /// What happens, for all pages.
+    /// Writes events for all pages.
     pub fn writer(&mut self) -> &mut Writer {
         &mut self.writer
     }
 
-    /// The program has ended, with this sentence if nothing was seen of it. Waits until the pages that are open have got everything;
-    /// if `waits_for_one`, until there was one.
+    /// Ends the run, with the reason `why` if nothing was recorded. Waits until the open pages have received everything and,
+    /// with `waits_for_one`, until a page was opened.
     pub fn end(mut self, why: Option<&str>, waits_for_one: bool) {
         self.writer.end(why.unwrap_or_default());
         if waits_for_one && self.server.viewers_ever() == 0 {

@@ -1,4 +1,4 @@
-//! `loadscope what-if`: what other settings would bring, forecast from a recording.
+//! `loadscope what-if`: forecasts of other settings from a recording.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, gr
 use loadscope_plan::keyvalue::{Wrong, numbers};
 use loadscope_plan::limits;
 
-/// More settings than this are hardly meant.
+/// Maximum number of settings.
 const MOST_SETTINGS: usize = 10_000;
 
 /// The recording, and the settings to forecast.
@@ -88,7 +88,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     }
     let mut settings = grid(&base, workers, &prefetch);
     if args.workers.is_none() {
-        // What was not asked for need not be refused: how other workers would share a stream, say.
+        // Default settings that cannot be forecast are skipped, such as other numbers of workers for iterable-style datasets.
         recorded.headroom(&base)?;
         settings.retain(|s| recorded.headroom(s).is_ok());
     }
@@ -121,7 +121,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// What one change to the recorded setting would bring.
+    /// The effect of one change to the recorded setting.
     fn sentence(&self) -> String {
         let workers = self.recorded.setting().num_workers;
         self.prospects.sentence(workers, |time| time.to_string())
@@ -139,7 +139,7 @@ impl Answer<'_> {
         let own = &self.outlook.recorded;
         let mut recorded = object(own);
         if let Some(map) = recorded.as_object_mut() {
-            // What it took; beside it what would have been forecast.
+            // The measured times, next to the forecast.
             map.insert("seconds".into(), self.recorded.time().as_secs_f64().into());
             let waited = self.recorded.waited().as_secs_f64();
             map.insert("waited_seconds".into(), waited.into());
@@ -192,13 +192,13 @@ impl Answer<'_> {
         Ok(out)
     }
 
-    /// What makes intervals wide.
+    /// Reasons of wide intervals.
     fn doubts(&self) -> BTreeSet<&'static str> {
         let all = self.outlook.configurations.iter();
         all.filter_map(|f| f.doubt).collect()
     }
 
-    /// What is expected of all settings.
+    /// The forecasts of all settings.
     fn forecasts(&self, out: &mut String) -> std::fmt::Result {
         let ideal = self.outlook.headroom;
         writeln!(
@@ -214,7 +214,7 @@ impl Answer<'_> {
         self.table(out)
     }
 
-    /// What to do, in one sentence.
+    /// The recommendation.
     fn verdict(&self) -> String {
         let chosen = &self.outlook.recommended;
         let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
@@ -285,7 +285,7 @@ impl Answer<'_> {
         let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {
             let mark = match at {
-                // Of a stream only one number of workers could be tried.
+                // An iterable-style dataset has a forecast for one number of workers only.
                 _ if !is_open => "",
                 at if at == self.outlook.cheapest && at == self.outlook.best => {
                     say!("  best and cheapest")

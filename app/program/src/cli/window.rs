@@ -74,7 +74,7 @@ pub fn learn(learn: Learn, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     show(start, args)
 }
 
-/// What is kept in the user's data folder.
+/// The start with the preferences and the journal of the user.
 fn of_user(args: &WindowArgs) -> Start {
     Start {
         still: args.reduce_motion,
@@ -165,7 +165,7 @@ fn without_place(error: &str) -> &str {
     reason.trim_end_matches('.')
 }
 
-/// Where the window stood the last time, or in the middle.
+/// The last position of the window, or the center.
 fn placed(place: Option<WindowPlace>) -> ViewportBuilder {
     let builder = ViewportBuilder::default();
     let Some(place) = place else {

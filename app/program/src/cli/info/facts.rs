@@ -1,4 +1,4 @@
-//! The facts about a loader, and the messages of its run.
+//! The summary of a loader, and the messages of its run.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use loadscope_ui::timeline::chart::Chart;
 use loadscope_words::say;
 use serde_json::Value;
 
-/// The facts about a loader.
+/// The summary of a loader as JSON.
 pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
     let mut object = serde_json::to_value(Summary::of(run))?;
     if let Some(map) = object.as_object_mut() {
@@ -61,7 +61,7 @@ pub(super) fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
     Ok(())
 }
 
-/// What it was asked to do; of a program that is not ours only what it was asked to do itself.
+/// The options of the run. A PyTorch program has none of the embedded loader's own.
 fn options(run: &Run) -> anyhow::Result<Value> {
     let options = &run.info.options;
     let mut object = serde_json::to_value(options)?;

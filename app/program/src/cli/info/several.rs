@@ -1,4 +1,4 @@
-//! The facts about several loaders: what they come to together, and each for itself.
+//! The summary of several loaders, together and one by one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use loadscope_session::Opened;
 /// Width of the column of names at most.
 const NAME: usize = 48;
 
-/// What all loaders come to together.
+/// The sums of all loaders.
 struct Sum {
     summary: Summary,
     ranks: usize,
@@ -63,7 +63,7 @@ pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<V
     Ok(object)
 }
 
-/// The same for people.
+/// The summary as text.
 pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let sum = Sum::of(all);
@@ -128,7 +128,7 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
     )?;
     let mut row = |number: &str, name: &str, s: &Summary, share: String| {
         let time = |s: f64| Nanos::from_secs_f64(s).to_string();
-        // What the source does not tell is missing, not zero.
+        // A value that the source does not record is missing, not zero.
         let counts = s.samples > 0 || s.batches == 0;
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
         writeln!(
@@ -157,7 +157,7 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
     writeln!(out)
 }
 
-/// Leaves the middle out: what tells names apart stands at their ends.
+/// Shortens a name in the middle, because names differ at their ends.
 fn short(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= NAME {

@@ -1,4 +1,4 @@
-//! How far a run without a window has come.
+//! Progress bar of a run without a window.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,18 @@ use loadscope_insight::format;
 use loadscope_trace::Run;
 use loadscope_words::say;
 
-/// It is not shown more often than this.
+/// Minimum time between two updates.
 const OFTEN: Duration = Duration::from_millis(200);
 
-/// And takes at most one part in so many of a core, which belongs to the loader: waits are added up for it, of which a run may have
-/// millions.
+/// An update takes at most 1/20 of a core, because it sums all waits, and a run may have millions.
 const PART: u32 = 20;
 
-/// A bar, if it is drawn on a terminal.
+/// A progress bar, hidden without a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
     /// Batches that the trainer got.
     pub yielded: u64,
-    /// When it is shown anew.
+    /// Time of the next update.
     due: Instant,
 }
 
@@ -36,7 +35,7 @@ impl Progress {
         }
     }
 
-    /// Shows how far `run` has come, unless that was shown just now.
+    /// Updates the bar, at most once per [`OFTEN`].
     pub fn show_when_due(&mut self, run: &Run) {
         let start = Instant::now();
         if start < self.due || self.bar.is_hidden() {
@@ -52,7 +51,7 @@ impl Progress {
         self.due = start + OFTEN.max(start.elapsed() * PART);
     }
 
-    /// Leaves nothing of it behind.
+    /// Removes the bar.
     pub fn clear(self) {
         self.bar.finish_and_clear();
     }

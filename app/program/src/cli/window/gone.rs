@@ -1,4 +1,4 @@
-//! A window that goes away, with its display or without. The programs that it watches go on, and are recorded to their end.
+//! A window that closes or loses its display. The watched programs continue, and are recorded to their end.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use loadscope_words::say;
 use crate::cli::terminal::complain;
 use crate::window::Started;
 
-/// What the window that is open would leave behind.
+/// The programs of the open window.
 static LEFT: Mutex<Option<Left>> = Mutex::new(None);
 
 struct Left {
