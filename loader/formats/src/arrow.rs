@@ -64,7 +64,7 @@ impl Saved {
                 return Err(FormatError::new(
                     Fault::WrongType,
                     file.place.clone(),
-                    say!("its columns are not those of {}", first.place),
+                    say!("its columns differ from those of {}", first.place),
                     say!("Open files with the same columns together"),
                 ));
             }
@@ -75,7 +75,7 @@ impl Saved {
                 Fault::Missing,
                 place,
                 say!("there are no .arrow files in the folder"),
-                say!("Name a folder that save_to_disk wrote"),
+                say!("Give a folder that save_to_disk wrote"),
             ));
         };
         let columns = Columns::new(&first.schema, features.as_ref(), &place)?;
@@ -123,8 +123,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         return Err(FormatError::new(
             Fault::Asked,
             place(),
-            say!("it holds several datasets: {}", listed(&names)),
-            say!("Name one of them, such as {}", folder.join(first).display()),
+            say!("it contains several datasets: {}", listed(&names)),
+            say!("Choose one of them, such as {}", folder.join(first).display()),
         ));
     }
     let Some(state) = description(&folder.join("state.json"))? else {
@@ -143,7 +143,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(&folder.join("state.json")),
-            say!("it names no files of data"),
+            say!("it names no data files"),
             say!("Save the dataset again"),
         ));
     };
@@ -153,7 +153,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         Some(name) => Err(FormatError::new(
             Fault::Damaged,
             Place::file(&folder.join("state.json")),
-            say!("it names '{name}', which is no file of the folder"),
+            say!("it names '{name}', which is not a file in the folder"),
             say!("Save the dataset again"),
         )),
         None => Ok(names.iter().map(|name| folder.join(name)).collect()),

@@ -76,7 +76,7 @@ impl Rows for Sounds {
             return Err(out_of_range(&self.place, index, self.len()));
         };
         stages.enter("read");
-        let bytes = loadscope_files::read_bytes(path, say!("a sound"), LARGEST)
+        let bytes = loadscope_files::read_bytes(path, say!("audio"), LARGEST)
             .map_err(|e| FormatError::reading(path, &e))?;
         stages.enter("decode");
         let mut sample = waveform(bytes, path, &Place::file(path))?;

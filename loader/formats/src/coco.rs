@@ -84,7 +84,7 @@ impl Coco {
             return Err(FormatError::new(
                 Fault::Missing,
                 Place::file(folder),
-                say!("there is no such folder of pictures"),
+                say!("there is no such image folder"),
                 say!("Check the spelling, or whether the disk is connected"),
             ));
         }
@@ -137,7 +137,7 @@ impl Coco {
             Fault::Damaged,
             Place::file(&self.path).line(line).column(column),
             reason,
-            say!("Correct the annotation there, or take it out"),
+            say!("Correct or remove the annotation there"),
         )
     }
 
@@ -184,7 +184,7 @@ impl Coco {
         let part =
             part.ok_or_else(|| self.broken(note.at, say!("an annotation has no caption")))?;
         let text: String = serde_json::from_str(self.text(part))
-            .map_err(|_| self.broken(part.start, say!("a caption is no text")))?;
+            .map_err(|_| self.broken(part.start, say!("a caption is not text")))?;
         Ok(text.into())
     }
 
@@ -205,14 +205,14 @@ impl Coco {
             let part =
                 part.ok_or_else(|| self.broken(note.at, say!("an annotation has no keypoints")))?;
             let numbers = index::numbers(self.text(part)).map_err(|_| {
-                self.broken(part.start, say!("its keypoints are no list of numbers"))
+                self.broken(part.start, say!("its keypoints are not a list of numbers"))
             })?;
             let points = numbers.len() / 3;
             if !numbers.len().is_multiple_of(3) || *count.get_or_insert(points) != points {
                 return Err(self.broken(
                     part.start,
                     say!(
-                        "{} numbers are not as many keypoints as the others have",
+                        "{} numbers differ from the keypoints of the other annotations",
                         numbers.len()
                     ),
                 ));
@@ -264,7 +264,7 @@ impl Coco {
                 return Ok(mask);
             };
             let outline: Outline = serde_json::from_str(self.text(part)).map_err(|_| {
-                say!("a segmentation is neither polygons, [[x, y, …], …], nor runs, {{\"counts\": …, \"size\": [height, width]}}").to_owned()
+                say!("a segmentation must be polygons, [[x, y, …], …], or RLE, {{\"counts\": …, \"size\": [height, width]}}").to_owned()
             })?;
             match outline {
                 Outline::Polygons(polygons) => {
@@ -276,7 +276,7 @@ impl Coco {
                     if size != [height, width] {
                         let [h, w] = size;
                         return Err(say!(
-                            "a mask of {w}×{h} pixels is not of its picture's size, {width}×{height}"
+                            "a mask has {w}×{h} pixels, but its image has {width}×{height}"
                         ));
                     }
                     match counts {
@@ -298,8 +298,8 @@ impl Coco {
                 FormatError::new(
                     Fault::Damaged,
                     Place::named(picture.origin.to_string()),
-                    say!("its size is not known ({e})"),
-                    say!("Give width and height in the annotations, or replace the picture"),
+                    say!("its size cannot be read ({e})"),
+                    say!("Add width and height to the annotations, or replace the image"),
                 )
             })
     }

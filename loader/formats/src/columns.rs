@@ -65,8 +65,8 @@ impl Columns {
                 return Err(FormatError::new(
                     Fault::Damaged,
                     place.clone().key(field.name().as_str()),
-                    say!("two columns have this name"),
-                    say!("Give each column a name of its own"),
+                    say!("several columns have this name"),
+                    say!("Give each column a unique name"),
                 ));
             }
             let meaning = features
@@ -159,8 +159,8 @@ fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
     Err(FormatError::new(
         Fault::WrongType,
         place.clone().key(field.name().as_str()),
-        say!("its type {} is not read", field.data_type()),
-        say!("Leave the column out, or save it as another type"),
+        say!("its type {} is not supported", field.data_type()),
+        say!("Remove the column, or save it as another type"),
     ))
 }
 
@@ -192,12 +192,12 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
             Fault::Damaged,
             place.clone(),
             say!("it cannot be decoded ({short})"),
-            say!("It is cut off, damaged or something else: copy or save it again"),
+            say!("It is truncated, damaged or of another format: copy or save it again"),
         )
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => Ok(result),
         Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged(say!("its parts contradict each other").to_owned())),
+        Err(_) => Err(damaged(say!("its parts are inconsistent").to_owned())),
     }
 }

@@ -51,8 +51,8 @@ impl Csv {
             return Err(FormatError::new(
                 Fault::Asked,
                 place,
-                say!("neither a quote nor the end of a line can separate columns"),
-                say!("Name the character between two columns"),
+                say!("a quote or a line break cannot separate columns"),
+                say!("Give the column separator, one character"),
             ));
         }
         let mut splitter = Splitter::new(separator, place);
@@ -122,7 +122,7 @@ impl Csv {
                     record.len(),
                     self.columns.len()
                 ),
-                say!("Put texts with commas in quotes, or correct the row"),
+                say!("Quote texts that contain commas, or correct the row"),
             ));
         }
         let mut entries = Vec::with_capacity(self.columns.len());
@@ -164,7 +164,7 @@ impl Csv {
             ),
             ColumnType::Int | ColumnType::Float | ColumnType::Bool => (
                 say!(
-                    "'{}' was something else when the file was opened",
+                    "'{}' changed its type after the file was opened",
                     shown.escape_debug()
                 ),
                 say!("Open it again"),
@@ -194,8 +194,8 @@ fn header(
                 return Err(FormatError::new(
                     Fault::Damaged,
                     splitter.place.clone(),
-                    say!("it is empty: not even the names of columns are in it"),
-                    say!("Write their names into the first line"),
+                    say!("it is empty: the header with the column names is missing"),
+                    say!("Write the column names into the first line"),
                 ));
             }
             found @ (Found::Open | Found::TooLong) => {
@@ -239,7 +239,7 @@ fn first_row(
             "the first row has {fields} fields, the header only {} names",
             splitter.columns
         ),
-        say!("Give each column a name, also one that counts the rows"),
+        say!("Give each column a name, including an index column"),
     ))
 }
 

@@ -206,19 +206,19 @@ impl FormatError {
                 Fault::Unreadable,
                 place,
                 say!("it cannot be read ({cause})"),
-                say!("Check that you may open it"),
+                say!("Check the permissions"),
             ),
             ReadError::NotAFile { what, .. } => Self::new(
                 Fault::Unreadable,
                 place,
                 say!("it is {what}, not a regular file"),
-                say!("Name a file"),
+                say!("Give the name of a file"),
             ),
             ReadError::TooLarge { limit, .. } => Self::new(
                 Fault::TooLarge,
                 place,
                 say!("it has more than {limit} bytes, the limit"),
-                say!("Name a smaller file"),
+                say!("Choose a smaller file"),
             ),
             ReadError::NotText(_) => Self::new(
                 Fault::Damaged,

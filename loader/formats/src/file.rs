@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
             Fault::TooLarge,
             Place::file(path),
             say!("it has more than {limit} bytes, the limit"),
-            say!("Make it smaller, or leave it out"),
+            say!("Make it smaller, or remove it"),
         )
     };
     let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
@@ -63,8 +63,8 @@ pub(crate) fn picture(
         Fault::Missing => FormatError::new(
             Fault::Missing,
             Place::file(path),
-            say!("there is no such picture, although {} has it", needed_by()),
-            say!("Copy it there, or take it out of the list"),
+            say!("{} names this image, but it does not exist", needed_by()),
+            say!("Copy it there, or remove it from the list"),
         ),
         _ => error,
     })?;

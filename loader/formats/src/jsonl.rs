@@ -61,9 +61,9 @@ impl JsonLines {
         let said = said.split(" at line ").next().unwrap_or(&said);
         let remedy = match line.get(error.column().saturating_sub(1)..) {
             Some([b'N' | b'I', ..] | [b'a' | b'n', b'N' | b'f', ..]) => {
-                say!("NaN and Infinity are not JSON: write null")
+                say!("NaN and Infinity are not valid JSON: write null")
             }
-            _ => say!("Correct the line, or leave it out"),
+            _ => say!("Correct or remove the line"),
         };
         FormatError::new(
             Fault::Damaged,
@@ -92,7 +92,7 @@ impl Rows for JsonLines {
                     .line(self.index.line(&self.file, at))
                     .row(index as u64),
                 say!("the line has more than {} MB", LONGEST >> 20),
-                say!("Write a value a line"),
+                say!("Write one value per line"),
             ));
         }
         stages.enter("decode");
@@ -160,8 +160,8 @@ mod tests {
             error.contains("a.jsonl, line 3, column 10, row 1: it is not JSON (expected ident)"),
             "{error}"
         );
-        assert!(says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not JSON: write null"));
-        assert!(says(b"{\"a\": -Infinity}", 0).ends_with("are not JSON: write null"));
+        assert!(says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not valid JSON: write null"));
+        assert!(says(b"{\"a\": -Infinity}", 0).ends_with("are not valid JSON: write null"));
         assert!(says(b"{\"a\": \"\xff\"}", 0).contains("invalid unicode"));
         assert!(says(b"{\"a\": 1", 0).contains("EOF while parsing an object"));
         assert!(says(b"1 2", 0).contains("trailing characters"));

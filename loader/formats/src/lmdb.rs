@@ -77,7 +77,7 @@ impl Lmdb {
             return Err(FormatError::new(
                 Fault::Asked,
                 place,
-                say!("its keys may have several values (dupsort), which is not read"),
+                say!("its keys may have several values (dupsort), which is not supported"),
                 say!("Write the entries to a database without dupsort"),
             ));
         }
@@ -125,7 +125,7 @@ impl Lmdb {
                 Err(FormatError::new(
                     Fault::Asked,
                     self.place.clone().key(name),
-                    say!("this is a database of its own, not an entry"),
+                    say!("this is a named database, not an entry"),
                     say!("Choose it with db=NAME"),
                 ))
             }
@@ -184,7 +184,7 @@ fn file(path: &Path) -> Result<PathBuf, FormatError> {
         Fault::Missing,
         Place::file(path),
         say!("the folder has no data.mdb"),
-        say!("Name the folder of an LMDB environment"),
+        say!("Give the folder of an LMDB environment"),
     ))
 }
 
@@ -205,7 +205,7 @@ fn named(pages: &Pages, main: Description, name: &str) -> Result<Description, Fo
         }
     }
     let has = match others.as_slice() {
-        [] => say!("it has none with a name").to_owned(),
+        [] => say!("it has no named database").to_owned(),
         names => say!("it has {}", names.get(..20).unwrap_or(names).join(", ")),
     };
     Err(FormatError::new(

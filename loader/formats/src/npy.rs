@@ -65,12 +65,12 @@ pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError>
             Fault::Damaged,
             place.clone(),
             say!(
-                "its header says that it has {} elements of {}, but only {} bytes follow",
+                "its header declares {} elements of {}, but only {} bytes follow",
                 crate::slices::shown(&layout.shape),
                 layout.dtype.name(),
                 file.len().saturating_sub(begin)
             ),
-            say!("It is cut off or damaged: copy or save it again"),
+            say!("It is truncated or damaged: copy or save it again"),
         ));
     };
     Slices::new(layout, bytes, place)
@@ -83,8 +83,8 @@ fn windows(entries: usize, window: Window, place: &Place) -> Result<usize, Forma
     };
     if window.length == 0 || window.stride == 0 {
         return Err(refused(
-            say!("it cannot be cut into windows of no entries, or none apart").to_owned(),
-            say!("Give a length and a stride of at least 1"),
+            say!("window length and stride must be at least 1").to_owned(),
+            say!("Set length and stride to at least 1"),
         ));
     }
     match entries.checked_sub(window.length) {

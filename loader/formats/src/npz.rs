@@ -90,7 +90,7 @@ fn damaged(error: &ZipError, place: &Place) -> FormatError {
         place.clone(),
         say!("it cannot be read as a zip archive ({error})"),
         say!(
-            "It is cut off, damaged or no .npz file: save it again with numpy.savez, or copy it again"
+            "It is truncated, damaged or not an .npz file: save it again with numpy.savez, or copy it again"
         ),
     )
 }
@@ -116,7 +116,7 @@ fn field(
                 FormatError::new(
                     Fault::Damaged,
                     place.clone(),
-                    say!("the archive ends inside it"),
+                    say!("the archive is truncated inside it"),
                     say!("Copy the archive again"),
                 )
             })?;
@@ -130,7 +130,7 @@ fn field(
                 return Err(FormatError::new(
                     Fault::TooLarge,
                     place,
-                    say!("{packed} packed bytes cannot be the {size} that the archive says"),
+                    say!("{packed} compressed bytes cannot decompress to the declared {size}"),
                     say!("It is damaged: save it again"),
                 ));
             }
@@ -146,7 +146,7 @@ fn field(
                     Fault::Damaged,
                     place,
                     say!(
-                        "its header says that it has {} elements of {}, but it has {size} bytes",
+                        "its header declares {} elements of {}, but it has {size} bytes",
                         crate::slices::shown(&layout.shape),
                         layout.dtype.name()
                     ),
@@ -165,7 +165,7 @@ fn field(
         other => Err(FormatError::new(
             Fault::WrongType,
             place,
-            say!("it is packed with {other}, which is not read"),
+            say!("it is compressed with {other}, which is not supported"),
             say!("Save it with numpy.savez or numpy.savez_compressed"),
         )),
     }
@@ -186,7 +186,7 @@ fn unpacked(file: &Buffer, index: usize, size: u64, place: &Place) -> Result<Buf
         Err(FormatError::new(
             Fault::Damaged,
             place.clone(),
-            say!("{read} bytes are packed in it, not the {size} that the archive says"),
+            say!("it decompresses to {read} bytes, not the declared {size}"),
             say!("It is damaged: save it again"),
         ))
     }
@@ -196,7 +196,7 @@ fn unpacking(error: &std::io::Error, place: &Place) -> FormatError {
     FormatError::new(
         Fault::Damaged,
         place.clone(),
-        say!("it cannot be unpacked ({error})"),
+        say!("it cannot be decompressed ({error})"),
         say!("It is damaged: copy or save it again"),
     )
 }

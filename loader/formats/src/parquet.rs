@@ -63,7 +63,7 @@ impl Parquet {
                 Fault::Missing,
                 place,
                 say!("there are no .parquet files"),
-                say!("Name files, or a folder with some"),
+                say!("Give files, or a folder of files"),
             ));
         };
         let place = Place::file(first);
@@ -133,7 +133,7 @@ fn same_columns(files: &[Arc<ParquetFile>], place: &Place) -> Result<Columns, Fo
             return Err(FormatError::new(
                 Fault::WrongType,
                 file.place.clone(),
-                say!("its columns are not those of {place}"),
+                say!("its columns differ from those of {place}"),
                 say!("Open files with the same columns together"),
             ));
         }
@@ -213,7 +213,7 @@ impl ParquetFile {
         FormatError::new(
             Fault::Damaged,
             self.place.clone(),
-            say!("row group {group} says that it has more rows or bytes than any file"),
+            say!("row group {group} declares an impossible number of rows or bytes"),
             say!("It is damaged: save it again"),
         )
     }
@@ -269,7 +269,7 @@ impl Part {
                 Fault::Damaged,
                 place.clone(),
                 say!(
-                    "row group {} has {} rows from {} on, not {}",
+                    "row group {} has {} rows from row {}, not {}",
                     self.group,
                     batch.num_rows(),
                     self.begin,

@@ -30,7 +30,7 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
             say!("Write a pattern such as /data/train-*.parquet"),
         )
     };
-    let found = glob::glob(pattern).map_err(|e| wrong(say!("it is no pattern ({e})")))?;
+    let found = glob::glob(pattern).map_err(|e| wrong(say!("it is not a valid pattern ({e})")))?;
     let mut files = Vec::new();
     for path in found {
         files.push(path.map_err(|e| wrong(say!("a folder cannot be read ({e})")))?);
@@ -56,7 +56,7 @@ pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, For
             Fault::Unreadable,
             Place::file(folder),
             say!("the folder cannot be read ({e})"),
-            say!("Check that you may open it"),
+            say!("Check the permissions"),
         )
     };
     let mut files = Vec::new();
@@ -73,8 +73,8 @@ pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, For
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(folder),
-            say!("it holds no file that ends in .{ending}"),
-            say!("Name another folder, or a file"),
+            say!("it contains no .{ending} file"),
+            say!("Choose another folder, or a file"),
         ));
     }
     files.sort();
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(names("b*").unwrap(), ["b.parquet"]);
         // What is missing is reported where it is opened.
         assert_eq!(names("x.parquet").unwrap(), ["x.parquet"]);
-        for (pattern, says) in [("x*", "it names no file"), ("[", "it is no pattern")] {
+        for (pattern, says) in [("x*", "it names no file"), ("[", "it is not a valid pattern")] {
             let error = names(pattern).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }

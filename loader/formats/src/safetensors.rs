@@ -62,20 +62,20 @@ fn damaged(error: &SafeTensorError, bytes: usize, place: &Place) -> FormatError 
     let what = match error {
         SafeTensorError::HeaderTooSmall => say!("it has no header").to_owned(),
         SafeTensorError::HeaderTooLarge => {
-            say!("its first 8 bytes say that its header has more than 100 MB").to_owned()
+            say!("its first 8 bytes declare a header of more than 100 MB").to_owned()
         }
         SafeTensorError::InvalidHeaderLength => {
             say!("its header does not end within its {bytes} bytes")
         }
         SafeTensorError::MetadataIncompleteBuffer => {
-            say!("it has {bytes} bytes, not as many as its header says")
+            say!("it has {bytes} bytes, but its header declares another size")
         }
         SafeTensorError::InvalidOffset(name) => {
-            say!("the bytes of '{name}' do not follow those before it")
+            say!("the bytes of '{name}' do not follow those of the tensor before it")
         }
         other => say!("its header is damaged ({other})"),
     };
-    let remedy = say!("It is cut off, damaged or something else: copy or save it again");
+    let remedy = say!("It is truncated, damaged or of another format: copy or save it again");
     FormatError::new(Fault::Damaged, place.clone(), what, remedy)
 }
 
@@ -102,8 +102,8 @@ fn dtype(dtype: safetensors::Dtype, place: &Place) -> Result<Dtype, FormatError>
             return Err(FormatError::new(
                 Fault::WrongType,
                 place.clone(),
-                say!("its elements are of dtype {other:?}, which is not read"),
-                say!("Save it in another dtype, or name the other tensors"),
+                say!("its elements have dtype {other:?}, which is not supported"),
+                say!("Save it in another dtype, or choose the other tensors"),
             ));
         }
     })

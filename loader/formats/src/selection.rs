@@ -82,7 +82,7 @@ impl<R: Rows> Selected<R> {
             Place::named(&self.of.table).row(row as u64).key(name),
             say!("there is no such column"),
             match names.as_slice() {
-                [] => say!("Name columns of tables only").to_owned(),
+                [] => say!("Use it for columns of tables only").to_owned(),
                 names => say!("Choose one of {}", names.join(", ")),
             },
         )
@@ -159,8 +159,8 @@ impl<R: Rows> Selected<R> {
         FormatError::new(
             Fault::WrongType,
             Place::named(&self.of.table).row(index as u64).key(name),
-            say!("it is neither the bytes of a picture nor the path of one"),
-            say!("Choose another column of pictures"),
+            say!("it is neither an encoded image nor the path of one"),
+            say!("Choose another image column"),
         )
     }
 }
@@ -322,7 +322,7 @@ mod tests {
         };
         for index in [0, 1] {
             let Ok(Cell::Picture(picture)) = cell(index) else {
-                panic!("no picture");
+                panic!("no image");
             };
             assert_eq!(&*picture.bytes, [1, 2]);
         }
@@ -330,7 +330,7 @@ mod tests {
         for (index, says) in [
             (3, "/no/such/p.jpg"),
             (4, "/no/such/q.jpg"),
-            (5, "neither the bytes"),
+            (5, "neither an encoded image"),
         ] {
             let error = cell(index).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -92,7 +92,7 @@ impl Slices {
                     layout.dtype.name(),
                     bytes.len()
                 ),
-                say!("It is cut off or damaged: copy or save it again"),
+                say!("It is truncated or damaged: copy or save it again"),
             ));
         }
         if layout.shape.len() == 1 {
@@ -245,8 +245,8 @@ pub(crate) fn no_axis(place: &Place) -> FormatError {
     FormatError::new(
         Fault::WrongType,
         place.clone(),
-        say!("it is a single number, not an array: it has no first axis to take samples from"),
-        say!("Save an array with one entry a sample"),
+        say!("it is a scalar: it has no first axis to take samples from"),
+        say!("Save an array with one entry per sample"),
     )
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn chosen<'a>(
             Fault::NoSuchKey,
             place.clone().key(missing.as_str()),
             say!("there is no such array"),
-            say!("There are {}", listed(&there)),
+            say!("Available: {}", listed(&there)),
         ));
     }
     let wanted = |name: &&str| asked.is_empty() || asked.iter().any(|asked| asked == name);

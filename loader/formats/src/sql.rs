@@ -49,7 +49,7 @@ impl Source {
                 Err(FormatError::new(
                     Fault::Asked,
                     Place::named(say!("the URL of the database")),
-                    say!("'{}' is no kind of database", shown.escape_debug()),
+                    say!("'{}' is not a supported database", shown.escape_debug()),
                     say!("Write sqlite:FILE or postgresql://user@host:port/database"),
                 ))
             }

@@ -119,7 +119,7 @@ impl Archive {
                     say!("it is not a tar archive: it is too short for one"),
                 ));
             }
-            _ => return Err(self.damaged(begin, say!("it ends in the middle of a header"))),
+            _ => return Err(self.damaged(begin, say!("it is truncated inside a header"))),
         }
         if block.iter().all(|byte| *byte == 0) {
             return Ok(None);
@@ -129,8 +129,8 @@ impl Archive {
             return Err(FormatError::new(
                 Fault::Damaged,
                 self.place(begin),
-                say!("it is compressed by {kind}, of which only gzip is read"),
-                say!("Unpack it, or compress it by gzip"),
+                say!("it is compressed with {kind}, and only gzip is supported"),
+                say!("Decompress it, or compress it with gzip"),
             ));
         }
         Header::read(&block).map(Some).map_err(|reason| {
@@ -161,7 +161,7 @@ impl Archive {
             return Err(self.damaged(
                 begin,
                 say!(
-                    "a name or record of {} bytes is longer than any is ({MOST_HEADER} bytes)",
+                    "a name or record of {} bytes exceeds the limit of {MOST_HEADER} bytes",
                     header.size
                 ),
             ));
@@ -185,7 +185,7 @@ impl Archive {
             return Err(self.damaged(
                 begin,
                 say!(
-                    "it ends in the middle of {what}: {} of {size} bytes are there",
+                    "it is truncated inside {what}, after {} of {size} bytes",
                     bytes.len()
                 ),
             ));
@@ -205,7 +205,7 @@ impl Archive {
             )
         })?;
         if skipped < size {
-            return Err(self.damaged(begin, say!("it ends in the middle of {what}")));
+            return Err(self.damaged(begin, say!("it is truncated inside {what}")));
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Archive {
                 return Err(FormatError::new(
                     Fault::Damaged,
                     self.place(begin).key(header.name),
-                    say!("it is stored with its holes left out, which is not read"),
+                    say!("it is stored as a sparse file, which is not supported"),
                     say!("Write the archive without --sparse"),
                 ));
             }
@@ -239,10 +239,10 @@ impl Archive {
                 Fault::TooLarge,
                 self.place(begin).key(header.name),
                 say!(
-                    "it has {} bytes, and a sample at most {MOST_BYTES}",
+                    "it has {} bytes, but a sample may have at most {MOST_BYTES}",
                     header.size
                 ),
-                say!("Make smaller samples"),
+                say!("Write smaller samples"),
             ));
         }
         Ok(Some(Member {

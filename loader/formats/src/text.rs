@@ -81,9 +81,9 @@ impl Vocabulary {
                         .clone()
                         .line(error.line() as u64)
                         .column(error.column() as u64),
-                    say!("it is no JSON object with a whole number for each word"),
+                    say!("it is not a JSON object that maps each word to an integer"),
                     say!(
-                        "Correct it, or write a word a line into a file that does not end in .json"
+                        "Correct it, or write one word per line into a file that does not end in .json"
                     ),
                 )
             })?
@@ -99,8 +99,8 @@ impl Vocabulary {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place,
-                say!("there are no words in it"),
-                say!("Write a word a line into it"),
+                say!("it contains no words"),
+                say!("Write one word per line into it"),
             ));
         }
         let unknown = UNKNOWN.iter().find_map(|word| ids.get(*word).copied());
@@ -172,7 +172,7 @@ impl Rows for Text {
                         shown.escape_debug(),
                         vocabulary.place
                     ),
-                    say!("Add it, or a word <unk> for all that are not there"),
+                    say!("Add it, or a word <unk> for all unknown words"),
                 ))
             }
         }
@@ -232,7 +232,7 @@ mod tests {
             "{missing}"
         );
         assert!(says("a\n", "v.txt", "a\n").contains("beyond its 1 rows"));
-        assert!(says("a\n", "v.txt", "").contains("v.txt: there are no words in it"));
+        assert!(says("a\n", "v.txt", "").contains("v.txt: it contains no words"));
         assert!(says("a\n", "v.json", "{\"a\": 1.5}").contains("v.json, line 1, column 9"));
         let bytes = open(b"a\n\xc3\xa4\xff\n", "v.txt", "a").unwrap();
         let error = bytes.row(1, &mut Untimed).unwrap_err().to_string();

@@ -122,8 +122,7 @@ impl Voc {
         };
         if usual_objects > 0 {
             self.notes.push(say!(
-                "{} has the class '{class}', which VOC does not have, so that labels are not numbered as in VOC; if it is misspelled, \
-                 correct it there, else name all classes with classes=…;….",
+                "{} has the class '{class}', which is not a VOC class, so the labels are numbered differently from VOC. If it is misspelled, correct it there. Otherwise list all classes with classes=…;….",
                 self.annotation_file(&name).display()
             ));
         }
@@ -143,7 +142,7 @@ impl Voc {
             }
         }
         self.notes.push(say!(
-            "The classes were looked for in {} annotations; classes=… names them at once, in the order of their labels.",
+            "The classes were collected from {} annotations. To skip that, list them with classes=… in the order of their labels.",
             self.names.len()
         ));
         Ok(found.into_iter().collect())
@@ -159,8 +158,8 @@ impl Voc {
             Fault::Missing => FormatError::new(
                 Fault::Missing,
                 Place::file(&path),
-                say!("there is no such annotation, although the list names it"),
-                say!("Copy it there, or take the name out of the list"),
+                say!("the list names this annotation, but it does not exist"),
+                say!("Copy it there, or remove the name from the list"),
             ),
             _ => error,
         })?;

@@ -160,7 +160,7 @@ fn values_are_what_the_options_say_and_faults_are_sentences() {
     fault(
         &refused("plain", named("a")),
         Fault::NoSuchKey,
-        &["none with a name"],
+        &["no named database"],
     );
     fault(
         &refused("nowhere", Options::default()),

@@ -45,12 +45,12 @@ fn what_is_asked_wrongly_is_a_sentence() {
     fault(
         &refused("SELECT nullif(id, 4) AS k FROM items", "k"),
         Fault::WrongType,
-        &["a key is a null", "row 2"],
+        &["a key is null", "row 2"],
     );
     fault(
         &refused("SELECT picture FROM items", "picture"),
         Fault::WrongType,
-        &["whole numbers, or texts"],
+        &["integers or all be texts"],
     );
     fault(
         &stream(Query::new("SELEC 1")),
@@ -71,7 +71,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
     fault(
         &stream(Query::new("SELECT id, id FROM items")),
         Fault::Asked,
-        &["two columns", "'id'"],
+        &["several columns", "'id'"],
     );
     let label = Query {
         label: Some("clas".into()),
@@ -134,7 +134,7 @@ fn a_bad_row_is_named_and_the_next_one_comes() {
     fault(
         &row(&*rows, 2).err().unwrap(),
         Fault::NoSuchKey,
-        &["row 2", "not there any more"],
+        &["row 2", "no longer exists"],
     );
 }
 

@@ -110,7 +110,7 @@ fn a_url_without_a_kind_is_refused_with_its_place() {
     let bytes = taken(NAMELESS);
     let text = String::from_utf8(bytes).expect("a text");
     for text in [text, "x".repeat(10_000)] {
-        let error = Source::parse(&text).expect_err("no kind of database");
+        let error = Source::parse(&text).expect_err("not a supported database");
         assert_eq!(error.place.source, "the URL of the database");
         assert!(error.to_string().len() < 300, "{error}");
     }

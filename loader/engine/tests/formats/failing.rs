@@ -73,7 +73,7 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
         let (ended_well, _, messages) = run_of(dir.path(), OnError::Stop, workers);
         let said = messages.join("\n");
         assert!(
-            !ended_well && said.contains("there is no such picture"),
+            !ended_well && said.contains("but it does not exist"),
             "{said}"
         );
 
@@ -95,7 +95,7 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
             "{said}"
         );
         assert!(
-            said.contains("5.xml, line 2, column 9: it ends in the middle"),
+            said.contains("5.xml, line 2, column 9: it is truncated"),
             "{said}"
         );
     }
@@ -167,7 +167,7 @@ fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
     );
     let (ended, _) = lines_run("{\"a\": null}\n{\"a\": 1}\n");
     let error = ended.expect_err("null does not stack");
-    assert!(error.contains("(null) does not stack"), "{error}");
+    assert!(error.contains("(null) cannot be stacked"), "{error}");
 }
 
 #[test]

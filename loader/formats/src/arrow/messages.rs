@@ -75,7 +75,7 @@ impl AsRef<[u8]> for Mapped {
 
 fn damaged(place: &Place, at: usize, reason: impl Into<String>) -> FormatError {
     let place = place.clone().byte(at as u64);
-    let remedy = say!("It is cut off, damaged or something else: copy or save it again");
+    let remedy = say!("It is truncated, damaged or of another format: copy or save it again");
     FormatError::new(Fault::Damaged, place, reason, remedy)
 }
 
@@ -90,7 +90,7 @@ impl IpcFile {
         let bytes = ArrowBuffer::from(Bytes::from_owner(Mapped(mapped)));
         let mut walk = Walk::new(&bytes, &place)?;
         let Some(first) = walk.next()? else {
-            return Err(damaged(&place, walk.at, say!("there is no schema in it")));
+            return Err(damaged(&place, walk.at, say!("it contains no schema")));
         };
         let (schema, version) = guarded(&place, || schema(&bytes, &first))?;
         let file = Arc::new(Self {
@@ -154,7 +154,7 @@ impl IpcFile {
         let rows = rows.and_then(|rows| usize::try_from(rows).ok());
         rows.ok_or_else(|| {
             let reason = say!(
-                "a batch of {} bytes says that it has {} rows",
+                "a batch of {} bytes declares {} rows",
                 at.body.len(),
                 batch.length()
             );
@@ -174,11 +174,11 @@ impl IpcFile {
                 Some(begin..begin.checked_add(usize::try_from(part.length()).ok()?)?)
             });
             let Some(bytes) = range.and_then(|range| body.get(range)) else {
-                return Err(wrong(say!("a part of a batch lies outside of it")));
+                return Err(wrong(say!("a buffer of a batch is outside the batch")));
             };
             if packed && !bytes.is_empty() {
                 let Some((length, rest)) = bytes.split_first_chunk() else {
-                    return Err(wrong(say!("a packed part of a batch has no length")));
+                    return Err(wrong(say!("a compressed buffer of a batch has no length")));
                 };
                 let length = i64::from_le_bytes(*length);
                 let most = (rest.len() as u64)
@@ -187,7 +187,7 @@ impl IpcFile {
                 // -1: it is not packed after all.
                 if length < -1 || u64::try_from(length).is_ok_and(|length| length > most) {
                     return Err(wrong(say!(
-                        "a packed part of a batch says that it has more bytes than it can"
+                        "a compressed buffer of a batch declares an impossible size"
                     )));
                 }
             }
@@ -219,12 +219,12 @@ fn schema(
         .map_err(|_| ArrowError::ParseError(say!("its first message is damaged").to_owned()))?;
     let Some(schema) = message.header_as_schema() else {
         return Err(ArrowError::ParseError(
-            say!("its first message is no schema").to_owned(),
+            say!("its first message is not a schema").to_owned(),
         ));
     };
     if !schema.endianness().equals_to_target_endianness() {
         return Err(ArrowError::ParseError(
-            say!("it was written on a computer with another byte order").to_owned(),
+            say!("it has the byte order of another CPU").to_owned(),
         ));
     }
     let schema = arrow_ipc::convert::try_fb_to_schema(schema)?;
@@ -282,7 +282,7 @@ impl<'a> Walk<'a> {
         if self.at >= self.end {
             return Ok(None);
         }
-        let cut = |at| damaged(self.place, at, say!("it ends inside a message"));
+        let cut = |at| damaged(self.place, at, say!("it is truncated inside a message"));
         let (mut at, mut length) = (self.at, self.number(self.at));
         // Before version 1.0 messages began with their length.
         if length == Some(CONTINUATION) {
@@ -329,7 +329,7 @@ impl Batch {
             read_record_batch(&body, header, schema, known, columns, &file.version)
         })?;
         if batch.num_rows() != self.rows {
-            return Err(wrong(say!("a batch has other rows than it says")));
+            return Err(wrong(say!("the number of rows in a batch differs from its header")));
         }
         Ok(batch)
     }

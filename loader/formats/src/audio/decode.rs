@@ -33,7 +33,7 @@ pub(super) struct Sound {
 }
 
 pub(super) fn damaged(place: &Place, reason: impl Into<String>) -> FormatError {
-    let remedy = say!("It is cut off, damaged or something else: copy it again, or leave it out");
+    let remedy = say!("It is truncated, damaged or of another format: copy it again, or remove it");
     FormatError::new(Fault::Damaged, place.clone(), reason, remedy)
 }
 
@@ -44,7 +44,7 @@ fn refused(place: &Place, error: &Error) -> FormatError {
         Error::Unsupported(_) => FormatError::new(
             Fault::WrongType,
             place.clone(),
-            say!("it is no WAV, FLAC or Ogg Vorbis file that is read ({what})"),
+            say!("it is not a supported WAV, FLAC or Ogg Vorbis file ({what})"),
             say!("Save it as WAV or FLAC"),
         ),
         _ => damaged(place, say!("it cannot be decoded ({what})")),
@@ -58,7 +58,7 @@ fn refused(place: &Place, error: &Error) -> FormatError {
 pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     // What the decoder did not expect it may say by a panic. Nothing that it worked on is used again.
     let decoded = catch_unwind(AssertUnwindSafe(|| unguarded(bytes, path, place)));
-    decoded.unwrap_or_else(|_| Err(damaged(place, say!("its parts contradict each other"))))
+    decoded.unwrap_or_else(|_| Err(damaged(place, say!("its parts are inconsistent"))))
 }
 
 /// What splits a file into packets.
@@ -98,16 +98,16 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
             let codec = track.codec_params.as_ref()?.audio()?.clone();
             Some((track.id, codec, track.num_frames))
         })
-        .ok_or_else(|| damaged(place, say!("there is no sound in it")))?;
+        .ok_or_else(|| damaged(place, say!("it contains no audio")))?;
     let rate = codec.sample_rate.filter(|rate| *rate > 0);
     let rate =
-        rate.ok_or_else(|| damaged(place, say!("it does not say how many frames a second has")))?;
+        rate.ok_or_else(|| damaged(place, say!("its header has no sample rate")))?;
     let channels = codec.channels.as_ref().map_or(0, Channels::count);
     if codec.codec == CODEC_ID_VORBIS && channels > MOST_OF_VORBIS {
         return Err(FormatError::new(
             Fault::WrongType,
             place.clone(),
-            say!("Ogg Vorbis of {channels} channels is not read, only of one and two"),
+            say!("Ogg Vorbis with {channels} channels is not supported, only mono and stereo"),
             say!("Save it as FLAC or WAV"),
         ));
     }
@@ -131,7 +131,7 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     match frames {
         Some(said) if got < said => Err(damaged(
             place,
-            say!("it ends after {got} of the {said} frames that its header says"),
+            say!("it ends after {got} of {said} frames"),
         )),
         _ => Ok(sound),
     }
@@ -147,7 +147,7 @@ impl Sound {
             return Err(damaged(
                 place,
                 say!(
-                    "it has {} channels, and further on {}",
+                    "it has {} channels, then {}",
                     self.planes.len(),
                     part.len()
                 ),
@@ -162,7 +162,7 @@ impl Sound {
                 Fault::TooLarge,
                 place.clone(),
                 say!("it has more than {MOST_SAMPLES} samples"),
-                say!("Cut it into shorter files"),
+                say!("Split it into shorter files"),
             ));
         }
         Ok(())

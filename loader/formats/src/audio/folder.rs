@@ -79,8 +79,8 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(path),
-            say!("there are no sounds in it ({})", ENDINGS.join(", ")),
-            say!("Name a folder with sounds, or with a folder of sounds for each class"),
+            say!("it contains no audio ({})", ENDINGS.join(", ")),
+            say!("Give a folder of audio files, or with one folder of audio files per class"),
         ));
     }
     Ok(found)
@@ -98,8 +98,8 @@ fn below(
         return Err(FormatError::new(
             Fault::Unreadable,
             Place::file(folder),
-            say!("folders lie in each other more than {DEEPEST} deep"),
-            say!("Look for a link that leads around in a circle"),
+            say!("folders are nested more than {DEEPEST} deep"),
+            say!("Look for a symbolic link that points to its own parent"),
         ));
     }
     let (folders, sounds, more) = entries(folder)?;
@@ -118,7 +118,7 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatE
             Fault::Unreadable,
             Place::file(folder),
             say!("the folder cannot be read ({error})"),
-            say!("Check that you may open it"),
+            say!("Check the permissions"),
         )
     };
     let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);

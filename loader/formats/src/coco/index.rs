@@ -84,9 +84,9 @@ pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(path).key("images"),
-            say!("it lists no pictures"),
+            say!("it lists no images"),
             say!(
-                "Name the file of COCO's annotations: a JSON object with images, annotations and categories"
+                "Give the COCO annotation file: a JSON object with images, annotations and categories"
             ),
         ));
     }
@@ -239,7 +239,7 @@ impl Notes<'_> {
             .map(|raw| serde_json::from_str::<[f64; 4]>(raw.get()));
         let bbox = bbox.transpose().map_err(|_| {
             E::custom(say!(
-                "a bbox is no list of four numbers, x, y, width and height"
+                "a bbox is not a list of four numbers: x, y, width, height"
             ))
         })?;
         Ok(Note {

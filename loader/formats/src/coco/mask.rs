@@ -71,7 +71,7 @@ impl Mask {
                 self.fill(*begin, end);
                 Ok(())
             }
-            _ => Err(say!("a run without a begin").to_owned()),
+            _ => Err(say!("a run without a start").to_owned()),
         })
     }
 
@@ -83,7 +83,7 @@ impl Mask {
             let end = at.saturating_add(run);
             if end > all {
                 return Err(say!(
-                    "its runs are longer than the {all} pixels of {}×{}",
+                    "its runs cover more than the {all} pixels of {}×{}",
                     self.width,
                     self.height
                 ));
@@ -95,7 +95,7 @@ impl Mask {
         }
         if at != all {
             return Err(say!(
-                "its runs are {at} pixels long, but {}×{} pixels are {all}",
+                "its runs cover {at} pixels, but {}×{} is {all}",
                 self.width,
                 self.height
             ));
@@ -148,7 +148,7 @@ fn crossings(
     left.0 -= points;
     if left.0 < 0.0 {
         return Err(say!(
-            "its outlines are too long, or a corner lies too far outside of the picture"
+            "its polygons are too long, or a vertex is too far outside the image"
         )
         .to_owned());
     }
@@ -241,7 +241,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
         let (mut number, mut shift, mut byte) = (0i64, 0u32, *first);
         loop {
             let Some(digit) = byte.checked_sub(48).filter(|digit| *digit < 64) else {
-                return Err(say!("{:?} is no digit of its counts", char::from(byte)));
+                return Err(say!("{:?} is not a digit of its counts", char::from(byte)));
             };
             if shift > 55 {
                 return Err(say!("a number of its counts is too long").to_owned());
@@ -256,7 +256,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
             }
             byte = *bytes
                 .next()
-                .ok_or(say!("its counts end in the middle of a number"))?;
+                .ok_or(say!("its counts end inside a number"))?;
         }
         // The first two stand for themselves, and so does the third.
         if let Some(before) = runs
@@ -268,7 +268,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
             number = number.saturating_add(*before);
         }
         if number < 0 {
-            return Err(say!("a run of its counts is shorter than nothing").to_owned());
+            return Err(say!("a run of its counts is negative").to_owned());
         }
         runs.push(number);
     }
@@ -338,9 +338,9 @@ mod tests {
     fn damaged_counts_are_refused() {
         assert_eq!(runs(b"123"), Ok(vec![1, 2, 3]));
         for (text, says) in [
-            (&b"\x7f"[..], "is no digit"),
-            (b"P", "in the middle"),
-            (b"@", "shorter than nothing"),
+            (&b"\x7f"[..], "is not a digit"),
+            (b"P", "inside a number"),
+            (b"@", "is negative"),
             (b"PPPPPPPPPPPPPPPPPPPP0", "too long"),
         ] {
             let error = runs(text).unwrap_err();

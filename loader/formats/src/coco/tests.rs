@@ -134,7 +134,7 @@ fn faults_have_their_place() {
     says("", "annotations.json, line 1, column 0: EOF while parsing");
     says("{\"images\":[\n{]}", "line 2, column 2");
     says("[]", "expected an object with images");
-    says("{}", "'images': it lists no pictures");
+    says("{}", "'images': it lists no images");
     says(r#"{"images":[{"id":1}]}"#, "missing field `file_name`");
     says(
         r#"{"images":[{"id":1,"file_name":"c.jpg"}]}"#,
@@ -144,7 +144,7 @@ fn faults_have_their_place() {
     says(&note(""), "an annotation has no bbox");
     says(
         &note(r#","bbox":[1,2]"#),
-        "a bbox is no list of four numbers",
+        "a bbox is not a list of four numbers",
     );
     let seven = note(r#","bbox":[0,0,1,1],"segmentation":7"#);
     let column = seven
@@ -167,7 +167,7 @@ fn faults_have_their_place() {
     );
     says(
         &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":"~~","size":[2,3]}"#),
-        "is no digit",
+        "is not a digit",
     );
     says(
         &note(r#","bbox":[0,0,1,1],"segmentation":[[0,0,1e9,1e9]]"#),
@@ -177,7 +177,7 @@ fn faults_have_their_place() {
         &note(r#","bbox":[0,0,1,1],"keypoints":[1,2]"#),
         "2 numbers are not as many keypoints",
     );
-    says(&note(r#","caption":7"#), "a caption is no text");
+    says(&note(r#","caption":7"#), "a caption is not text");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn what_is_missing_is_named() {
     assert!(
         error
             .to_string()
-            .contains("there is no such folder of pictures"),
+            .contains("there is no such image folder"),
         "{error}"
     );
     let error =

@@ -129,7 +129,7 @@ pub(super) fn cell(
             Fault::Damaged,
             place(),
             say!("its value cannot be written as {}", array.data_type()),
-            say!("Leave the row out, or save the column as another type"),
+            say!("Remove the row, or save the column as another type"),
         )
     })
 }
@@ -233,7 +233,7 @@ fn several_axes(
         let lists = items.len().max(1);
         if !inner.1 || !inner.0.len().is_multiple_of(lists) {
             return Err(refused(
-                say!("its lists are not all of one length").to_owned(),
+                say!("its lists differ in length").to_owned(),
             ));
         }
         shape.push(inner.0.len() / lists);
@@ -245,13 +245,13 @@ fn several_axes(
     if !fits {
         let shown = crate::slices::shown(&shape);
         return Err(refused(say!(
-            "its lists have the sizes {shown}, not those of the features"
+            "its lists have the sizes {shown}, unlike the features"
         )));
     }
     let numbers = numbers(&items, Some(shape));
     numbers
         .map(Cell::Array)
-        .ok_or_else(|| refused(say!("its lists hold nulls, or no numbers").to_owned()))
+        .ok_or_else(|| refused(say!("its lists contain nulls or values that are not numbers").to_owned()))
 }
 
 /// The elements of lists without nulls, and whether the lists are of one length.

@@ -46,9 +46,9 @@ pub(super) fn picture(bytes: Vec<u8>, place: &dyn Fn() -> Place) -> Cell {
 
 /// The bytes of a file that lies beside the table.
 fn beside(path: &Path, place: &dyn Fn() -> Place) -> Result<Vec<u8>, FormatError> {
-    loadscope_files::read_bytes(path, say!("files of tables"), LARGEST).map_err(|error| {
+    loadscope_files::read_bytes(path, say!("table files"), LARGEST).map_err(|error| {
         let mut found = FormatError::reading(path, &error);
-        found.reason = say!("{}; it is named in {}", found.reason, place());
+        found.reason = say!("{} (named in {})", found.reason, place());
         found
     })
 }

@@ -193,7 +193,7 @@ impl Splitter {
                     "the row that begins there has more than {} MB",
                     LONGEST >> 20
                 ),
-                say!("Look for a quote that is not closed"),
+                say!("Look for an unclosed quote"),
             ),
             _ => FormatError::new(
                 Fault::Damaged,

@@ -95,12 +95,12 @@ impl Pages {
         };
         let begin = |at| number::<4>(&pages.map, at);
         if begin(HEAD) != Some(u64::from(MAGIC)) {
-            return Err(pages.damaged(0, say!("it is not a file of LMDB, or its begin is damaged")));
+            return Err(pages.damaged(0, say!("it is not an LMDB file, or its first pages are damaged")));
         }
         if let Some(version) = begin(HEAD + 4).filter(|version| *version != u64::from(VERSION)) {
             return Err(pages.damaged(
                 0,
-                say!("it is a file of LMDB of version {version}, of which only {VERSION} is read"),
+                say!("it is an LMDB file of version {version}, and only version {VERSION} is supported"),
             ));
         }
         let size = begin(HEAD + 24).unwrap_or_default() as usize;
@@ -161,16 +161,16 @@ impl Pages {
         let Some(bytes) = range.and_then(|range| self.map.slice(range)) else {
             return Err(self.damaged(
                 page,
-                say!("page {page} is not there: the file has {}", self.count()),
+                say!("page {page} does not exist: the file has {}", self.count()),
             ));
         };
         match number::<2>(&bytes, 10).and_then(|flags| Kind::of(flags as u16)) {
             Some(found) if found == kind => Ok(bytes),
             Some(found) => Err(self.damaged(
                 page,
-                say!("a {found:?} page is where a {kind:?} page should be"),
+                say!("found a {found:?} page in place of a {kind:?} page"),
             )),
-            None => Err(self.damaged(page, say!("there is no sound page"))),
+            None => Err(self.damaged(page, say!("it has no intact page"))),
         }
     }
 
@@ -187,7 +187,7 @@ impl Pages {
             let high = number::<2>(&branch.bytes, at + 4);
             match (low, high) {
                 (Some(low), Some(high)) => Ok(low | high << 32),
-                _ => Err(self.damaged(page, say!("an entry of a page lies beyond its end"))),
+                _ => Err(self.damaged(page, say!("an entry of a page is beyond the page's end"))),
             }
         });
         children.collect()
@@ -210,7 +210,7 @@ impl Pages {
             Value::Overflow { page, len } => self.overflow(*page, *len),
             Value::Database(_) | Value::Duplicates => Err(self.damaged(
                 node.page,
-                say!("a key has several values, or a database for one"),
+                say!("a key has several values, or a database as its value"),
             )),
         }
     }
@@ -228,7 +228,7 @@ impl Pages {
             Some(bytes) if len <= room => Ok(bytes),
             _ => Err(self.damaged(
                 page,
-                say!("a value of {len} bytes lies beyond its {pages} pages or the end of the file"),
+                say!("a value of {len} bytes exceeds its {pages} pages or the end of the file"),
             )),
         }
     }
@@ -237,7 +237,7 @@ impl Pages {
 impl Page<'_> {
     fn beyond(&self) -> FormatError {
         self.pages
-            .damaged(self.number, say!("an entry of a page lies beyond its end"))
+            .damaged(self.number, say!("an entry of a page is beyond the page's end"))
     }
 
     /// Entries of the page.

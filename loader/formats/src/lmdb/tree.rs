@@ -27,7 +27,7 @@ impl Leaves {
         };
         let broken = |reason: &str| pages.damaged(root, reason);
         if description.depth == 0 || description.depth > DEEPEST {
-            return Err(broken(say!("the tree of its keys has no sound depth")));
+            return Err(broken(say!("the B-tree of its keys has an invalid depth")));
         }
         let mut level = vec![root];
         let mut seen = HashSet::from([root]);
@@ -37,7 +37,7 @@ impl Leaves {
                 for child in pages.children(page)? {
                     if !seen.insert(child) {
                         return Err(broken(say!(
-                            "the tree of its keys has a page in two places"
+                            "the B-tree of its keys contains a page twice"
                         )));
                     }
                     below.push(child);
@@ -53,7 +53,7 @@ impl Leaves {
         }
         if end as u64 != description.entries {
             return Err(broken(&say!(
-                "it says that it has {} entries, but {end} are there",
+                "it declares {} entries but has {end}",
                 description.entries
             )));
         }

@@ -26,7 +26,7 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
     };
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return Err(damaged(
-            say!("it does not begin as arrays of NumPy do").to_owned(),
+            say!("it does not begin with NumPy's magic bytes").to_owned(),
         ));
     };
     let (length, begin) = match *rest {
@@ -37,24 +37,24 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
         ),
         [major, minor, ..] if major > 3 || major == 0 || minor > 0 => {
             return Err(damaged(say!(
-                "its format has version {major}.{minor}; 1.0, 2.0 and 3.0 are known"
+                "its format version is {major}.{minor}, and 1.0, 2.0 and 3.0 are supported"
             )));
         }
-        _ => return Err(damaged(say!("it ends inside its header").to_owned())),
+        _ => return Err(damaged(say!("it is truncated inside its header").to_owned())),
     };
     if length > MOST {
         return Err(damaged(say!(
-            "its header says that it has {length} bytes; more than {MOST} are not read"
+            "its header declares {length} bytes, more than the limit of {MOST}"
         )));
     }
     let Some(header) = bytes.get(begin..begin + length) else {
-        return Err(damaged(say!("it ends inside its header").to_owned()));
+        return Err(damaged(say!("it is truncated inside its header").to_owned()));
     };
     let literal = std::str::from_utf8(header)
         .ok()
         .and_then(|text| Reader { text }.whole());
     let Some(Literal::Dict(entries)) = literal else {
-        return Err(damaged(say!("its header is no dict of Python").to_owned()));
+        return Err(damaged(say!("its header is not a Python dict").to_owned()));
     };
     let entry = |name: &str| {
         let found = entries.iter().find(|(key, _)| key == name);
@@ -68,7 +68,7 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
         Literal::Bool(false) => Order::C,
         _ => {
             return Err(damaged(
-                say!("'fortran_order' in its header is no bool").to_owned(),
+                say!("'fortran_order' in its header is not a bool").to_owned(),
             ));
         }
     };
@@ -83,7 +83,7 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
     };
     let Some(shape) = sizes else {
         return Err(damaged(
-            say!("'shape' in its header is no tuple of sizes").to_owned(),
+            say!("'shape' in its header is not a tuple of sizes").to_owned(),
         ));
     };
     let layout = Layout {
@@ -101,7 +101,7 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
         Err(FormatError::new(
             Fault::WrongType,
             place.clone(),
-            say!("its elements are {what}, which no tensor can hold"),
+            say!("its elements are {what}, which tensors do not support"),
             remedy,
         ))
     };
@@ -110,14 +110,14 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
         Literal::Sequence(_) => {
             return refused(
                 say!("records (a structured dtype)"),
-                say!("Save each field as an array of its own, for example with numpy.savez"),
+                say!("Save each field as a separate array, for example with numpy.savez"),
             );
         }
         _ => {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place.clone(),
-                say!("'descr' in its header names no dtype"),
+                say!("'descr' in its header is not a dtype"),
                 say!("Save it again with numpy.save"),
             ));
         }
@@ -158,7 +158,7 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
                 Some(b'V') => refused(
                     say!("records or raw bytes (void)"),
                     say!(
-                        "Save each field as an array of its own, or bfloat16 in a safetensors file"
+                        "Save each field as a separate array, or bfloat16 in a safetensors file"
                     ),
                 ),
                 Some(b'f' | b'c') => refused(
@@ -364,7 +364,7 @@ mod tests {
             ("{'fortran_order': False, 'shape': (2,)}", "no 'descr'"),
             (
                 "{'descr': 4, 'fortran_order': False, 'shape': (2,)}",
-                "names no dtype",
+                "is not a dtype",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (((((((((((((1",

@@ -39,12 +39,12 @@ pub(super) fn check(
         });
         let wrong = |reason: String| {
             let place = place.clone().key(column.column_path().string());
-            let remedy = say!("It is cut off or damaged: copy or save it again");
+            let remedy = say!("It is truncated or damaged: copy or save it again");
             FormatError::new(Fault::Damaged, place, reason, remedy)
         };
         let Some(mut rest) = chunk else {
             return Err(wrong(say!(
-                "the bytes of row group {group} lie beyond the file"
+                "the bytes of row group {group} are beyond the end of the file"
             )));
         };
         while !rest.is_empty() {
@@ -54,12 +54,12 @@ pub(super) fn check(
             };
             if unpacked > most(column.compression(), packed) {
                 return Err(wrong(say!(
-                    "a page of row group {group} says that {packed} bytes are {unpacked} when they are unpacked, which cannot be"
+                    "a page of row group {group} declares that {packed} bytes decompress to {unpacked}, which is impossible"
                 )));
             }
             let after = usize::try_from(packed).ok();
             let Some(after) = after.and_then(|packed| header.bytes.get(packed..)) else {
-                return Err(wrong(say!("a page of row group {group} is cut off")));
+                return Err(wrong(say!("a page of row group {group} is truncated")));
             };
             rest = after;
         }

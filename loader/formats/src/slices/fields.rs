@@ -95,7 +95,7 @@ impl Fields {
             return Err(FormatError::new(
                 Fault::Damaged,
                 place.clone(),
-                say!("there are no arrays in it"),
+                say!("it contains no arrays"),
                 say!("Save at least one"),
             ));
         };
@@ -105,12 +105,12 @@ impl Fields {
                 Fault::Asked,
                 place.clone(),
                 say!(
-                    "'{}' has {len} entries and '{}' {}: arrays of one length are samples, these are not",
+                    "'{}' has {len} entries and '{}' has {}, but all arrays of a dataset must have the same length",
                     first.name,
                     other.name,
                     other.len
                 ),
-                say!("Name those that belong together"),
+                say!("Give those that belong together"),
             ));
         }
         Ok(Self { fields, len })

@@ -60,7 +60,7 @@ fn split_password(url: &str) -> Result<Option<(String, Password)>, FormatError> 
         return Err(FormatError::new(
             Fault::Asked,
             Place::named(say!("the URL of the server")),
-            say!("it has a password behind the question mark"),
+            say!("it has a password after the question mark"),
             say!("Write postgresql://user:password@host:port/database, or set PGPASSWORD"),
         ));
     }
@@ -134,8 +134,8 @@ impl Address {
             return Err(FormatError::new(
                 Fault::Asked,
                 Place::named(shown),
-                say!("encrypted connections are not built in"),
-                say!("Leave sslmode out, or forward the port through ssh -L"),
+                say!("encrypted connections are not supported"),
+                say!("Remove sslmode, or forward the port with ssh -L"),
             ));
         }
         Ok(Self {

@@ -152,10 +152,10 @@ impl Columns {
                 mode: PictureMode::Colour,
             }),
             (Role::Image, Raw::Made(Cell::Null)) => {
-                return Err(say!("there is no picture but a null").to_owned());
+                return Err(say!("the image is null").to_owned());
             }
             (Role::Image, _) => {
-                return Err(say!("a picture is expected to be a blob of bytes").to_owned());
+                return Err(say!("an image must be a BLOB").to_owned());
             }
             (Role::Text, Raw::Bytes(bytes)) => match std::str::from_utf8(bytes) {
                 Ok(text) => text.into(),
@@ -168,7 +168,7 @@ impl Columns {
                     Some(class) => Cell::Int(*class),
                     None => {
                         return Err(say!(
-                            "the class {text:?} was not there when the database was opened"
+                            "the class {text:?} did not exist when the database was opened"
                         ));
                     }
                 }

@@ -112,7 +112,7 @@ impl Reading {
             return Err(self.fail(
                 Fault::TooLarge,
                 say!(
-                    "the query has more than {} rows that would have to be known by key",
+                    "the query has more than {} rows to index by key",
                     self.keys.len()
                 ),
                 say!("Leave index= out to stream them, or choose fewer rows in the query"),
@@ -132,7 +132,7 @@ impl Reading {
             (_, Raw::Made(Cell::Null)) => {
                 return Err(self.fail(
                     Fault::WrongType,
-                    say!("a key is a null"),
+                    say!("a key is null"),
                     say!(
                         "Add WHERE … IS NOT NULL to the query, or choose another column for index="
                     ),
@@ -141,7 +141,7 @@ impl Reading {
             _ => {
                 return Err(self.fail(
                     Fault::WrongType,
-                    say!("keys have to be whole numbers, or texts, and all of one kind"),
+                    say!("keys must all be integers or all be texts"),
                     say!("Choose another column for index="),
                 ));
             }

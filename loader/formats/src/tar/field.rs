@@ -47,7 +47,7 @@ pub(crate) fn decode(
         Decoding::ByName if name.starts_with("__") => Ok(own(bytes)),
         Decoding::ByName => field(name, bytes, &key, &url).map_err(|(fault, reason)| {
             let place = Place::named(&*url).key(format!("{key}.{name}"));
-            let remedy = say!("Write the file again, or leave it out of fields=");
+            let remedy = say!("Write the file again, or remove it from fields=");
             FormatError::new(fault, place, reason, remedy)
         }),
         Decoding::Bytes => Ok(Cell::Bytes(bytes.into())),
@@ -90,7 +90,7 @@ fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) 
         Fault::NoSuchKey,
         Place::named(url).key(format!("{key}.{name}")),
         match others.as_slice() {
-            [] => say!("the sample has no such file, and no other").to_owned(),
+            [] => say!("the sample has no such file, or any other").to_owned(),
             others => say!("the sample has no such file; it has {}", others.join(", ")),
         },
         say!("Choose others for fields=, or leave the sample out with on_error=skip"),
@@ -120,11 +120,11 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
         },
         "cls" | "cls2" | "index" | "inx" | "id" => Cell::Int(number(&bytes).ok_or_else(|| {
             let begin: String = String::from_utf8_lossy(&bytes).chars().take(40).collect();
-            damaged(say!("{begin:?} is not a whole number of 64 bits"))
+            damaged(say!("{begin:?} is not a 64-bit integer"))
         })?),
         "json" | "jsn" => {
             let text = std::str::from_utf8(&bytes)
-                .map_err(|_| damaged(say!("it is not JSON: no UTF-8").to_owned()))?;
+                .map_err(|_| damaged(say!("it is not JSON: not UTF-8").to_owned()))?;
             parse(text.as_bytes()).map_err(|e| damaged(say!("it is not JSON: {e}")))?
         }
         "npy" => {
@@ -163,7 +163,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, (Fault, String)> {
     if unpacked.len() as u64 > MOST_BYTES {
         return Err((
             Fault::TooLarge,
-            say!("it unpacks to more than {MOST_BYTES} bytes"),
+            say!("it decompresses to more than {MOST_BYTES} bytes"),
         ));
     }
     Ok(unpacked)

@@ -50,7 +50,7 @@ impl Samples {
         }
         stages.enter("read");
         let next = self.gather().map_err(|mut error| {
-            error.reason += say!("; the samples behind it in this archive are not read");
+            error.reason += say!(" (the samples after it in this archive are not read)");
             error
         });
         self.is_over |= next.is_err();
@@ -122,7 +122,7 @@ fn add(sample: &mut Sample, field: String, member: Member, room: u64) -> Result<
                 "the sample {:?} has more than {MOST_BYTES} bytes or {MOST_FIELDS} files",
                 sample.key
             ),
-            say!("Make smaller samples"),
+            say!("Write smaller samples"),
         ));
     }
     sample.bytes += size;

@@ -103,7 +103,7 @@ impl Parser<'_> {
             }
         }
         if !self.stack.is_empty() || !self.had_root {
-            return Err(self.broken(self.text.len(), say!("it ends in the middle")));
+            return Err(self.broken(self.text.len(), say!("it is truncated")));
         }
         Ok(self.annotation)
     }
@@ -115,7 +115,7 @@ impl Parser<'_> {
         if self.stack.is_empty() {
             if name != b"annotation" {
                 let name = String::from_utf8_lossy(name).into_owned();
-                return Err(self.broken(at, &say!("<{name}> is no <annotation>")));
+                return Err(self.broken(at, &say!("the root element is <{name}>, not <annotation>")));
             }
             self.had_root = true;
         }
@@ -208,7 +208,7 @@ impl Parser<'_> {
             }
             None => {
                 let name = String::from_utf8_lossy(reference).into_owned();
-                Err(self.broken(at, &say!("&{name}; stands for nothing")))
+                Err(self.broken(at, &say!("entity &{name}; is not defined")))
             }
         }
     }
@@ -225,7 +225,7 @@ pub(super) fn broken(text: &[u8], path: &Path, at: usize, reason: &str) -> Forma
         Fault::Damaged,
         Place::file(path).line(line).column(column),
         reason,
-        say!("Correct the XML there, or take the picture out of the list"),
+        say!("Correct the XML there, or remove the image from the list"),
     )
 }
 
@@ -261,10 +261,10 @@ mod tests {
 
     #[test]
     fn faults_have_a_line_and_a_column() {
-        says("", "a.xml, line 1, column 1: it ends in the middle");
+        says("", "a.xml, line 1, column 1: it is truncated");
         says(
             "<annotation>\n<object>\n",
-            "line 3, column 1: it ends in the middle",
+            "line 3, column 1: it is truncated",
         );
         says("<annotation>\n </object></annotation>", "line 2, column 2");
         says("<folder></folder>", "<folder> is no <annotation>");

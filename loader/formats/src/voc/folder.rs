@@ -37,7 +37,7 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             .into_iter()
             .find(|path| is_root(path))
             .or(itself)
-            .ok_or_else(|| lost(dir, &say!("it holds no folder VOC{year} with Annotations")));
+            .ok_or_else(|| lost(dir, &say!("it contains no folder VOC{year} with Annotations")));
     }
     if is_root(dir) {
         return Ok(dir.to_owned());
@@ -51,7 +51,7 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
     found.sort();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(lost(dir, say!("it holds no folder Annotations"))),
+        [] => Err(lost(dir, say!("it contains no folder Annotations"))),
         several => {
             let names = several.iter().filter_map(|path| path.file_name());
             let names: Vec<_> = names
@@ -60,8 +60,8 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             Err(FormatError::new(
                 Fault::Asked,
                 Place::file(dir),
-                say!("it holds {}", names.join(", ")),
-                say!("Say which with year=…, or name the folder itself"),
+                say!("it contains {}", names.join(", ")),
+                say!("Choose one with year=…, or give the folder itself"),
             ))
         }
     }
@@ -72,7 +72,7 @@ fn lost(dir: &Path, reason: &str) -> FormatError {
         Fault::Missing,
         Place::file(dir),
         reason,
-        say!("Name the folder that holds Annotations and JPEGImages, or VOCdevkit"),
+        say!("Give the folder that contains Annotations and JPEGImages, or VOCdevkit"),
     )
 }
 
@@ -91,7 +91,7 @@ pub(super) fn names(
         let mut notes = Vec::new();
         if options.set != "all" {
             notes.push(say!(
-                "{} has no ImageSets, so that all of its annotations are one set.",
+                "{} has no ImageSets, so all of its annotations are one set.",
                 root.display()
             ));
         }
@@ -121,7 +121,7 @@ pub(super) fn names(
             Fault::Damaged,
             Place::file(&list).line(line).column(column),
             say!("it is not text in UTF-8"),
-            say!("Write the names of the pictures there, one a line"),
+            say!("Write the names of the images there, one per line"),
         )
     })?;
     let names = listed(text);
@@ -129,8 +129,8 @@ pub(super) fn names(
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(&list),
-            say!("it names no picture"),
-            say!("Write the names of the pictures there, one a line, or choose another set"),
+            say!("it names no image"),
+            say!("Write the names of the images there, one per line, or choose another set"),
         ));
     }
     Ok((names, Vec::new()))
@@ -165,7 +165,7 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
             Fault::Unreadable,
             Place::file(folder),
             say!("the folder cannot be read ({e})"),
-            say!("Check that it is there and that you may open it"),
+            say!("Check that it exists and that you have permission to open it"),
         )
     };
     let mut names = Vec::new();
@@ -182,8 +182,8 @@ pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatErro
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(folder),
-            say!("it holds no file that ends in .{ending}"),
-            say!("Name another folder, or choose another set"),
+            say!("it contains no .{ending} file"),
+            say!("Choose another folder or another set"),
         ));
     }
     names.sort();

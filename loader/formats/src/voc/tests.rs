@@ -103,7 +103,7 @@ fn folders_are_found_by_their_year() {
     }
     let error = open(kit.path(), |_| ()).unwrap_err().to_string();
     assert!(
-        error.contains("it holds VOC2007, VOC2012. Say which with year=…"),
+        error.contains("it contains VOC2007, VOC2012. Choose one with year=…"),
         "{error}"
     );
     for place in [kit.path(), &years] {
@@ -136,7 +136,7 @@ fn what_is_missing_is_named() {
     fs::write(dir.path().join("ImageSets/Main/val.txt"), "\n").unwrap();
     says(
         open(dir.path(), |o| o.set = "val".into()).unwrap_err(),
-        "it names no picture",
+        "it names no image",
     );
     fs::write(dir.path().join("ImageSets/Main/val.txt"), b"a\n\xff").unwrap();
     says(
@@ -151,7 +151,7 @@ fn what_is_missing_is_named() {
     fs::remove_file(dir.path().join("Annotations/b.xml")).unwrap();
     says(
         voc.row(1, &mut Untimed).unwrap_err(),
-        "there is no such annotation",
+        "but it does not exist",
     );
     says(
         voc.row(2, &mut Untimed).unwrap_err(),

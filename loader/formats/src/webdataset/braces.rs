@@ -13,7 +13,7 @@ const DEEPEST: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BraceError {
     /// A brace that is not closed, or was not opened.
-    #[error("{}", say!("a brace has no counterpart"))]
+    #[error("{}", say!("a brace is not closed"))]
     Unbalanced,
     /// Too many names, or too long ones.
     #[error("{}", say!("it names more than {MOST} shards"))]

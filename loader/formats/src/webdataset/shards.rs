@@ -38,7 +38,7 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
         }
         if let Some((scheme, _)) = shard.split_once("://") {
             return Err(asked(
-                say!("the scheme {scheme}: is not read, only files are"),
+                say!("the scheme {scheme}: is not supported, only files are"),
                 say!("Download the shards first"),
             ));
         }

@@ -186,14 +186,14 @@ fn saved_folders() {
     assert_eq!(says(), "100 rows");
     for (state, what) in [
         ("{", "state.json, line 1, column 1: it is not JSON"),
-        ("{}", "it names no files of data"),
+        ("{}", "it names no data files"),
         (
             r#"{"_data_files": [{"filename": 5}]}"#,
-            "it names no files of data",
+            "it names no data files",
         ),
         (
             r#"{"_data_files": [{"filename": "../data-0.arrow"}]}"#,
-            "which is no file of the folder",
+            "which is not a file in the folder",
         ),
         (
             r#"{"_data_files": [{"filename": "data-1.arrow"}]}"#,

@@ -66,8 +66,8 @@ impl Asked<'_> {
             FormatError::new(
                 Fault::NoSuchKey,
                 Place::named(self.link.shown()).key(self.name),
-                say!("a row is not there any more"),
-                say!("Load again, so that the keys are read anew"),
+                say!("a row no longer exists"),
+                say!("Load again to read the keys again"),
             )
         })
     }

@@ -143,7 +143,7 @@ impl KeyedRows {
                 None => Err(self.fail(
                     Fault::NoSuchKey,
                     index,
-                    say!("the row is not there any more"),
+                    say!("the row no longer exists"),
                 )),
             });
         cells.collect()
@@ -155,7 +155,7 @@ impl KeyedRows {
             fault,
             place,
             reason,
-            say!("Load again, so that the keys are read anew"),
+            say!("Load again to read the keys again"),
         )
     }
 }
@@ -174,7 +174,7 @@ impl Rows for KeyedRows {
             self.fail(
                 Fault::NoSuchKey,
                 index,
-                say!("the row is not there any more"),
+                say!("the row no longer exists"),
             )
         })
     }

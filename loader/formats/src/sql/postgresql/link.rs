@@ -38,7 +38,7 @@ impl Link {
             .enable_time()
             .build();
         let runtime = runtime.map_err(|e| {
-            let reason = say!("the system gives no means to wait for a server ({e})");
+            let reason = say!("the system has no network poller ({e})");
             let remedy = say!("Check the limit of open files");
             FormatError::new(Fault::Unreadable, Place::named(&shown), reason, remedy)
         })?;
@@ -107,12 +107,12 @@ fn wait<T>(
                 Fault::Locked,
                 place(),
                 say!("the server has not answered for {} s", limit.as_secs_f64()),
-                say!("Check the server and the query, or give a longer timeout"),
+                say!("Check the server and the query, or set a longer timeout"),
             )),
             None => Err(FormatError::new(
                 Fault::Away,
                 place(),
-                say!("the answer was not waited for, since the loader ends"),
+                say!("the query was cancelled, because the loader ends"),
                 say!("Load again"),
             )),
         }
@@ -146,8 +146,8 @@ fn sentence(place: Place, error: &Error) -> FormatError {
             Fault::Away,
             place,
             match error.is_closed() {
-                true => say!("the server has closed the connection").to_owned(),
-                false => say!("the server cannot be asked: {error}{cause}"),
+                true => say!("the server closed the connection").to_owned(),
+                false => say!("the server cannot be reached: {error}{cause}"),
             },
             say!("Check that the server runs and that host, port, user and password are right"),
         );
@@ -161,13 +161,13 @@ fn sentence(place: Place, error: &Error) -> FormatError {
     let (fault, reason, remedy) = match code {
         &SqlState::QUERY_CANCELED => (
             Fault::Locked,
-            say!("the server gave the query up: {said}"),
-            say!("Create an index for the column of keys, or give a longer timeout"),
+            say!("the server cancelled the query: {said}"),
+            say!("Create an index for the key column, or set a longer timeout"),
         ),
         &SqlState::LOCK_NOT_AVAILABLE => (
             Fault::Locked,
             say!("a table is locked: {said}"),
-            say!("End the program that holds the lock"),
+            say!("Close the program that holds the lock"),
         ),
         &SqlState::READ_ONLY_SQL_TRANSACTION => (
             Fault::Asked,
@@ -178,12 +178,12 @@ fn sentence(place: Place, error: &Error) -> FormatError {
         // connection exception. So the first two characters are defined.
         code if code.code().starts_with("28") || code.code().starts_with("3D") => (
             Fault::Away,
-            say!("the server refuses the connection: {said}"),
+            say!("the server refused the connection: {said}"),
             say!("Check user, password and database"),
         ),
         code if code.code().starts_with("57") || code.code().starts_with("08") => (
             Fault::Away,
-            say!("the server has ended the connection: {said}"),
+            say!("the server closed the connection: {said}"),
             say!("Start the server, and load again"),
         ),
         code if code.code().starts_with("42") => (
@@ -193,7 +193,7 @@ fn sentence(place: Place, error: &Error) -> FormatError {
         ),
         _ => (
             Fault::Unreadable,
-            say!("the server could not answer: {said}"),
+            say!("the server failed: {said}"),
             say!("Check the query and the data"),
         ),
     };

@@ -95,7 +95,7 @@ impl Database {
         Err(FormatError::new(
             Fault::Asked,
             self.answers.place(),
-            say!("the query answers no rows, or it writes"),
+            say!("the query returns no rows, or it writes"),
             say!("Write a SELECT for query="),
         ))
     }
@@ -171,18 +171,18 @@ impl Answers {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => new(
                 Fault::Locked,
-                say!("another program holds a lock on it, and did not give it up for {seconds} s"),
-                say!("End that program, or give a longer timeout"),
+                say!("another program has kept it locked for {seconds} s"),
+                say!("End that program, or set a longer timeout"),
             ),
             Some(ErrorCode::OperationInterrupted) => new(
                 Fault::Locked,
                 say!("the query has not answered for {seconds} s"),
-                say!("Create an index for the column of keys, or give a longer timeout"),
+                say!("Create an index for the key column, or set a longer timeout"),
             ),
             Some(ErrorCode::NotADatabase) => new(
                 Fault::Damaged,
                 say!("it is not an SQLite file, or it is encrypted").to_owned(),
-                say!("Name another file"),
+                say!("Choose another file"),
             ),
             Some(ErrorCode::DatabaseCorrupt) => new(
                 Fault::Damaged,
@@ -191,13 +191,13 @@ impl Answers {
             ),
             Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => new(
                 Fault::TooLarge,
-                say!("a value is larger than is allowed ({error})"),
-                say!("Leave the column out of the query"),
+                say!("a value exceeds the size limit ({error})"),
+                say!("Remove the column from the query"),
             ),
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => new(
                 Fault::Unreadable,
                 say!("it cannot be opened ({error})"),
-                say!("Check that you may read it and what lies beside it (FILE-wal, FILE-journal)"),
+                say!("Check the permissions of the file, FILE-wal and FILE-journal"),
             ),
             Some(ErrorCode::Unknown) => new(
                 Fault::Asked,
@@ -206,12 +206,12 @@ impl Answers {
             ),
             None => new(
                 Fault::Asked,
-                say!("the query cannot be asked: {error}"),
-                say!("Give one SELECT for query="),
+                say!("the query cannot be run: {error}"),
+                say!("Set query= to one SELECT"),
             ),
             _ => new(
                 Fault::Unreadable,
-                say!("SQLite could not answer: {error}"),
+                say!("SQLite failed: {error}"),
                 say!("Check the query and the file"),
             ),
         }

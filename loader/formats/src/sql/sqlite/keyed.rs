@@ -83,8 +83,8 @@ impl KeyedRows {
             None => Err(FormatError::new(
                 Fault::NoSuchKey,
                 Place::named(&*self.shown).row(index as u64),
-                say!("the row is not there any more"),
-                say!("Load again, so that the keys are read anew"),
+                say!("the row no longer exists"),
+                say!("Load again to read the keys again"),
             )),
         }
     }
@@ -164,7 +164,7 @@ impl Rows for KeyedRows {
                     Fault::Damaged,
                     Place::named(&*self.shown).key(name),
                     say!("the query has more or fewer rows than before"),
-                    say!("Load again, so that the keys are read anew"),
+                    say!("Load again to read the keys again"),
                 )),
             }
         })

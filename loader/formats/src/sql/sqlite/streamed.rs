@@ -97,7 +97,7 @@ impl Part {
                 Fault::Unreadable,
                 Place::file(&self.path),
                 say!("another thread began the query"),
-                say!("Load again, and let one thread take all rows of a worker"),
+                say!("Load again, and read all rows of a worker from one thread"),
             ));
         }
         self.state = State::Under;
