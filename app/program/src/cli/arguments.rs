@@ -145,7 +145,7 @@ pub(super) fn len(text: &str) -> Result<u64, String> {
         text,
         "len",
         limits::SAMPLES,
-        say!("choose a smaller dataset"),
+        say!("Choose a smaller dataset."),
     )
 }
 
@@ -160,7 +160,7 @@ fn rank(text: &str) -> Result<u32, String> {
         text,
         "rank",
         most,
-        say!("rank counts from 0 and is below world"),
+        say!("Ranks count from 0 and are smaller than world."),
     )
     .map(|n| n as u32)
 }
