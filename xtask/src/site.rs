@@ -2,6 +2,8 @@
 
 mod chapters;
 mod links;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -96,7 +96,7 @@ const ALLOWED: &[(&str, &str)] = &[
 
 /// What is scanned: sources, programs in Python, documents.
 const ENDINGS: [&str; 4] = ["rs", "py", "md", "toml"];
-const FOLDERS: [&str; 5] = ["app", "assets", "loader", "tests", "xtask"];
+const FOLDERS: [&str; 6] = ["app", "assets", "docs", "loader", "tests", "xtask"];
 /// What tools write, and this list.
 const LEFT_OUT: [&str; 4] = ["target", "golden", "snapshots", "words.rs"];
 

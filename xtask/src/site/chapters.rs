@@ -1,4 +1,4 @@
-//! What the documentation consists of, in its order.
+//! The documents of the site in their order.
 
 /// A line of the table of contents.
 pub enum Chapter {
@@ -6,9 +6,9 @@ pub enum Chapter {
     Part(&'static str),
     /// A document of the repository.
     Page {
-        /// As it stands in the table of contents.
+        /// Title in the table of contents.
         title: &'static str,
-        /// Its path.
+        /// Path in the repository.
         file: &'static str,
     },
 }
@@ -17,37 +17,43 @@ const fn page(title: &'static str, file: &'static str) -> Chapter {
     Chapter::Page { title, file }
 }
 
-/// All of it.
+/// All chapters.
 pub const CHAPTERS: &[Chapter] = &[
     page("Loadscope", "README.md"),
     Chapter::Part("Use"),
+    page("The window: a tour", "docs/GUIDE.md"),
+    page("Recording", "docs/RECORDING.md"),
+    page("Tuning", "docs/TUNING.md"),
+    page("Reports and exports", "docs/REPORTS.md"),
+    page("Training on other hosts", "docs/REMOTE.md"),
     page("The Python package", "app/wheel/README.md"),
-    page("Training on other hosts", "REMOTE.md"),
     page("In CI", "app/wheel/CI.md"),
-    page("Datasets", "DATASETS.md"),
+    page("The embedded loader", "docs/ENGINE.md"),
+    page("Datasets", "docs/DATASETS.md"),
+    page("Building from source", "docs/BUILDING.md"),
     page("Lessons", "app/lessons/README.md"),
     Chapter::Part("Formats"),
     page("Recordings", "loader/trace/FORMAT.md"),
     page("Tables", "loader/exchange/TABLES.md"),
-    page("What the probe says", "loader/live/WIRE.md"),
-    Chapter::Part("How far it can be trusted"),
-    page("Forecasts", "tests/pytorch/TRUTH.md"),
+    page("Protocol of the probe", "loader/live/WIRE.md"),
+    Chapter::Part("Measurements"),
+    page("Accuracy of forecasts", "tests/pytorch/TRUTH.md"),
     page("Recorded programs", "tests/pytorch/KINDS.md"),
-    page("Causes", "tests/pytorch/CAUSES.md"),
+    page("Accuracy of verdicts", "tests/pytorch/CAUSES.md"),
     page("Versions of PyTorch", "tests/pytorch/RESULTS.md"),
-    page("What recording costs", "tests/pytorch/OVERHEAD.md"),
-    page("Faults", "tests/faults/RESULTS.md"),
-    page("Speed beside PyTorch", "tests/peers/RESULTS.md"),
+    page("Cost of recording", "tests/pytorch/OVERHEAD.md"),
+    page("Injected faults", "tests/faults/RESULTS.md"),
+    page("Speed compared with PyTorch", "tests/peers/RESULTS.md"),
     page("Speed of formats", "tests/peers/FORMATS.md"),
-    page("Diagnosis of injected causes", "loader/engine/DIAGNOSIS.md"),
+    page("Verdicts of the engine", "loader/engine/DIAGNOSIS.md"),
     page("Forecasts of the engine", "loader/engine/FORECASTS.md"),
-    Chapter::Part("The code"),
+    Chapter::Part("Development"),
     page("Architecture", "ARCHITECTURE.md"),
     page("Contributing", "CONTRIBUTING.md"),
     page("Changes", "CHANGELOG.md"),
 ];
 
-/// Where a document stands in the book: a `README.md` is the first page of its folder.
+/// Path of a document in the site: a `README.md` is the first page of its folder.
 pub fn placed(file: &str) -> String {
     match file.strip_suffix("README.md") {
         Some(folder) => format!("{folder}index.md"),
@@ -55,7 +61,7 @@ pub fn placed(file: &str) -> String {
     }
 }
 
-/// Whether a document of the repository is part of it.
+/// Returns true if a document of the repository is a chapter.
 pub fn has(path: &str) -> bool {
     CHAPTERS.iter().any(|chapter| match chapter {
         Chapter::Part(_) => false,

@@ -78,7 +78,7 @@ fn target_of(target: &str, file: &str) -> Target {
 }
 
 /// A path from the root of the repository, without `..`.
-fn resolved(from: &Path, path: &str) -> PathBuf {
+pub(super) fn resolved(from: &Path, path: &str) -> PathBuf {
     let mut out = PathBuf::new();
     for part in from.join(path).components() {
         match part {
