@@ -185,7 +185,7 @@ fn the_status_line_says_what_of_a_live_run_is_in_memory() {
             .get_by_label_contains("in memory in full: the last")
             .hover();
         window.run_steps(4);
-        window.get_by_label_contains("The limit is 1.00\u{2009}GB, set with --memory");
+        window.get_by_label_contains("The limit is 1.00\u{2009}GB (set it with --memory)");
     }
 }
 

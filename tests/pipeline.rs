@@ -217,7 +217,7 @@ fn it_says_what_happens_and_what_the_trainer_waits_for() {
     harness.get_by_label("Batch 8 arrived before batch 3 and is held");
     harness.get_by_label("The trainer waits for batch 3 · Fetching in worker 0");
     harness.get_by_label("place of batch 3");
-    harness.get_by_label("Next is batch 9 of 1 sample");
+    harness.get_by_label("Next: batch 9, 1 sample");
     let cursor = step_of(&harness.state().session.run, 4, Stage::Training);
     harness.state_mut().session.cursor = cursor;
     harness.run();
@@ -297,7 +297,7 @@ fn a_batch_that_failed_is_seen_where_its_error_is_raised() {
     let cursor = step_of(&run, 5, Stage::Failed);
     let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
-    harness.get_by_label("Batch 5 failed and its error is raised in the trainer");
+    harness.get_by_label("Batch 5 failed, and its error is raised in the training loop");
     save(&mut harness, "failed");
 }
 
@@ -311,13 +311,13 @@ fn where_a_recording_is_cut_off_the_pipeline_says_so() {
     };
     let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state);
     harness.run();
-    harness.get_by_label("The recording is cut off here");
+    harness.get_by_label("The recording is truncated here");
     save(&mut harness, "cut");
     harness.state_mut().session.cursor = Cursor::Step(3);
     harness.run();
     assert!(
         harness
-            .query_by_label("The recording is cut off here")
+            .query_by_label("The recording is truncated here")
             .is_none()
     );
 }
@@ -328,7 +328,7 @@ fn the_sampler_can_be_selected_like_everything_else() {
     let cursor = step_of(&run, 8, Stage::Held);
     let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
-    harness.get_by_label("Next is batch 9 of 1 sample").click();
+    harness.get_by_label("Next: batch 9, 1 sample").click();
     harness.run();
     assert_eq!(harness.state().session.selection, Some(Item::Sampler));
     save(&mut harness, "sampler-selected");

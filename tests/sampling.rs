@@ -62,7 +62,7 @@ fn pictures_of_a_shuffled_run() {
         let mut window = open(&Recorded::of(digits()), theme, size);
         until(
             &mut window,
-            "Every one of the 1,797 indices comes exactly once",
+            "Each of the 1,797 indices comes exactly once",
         );
         window.picture(name);
         select(&mut window, 100);
@@ -74,7 +74,7 @@ fn pictures_of_a_shuffled_run() {
 /// Opens the list of what the points can be coloured by.
 fn open_colourings(window: &mut Harness<'static, App>) {
     window
-        .get_by_label("What the points are coloured by")
+        .get_by_label("Colour of the points")
         .click();
     window.run();
 }
@@ -104,7 +104,7 @@ fn points_are_coloured_by_class_by_worker_or_by_batch() {
     let mut results = SnapshotResults::new();
     for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
         let mut window = open(&Recorded::of(digits()), theme, SMALL);
-        until(&mut window, "Every one of the 1,797 indices");
+        until(&mut window, "Each of the 1,797 indices");
         let plain = colours(&mut window);
         for by in ["Colour by class", "Colour by worker", "Colour by batch"] {
             colour(&mut window, by);
@@ -136,7 +136,7 @@ fn ranks_and_epochs_are_laid_over_each_other() {
         ),
         (
             digits(),
-            "Every one of the 1,797 indices",
+            "Each of the 1,797 indices",
             "Colour by epoch",
             ["epoch 0", "epoch 1"].as_slice(),
             "sampling_by_epoch",
@@ -171,7 +171,7 @@ fn what_cannot_be_laid_over_each_other_is_grey() {
         ..digits()
     };
     let mut window = open(&Recorded::of(options), Theme::Dark, SMALL);
-    until(&mut window, "Every one of the 1,797 indices");
+    until(&mut window, "Each of the 1,797 indices");
     open_colourings(&mut window);
     for by in ["Colour by rank", "Colour by epoch"] {
         assert!(window.get_by_label(by).accesskit_node().is_disabled());
@@ -202,7 +202,7 @@ fn pictures_of_orders_with_something_wrong() {
         ..digits()
     };
     let mut window = open(&Recorded::of(sorted), Theme::Dark, vec2(1440.0, 900.0));
-    until(&mut window, "drop_last=True leaves 5 of 1,797 samples");
+    until(&mut window, "drop_last=True drops 5 of 1,797 samples");
     window.picture("sampling_sorted");
     results.extend_harness(&mut window);
 
@@ -254,7 +254,7 @@ fn pictures_of_what_will_come() {
     };
     until(
         &mut window,
-        "Every one of the 1,000,000 indices comes exactly once",
+        "Each of the 1,000,000 indices comes exactly once",
     );
     // Its points are drawn in the background.
     std::thread::sleep(std::time::Duration::from_millis(500));
@@ -268,7 +268,7 @@ fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
     let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
     until(
         &mut window,
-        "Every one of the 1,797 indices comes exactly once",
+        "Each of the 1,797 indices comes exactly once",
     );
     window.get_by_label("Next epoch").click();
     until(&mut window, "earlier epochs matched");
@@ -338,7 +338,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     // Without a run, the workspace shows what the options of the next run will draw.
     until(
         &mut window,
-        "Every one of the 1,797 indices comes exactly once",
+        "Each of the 1,797 indices comes exactly once",
     );
     assert!(window.query_by_label_contains("still running").is_none());
     let predicted = window.state().state.session.run.batches().len();
@@ -352,7 +352,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     until(&mut window, "57 batches");
     until(
         &mut window,
-        "Every one of the 1,797 indices comes exactly once",
+        "Each of the 1,797 indices comes exactly once",
     );
 }
 

@@ -6,11 +6,11 @@ use loadscope_words::say;
 /// A word of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
-    /// What gives samples.
+    /// Source of samples.
     Dataset,
-    /// What is got for one index.
+    /// Result for one index.
     Sample,
-    /// What decides the order.
+    /// Source of the order.
     Sampler,
     /// Several samples.
     Batch,
@@ -30,19 +30,19 @@ pub enum Term {
     Collating,
     /// Finished batches on their way.
     ResultQueue,
-    /// What copies to page-locked memory.
+    /// Thread that copies to page-locked memory.
     PinThread,
     /// Copied to page-locked memory.
     Pinning,
     /// Batches in page-locked memory.
     DataQueue,
-    /// Where early batches wait.
+    /// Place of early batches.
     ReorderBuffer,
     /// A batch waits for its turn.
     Held,
     /// A batch's turn has come.
     Ready,
-    /// The tasks that are under way.
+    /// Number of tasks in flight.
     PrefetchWindow,
     /// Number of the next task.
     SendIdx,
@@ -50,7 +50,7 @@ pub enum Term {
     RcvdIdx,
     /// Tasks without an answer.
     TasksOutstanding,
-    /// What is known of each task.
+    /// State of each task.
     TaskInfo,
     /// Batches that were yielded.
     NumYielded,
@@ -66,14 +66,14 @@ pub enum Term {
     Idle,
 }
 
-/// What there is to say about a word.
+/// An entry of the glossary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The word.
     pub name: &'static str,
-    /// What PyTorch calls it; nothing if it has no name for it.
+    /// Its name in PyTorch; empty without one.
     pub pytorch: &'static str,
-    /// What it means, in one sentence.
+    /// Its meaning, in one or two sentences.
     pub meaning: &'static str,
 }
 
@@ -152,7 +152,7 @@ impl Term {
         })
     }
 
-    /// What there is to say about it.
+    /// Its entry in the glossary.
     #[rustfmt::skip]
     pub fn entry(self) -> Entry {
         let (name, pytorch, meaning) = match self {
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// What PyTorch calls something is in the source of PyTorch's `DataLoader`, if it is private.
+    /// Private names are those in the source of PyTorch's `DataLoader`.
     #[test]
     fn words_are_found_by_pytorchs_name_and_by_meaning() {
         let found = |text: &str| {

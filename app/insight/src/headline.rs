@@ -5,7 +5,7 @@ use loadscope_words::say;
 
 use crate::format::capital;
 
-/// What the trainer's waiting comes to.
+/// Summary of the trainer's waiting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// Share of the time that the trainer waited, 0 to 1.
@@ -95,7 +95,7 @@ mod tests {
         assert!(!headline.has_failed);
     }
 
-    /// Of a program that validates for long after its epoch, 100 ms of 200 ms would read as the time of the whole run.
+    /// A long validation after the epoch is not part of the 200 ms.
     #[test]
     fn where_the_program_does_much_else_the_loop_is_named() {
         let batch = BatchId::default();

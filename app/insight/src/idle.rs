@@ -1,4 +1,4 @@
-//! What is done in a lane, and why a worker has nothing to do. "Idle" alone looks like a fault; nearly always it is the prefetch
+//! Purpose of a lane, and reasons why a worker is idle. "Idle" alone looks like a fault; nearly always it is the prefetch
 //! window that is full.
 
 use loadscope_trace::{Activity, Lane, Pipeline, Run, Stage};
@@ -10,7 +10,7 @@ use crate::variables::prefetch_window;
 /// Why nothing is fetched in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// No epoch is under way.
+    /// No epoch is running.
     NoEpoch,
     /// `num_workers=0`: the main process is where training happens.
     NoWorkers,
@@ -20,13 +20,13 @@ pub enum Reason {
     Paused(u32),
     /// The sampler has no batch left.
     SamplerExhausted,
-    /// So many tasks are prefetched of as many as may be, and so many of these are held behind this batch.
+    /// The prefetch window is full, or batches are held until an earlier one arrives.
     WindowFull {
         /// Tasks that are prefetched.
         used: usize,
         /// As many may be.
         window: usize,
-        /// So many have arrived and are held behind which batch.
+        /// Number of held batches, and the missing batch.
         held: Option<(u64, u32)>,
     },
     /// It has no task.
@@ -160,7 +160,7 @@ pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
     }
 }
 
-/// What a lane is for.
+/// The purpose of a lane.
 pub fn purpose(lane: Lane) -> &'static str {
     match lane {
         Lane::Trainer => say!("The training loop: gets a batch, trains on it, requests the next"),
@@ -186,7 +186,7 @@ pub fn purpose(lane: Lane) -> &'static str {
     }
 }
 
-/// What an activity means.
+/// The meaning of an activity.
 pub fn meaning(activity: Activity) -> &'static str {
     match activity {
         Activity::Waiting => say!("The trainer has requested a batch that is not ready"),

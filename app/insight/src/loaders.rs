@@ -52,7 +52,7 @@ impl Loaders {
         self.shown
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn count(&self) -> usize {
         self.others.len() + 1
     }

@@ -1,4 +1,4 @@
-//! What just happened, in one sentence.
+//! Sentences about transitions.
 
 use crate::format::capital;
 use loadscope_trace::{BatchId, HeldBatch, Lane, Nanos, Run, Stage, Transition, WorkerId};
@@ -73,7 +73,7 @@ fn is_over(run: &Run, t: &Transition) -> bool {
     epoch.is_some_and(|e| e.end.is_some_and(|end| end <= t.at))
 }
 
-/// Why what `t` tells matters; nothing where the sentence says it all.
+/// The consequence of `t`; `None` where the sentence needs no explanation.
 pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     let in_order = run.info.options.keeps_order();
     let before = || stage_before(run, t);
@@ -145,7 +145,7 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     })
 }
 
-/// Where a batch is: `Fetching in worker 0`, `In the result queue`.
+/// The place of a batch: `Fetching in worker 0`, `In the result queue`.
 pub fn whereabouts(batch: &HeldBatch) -> String {
     let stage = batch.stage.label();
     match (batch.stage, batch.lane) {
@@ -160,7 +160,7 @@ pub fn whereabouts(batch: &HeldBatch) -> String {
     }
 }
 
-/// `worker 0` or `the main thread`.
+/// `worker 0` or `the main process`.
 pub fn fetcher(worker: Option<WorkerId>) -> String {
     worker.map_or_else(
         || say!("the main process").to_owned(),

@@ -29,15 +29,15 @@ pub use text::text;
 
 /// The whole report of a recording.
 pub struct Report<'a> {
-    /// What is known about the run.
+    /// Survey of the run.
     pub survey: Survey<'a>,
     /// The verdict and the findings.
     pub diagnosis: Diagnosis,
     /// The facts.
     pub summary: Summary,
-    /// What fetching is to blame for, in detail.
+    /// Waits due to fetching, in detail.
     pub fetching: FetchBlame,
-    /// What other settings would bring, or why that cannot be forecast; `None` if not asked for.
+    /// Forecasts for other settings, or why there are none; `None` if not requested.
     pub prospects: Option<Result<Prospects, String>>,
     /// True if the file ends in the middle.
     pub cut: bool,
@@ -51,7 +51,7 @@ impl<'a> Report<'a> {
         Self::with(run, cut, datasets, None)
     }
 
-    /// The same with what other settings would bring.
+    /// The same with forecasts for other settings.
     pub fn with_prospects(run: &'a Run, cut: bool, datasets: Datasets) -> Self {
         let prospects = prospects(run, &|_| true).map_err(|e| e.to_string());
         Self::with(run, cut, datasets, prospects.transpose())
@@ -111,7 +111,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// What other settings would bring; null if not asked for.
+    /// Forecasts for other settings; null if not requested.
     fn forecasts_json(&self) -> Value {
         match &self.prospects {
             None => Value::Null,

@@ -1,11 +1,11 @@
-//! What loaders are called, and which one is meant.
+//! Names of loaders, and search by name.
 
 use std::collections::HashMap;
 
 use loadscope_trace::{Run, RunId, RunInfo};
 use loadscope_words::say;
 
-/// What a loader is called: its rank, and its dataset.
+/// The name of a loader: its rank, and its dataset.
 pub fn name(info: &RunInfo) -> String {
     match info.world_size {
         0 | 1 => dataset(info).to_owned(),
@@ -22,7 +22,7 @@ pub fn dataset(info: &RunInfo) -> &str {
     }
 }
 
-/// What tells one from another that is called the same.
+/// A property that distinguishes loaders of one name.
 type Way = fn(RunId, &RunInfo) -> String;
 
 /// Of two loaders of one dataset, the one that trains and the one that validates mostly differ in these.

@@ -1,4 +1,4 @@
-//! Whether a rank is a straggler, in words.
+//! Sentences about stragglers and clocks.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use loadscope_trace::fleet::Straggler;
 use loadscope_trace::{Glance, Nanos, Run, RunId, percent};
 use loadscope_words::say;
 
-/// Whether a rank is a straggler, in a sentence about the loaders `called` so; without a name where that stands above it.
+/// The sentence about the straggler among the loaders `called` so; `None` for the name where a heading has it.
 pub fn said(
     runs: &[(RunId, &Run)],
     slow: Option<&Straggler>,
@@ -34,7 +34,7 @@ pub fn said(
     ))
 }
 
-/// How exactly the clocks of the hosts agree, a sentence for each that is not that of the session.
+/// Accuracy of the clocks of other hosts, one sentence per clock.
 pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
     let mut said = BTreeSet::new();
     for (_, run) in all {

@@ -1,4 +1,4 @@
-//! What a trainer did from left to right, in equal parts of the time.
+//! Activity of a trainer from left to right, in equal parts of the time.
 
 use loadscope_trace::{Activity, Lane, Nanos, Run};
 
@@ -7,7 +7,7 @@ use crate::waits::LONG;
 /// In a part with more waits than these, their mean decides whether they are long.
 const FEW: usize = 64;
 
-/// What a trainer did in a part of the time, as shares of it, 0 to 1.
+/// Activity of a trainer in a part of the time, as shares of it, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Part {
     /// It trained.
@@ -25,7 +25,7 @@ impl Part {
     }
 }
 
-/// What the trainer of `run` did, in `count` equal parts of the time from `start` to `end`.
+/// Activity of the trainer of `run`, in `count` equal parts of the time from `start` to `end`.
 pub fn trainer(run: &Run, (start, end): (Nanos, Nanos), count: usize) -> Vec<Part> {
     let length = i128::from((end - start).0);
     let at = |k: usize| start + Nanos((length * k as i128 / count.max(1) as i128) as i64);

@@ -60,15 +60,15 @@ fn every_stage_has_its_sentence() {
         "Worker 1 has fetched batch 1 in 2.00 ms and collates it",
         "Worker 1 puts batch 1 into the result queue",
         "The pin thread copies batch 1 to page-locked memory",
-        "Batch 1 is pinned and put into the pinned queue",
+        "Batch 1 is pinned and put into the data queue",
         "Batch 1 arrived before batch 0 and is held",
         "Batch 0 arrives after the trainer waited 9.00 ms for it",
         "The trainer gets batch 0 after waiting 9.00 ms",
-        "Batch 1 is no longer held; it is next",
+        "Batch 1 is no longer held and is next",
         "The trainer finished batch 0 in 10.0 ms",
         "The trainer gets batch 1 without waiting",
         "Batch 2 is dispatched to worker 1",
-        "Batch 2 failed and its error is raised in the trainer",
+        "Batch 2 failed, and its error is raised in the training loop",
         "Batch 3 is dispatched to worker 1",
         "The trainer finished batch 1 in 4.00 ms",
         "Batch 3 is discarded because the epoch ended before it was requested",
@@ -112,7 +112,7 @@ fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
         .map(|t| narrate(&run, t))
         .collect();
     let expected = [
-        "Worker 0 has nothing left for batch 0: its stream is exhausted",
+        "Worker 0 has no data left for batch 0: its part of the dataset is exhausted",
         "Batch 1 is cancelled because worker 0 has ended",
     ];
     assert_eq!(told, expected);

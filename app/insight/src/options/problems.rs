@@ -111,13 +111,20 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
         return capital(what);
     }
     // The keys there are stand below the field.
-    let rest = rest.split(say!(". Valid: ")).next().unwrap_or(rest);
+    let cut = rest.split_once(say!(". Valid: "));
+    let rest = cut.map_or(rest, |(before, _)| before);
     let first = rest.split(' ').next().unwrap_or_default();
     let is_name = first.contains('_') || NAMES.contains(&first);
-    match is_name {
+    let mut text = match is_name {
         true => rest.to_owned(),
         false => capital(rest),
+    };
+    // The cut took the last period of several sentences.
+    if cut.is_some() {
+        let period = [(". ", '.'), ("。", '。')].into_iter();
+        text.extend(period.filter(|(of, _)| rest.contains(of)).map(|(_, p)| p));
     }
+    text
 }
 
 /// Names of costs, which stay as they are written at the beginning of a sentence.

@@ -1,4 +1,4 @@
-//! Two recordings side by side: what became better, what worse, and whether that may be chance.
+//! Comparison of two recordings: changes, and their significance.
 
 use std::fmt::Write as _;
 
@@ -38,16 +38,16 @@ pub struct Comparison<'a> {
     pub a: Report<'a>,
     /// The second.
     pub b: Report<'a>,
-    /// Epochs that both have: only these are held against each other.
+    /// Number of epochs that both have. Only these are compared.
     pub epochs: usize,
-    /// What was measured in both.
+    /// Measures of both.
     pub measures: Vec<Measure>,
-    /// How the times of single batches are spread.
+    /// Distributions of batch times.
     pub distributions: Vec<Quantile>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Holds two runs against each other, epoch by epoch.
+    /// Compares two runs, epoch by epoch.
     pub fn of(a: (&'a Run, bool), b: (&'a Run, bool), datasets: Datasets) -> Self {
         let epochs = a.0.epochs().len().min(b.0.epochs().len());
         let piece = piece(a.0, epochs).max(piece(b.0, epochs));
@@ -71,7 +71,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What to think of the whole: that of the throughput.
+    /// The significance of the change in throughput.
     pub fn outcome(&self) -> Outcome {
         let first = self.measures.first();
         first.map_or(Outcome::Unclear, |m| m.outcome)
@@ -119,7 +119,7 @@ impl<'a> Comparison<'a> {
         differ::warnings(&self.a.survey.run.info, &self.b.survey.run.info)
     }
 
-    /// How long both took, where they trained on the same number of samples, and one took noticeably longer.
+    /// Times of both, if they trained on the same number of samples, and one took noticeably longer.
     fn times(&self) -> Option<(Nanos, Nanos)> {
         const NOTICEABLE: f64 = 0.05;
         let [a, b] = [&self.a.summary, &self.b.summary];

@@ -1,4 +1,4 @@
-//! What all formats of the report say with the same words.
+//! Texts that all formats of the report share.
 
 use loadscope_trace::{Cause, Nanos, Summary, count, plural};
 use loadscope_words::say;
@@ -35,7 +35,7 @@ pub fn causes(report: &Report) -> (Vec<(Cause, Nanos)>, Nanos) {
     (much, rest)
 }
 
-/// How long finished batches lay behind missing ones, if that is worth a word.
+/// Time for which finished batches were held, if it is noticeable.
 pub fn ready(report: &Report) -> Option<Nanos> {
     let survey = &report.survey;
     let ready = survey.blame.ready_batches?;

@@ -18,7 +18,7 @@ use style::{WIDTH, capital, class, dot, prose, severity_class, style};
 const BAR: f64 = 28.0;
 /// The height of the strip of the run, px.
 const STRIP: f64 = 64.0;
-/// Into so many parts the strip is divided.
+/// Number of parts of the strip.
 const PARTS: i64 = 240;
 
 /// The whole page.
@@ -123,7 +123,7 @@ fn blame(report: &Report) -> Markup {
     }
 }
 
-/// How the time of a program with several loaders passed.
+/// Time of a program by loader.
 fn program_bar(program: &Program) -> Markup {
     let class = |what: What| match what {
         What::Steps => "step",
@@ -228,7 +228,7 @@ fn strip(report: &Report) -> Markup {
     }
 }
 
-/// What other settings would bring: a bar each, as long as it would take, and the waiting in it.
+/// The table of forecasts, with a bar for the time and the wait of each setting.
 fn outlook(report: &Report) -> Markup {
     let title = html! { h2 { (say!("Forecasts for other settings")) } };
     if let Some(reason) = super::outlook::reason(report) {

@@ -1,4 +1,4 @@
-//! What rules say of a recording, as a test report that CI systems read.
+//! Results of rules as a JUnit test report.
 
 use maud::{PreEscaped, html};
 

@@ -22,29 +22,29 @@ pub struct AboutLoader {
     pub was_asked_for: bool,
     /// Which rank is the straggler, a sentence; `None` if none does.
     pub straggler: Option<String>,
-    /// How the time of its program passed, if that has several loaders.
+    /// Time of its program by loader, if that has several.
     pub program: Option<Program>,
 }
 
-/// A loader, as it is named beside others.
+/// A loader with its name among several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// Its number.
     pub id: RunId,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The host; empty if that is not known.
     pub host: String,
     /// Its rank, if there are several.
     pub rank: Option<u32>,
-    /// How long its trainer waited.
+    /// Length of its waits.
     pub waited: Nanos,
-    /// How long it took.
+    /// Length of its loop.
     pub total: Nanos,
 }
 
 impl AboutLoader {
-    /// Looks at `id` of `all`; nothing if it is alone.
+    /// Describes `id` of `all`; `None` if it is alone.
     pub fn of(all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Option<Self> {
         let mut loaders = named(all);
         let at = loaders.iter().position(|one| one.id == id)?;
@@ -129,7 +129,7 @@ impl Named {
     }
 }
 
-/// Whether a rank is a straggler, as every rank of the job is to know.
+/// The sentence about the straggler of the job of `id`; `None` without one.
 fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     let crews = crews(all);
     let crew = crews

@@ -116,7 +116,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     Ok(())
 }
 
-/// What other settings would bring.
+/// The table of forecasts.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     let rows = super::outlook::rows(report);
     if rows.is_empty() {

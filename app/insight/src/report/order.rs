@@ -1,4 +1,4 @@
-//! What is wrong with the order of the samples, as findings of the report.
+//! Problems of the sample order, as findings of the report.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::sampling::order::Gathered;
 /// Epochs that are looked into one by one; what is found again in a later one is reported once.
 const EPOCHS: usize = 4;
 
-/// What the Sampling workspace says of the first epochs of a run.
+/// Findings of the Sampling workspace about the first epochs of a run.
 pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
     let mut said = HashSet::new();
     let mut out = Vec::new();
@@ -45,7 +45,7 @@ pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
 
 fn of_epoch(asked: &Question) -> Vec<crate::sampling::findings::Finding> {
     let answers = answer(asked, &Progress::default());
-    // What the engine cannot predict, the recording cannot be held against.
+    // A recording cannot be compared with an order that the engine cannot predict.
     answers
         .ok()
         .and_then(Result::ok)

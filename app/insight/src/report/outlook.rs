@@ -1,4 +1,4 @@
-//! What other settings would bring, as the rows of a table.
+//! Forecasts for other settings, as the rows of a table.
 
 use loadscope_trace::{Change, Forecast, Nanos, Prospects};
 use loadscope_words::say;
@@ -13,9 +13,9 @@ const OFF: f64 = 0.005;
 pub struct Row {
     /// `in_order=False`
     pub name: String,
-    /// How long it takes, or would take.
+    /// Measured or forecast time.
     pub took: Nanos,
-    /// How long the trainer waits in it.
+    /// Length of the waits in it.
     pub waited: Nanos,
     /// How much longer than [`Prospects::now`], as a share; negative is better. Of the forecast of the same setting: than what was
     /// recorded. `None` for what was recorded.
@@ -24,7 +24,7 @@ pub struct Row {
     pub between: Option<(Nanos, Nanos)>,
 }
 
-/// What was recorded, the nearest other settings, the best and the cheapest, and a loader that never lets the trainer wait.
+/// Rows for the recorded setting, the nearest other ones, the best and the cheapest, and an ideal loader.
 /// Nothing, if there are no forecasts that can be believed.
 pub fn rows(report: &Report) -> Vec<Row> {
     let Some(Ok(prospects)) = &report.prospects else {
@@ -106,7 +106,7 @@ fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
     }
 }
 
-/// What the table leaves out, a sentence, unless the verdict says so already.
+/// A sentence about settings that the table omits, unless the verdict contains it.
 pub fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;

@@ -1,4 +1,4 @@
-//! What there is to say of a run of which not everything is kept.
+//! Sentences about a recording with a limit.
 
 use loadscope_trace::{Awaited, Kept, Nanos, Past, Run, percent, plural};
 use loadscope_words::say;
@@ -9,7 +9,7 @@ use crate::format::length;
 /// Kept waits that are named.
 const NAMED: usize = 5;
 
-/// What is kept of the beginning, and what everything else is about; nothing if everything is there.
+/// Sentences about older data; empty if everything is kept in full.
 pub fn sentences(run: &Run) -> Vec<String> {
     let Some(past) = run.past() else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn sentences(run: &Run) -> Vec<String> {
     out
 }
 
-/// What the trainer waited for mostly in the time of which there are sums.
+/// Main cause of the waits in the time with sums only.
 fn main_cause(past: &Past) -> Option<String> {
     let waited = past.total().waited();
     let (what, time) = past.total().waited.iter().max_by_key(|(_, time)| **time)?;
@@ -47,7 +47,7 @@ fn main_cause(past: &Past) -> Option<String> {
     })
 }
 
-/// What is kept in full of the time of which there are sums.
+/// Events kept in full from the time with sums only.
 fn kept(past: &Past) -> Vec<String> {
     let Some(retention) = past.retention() else {
         return Vec::new();

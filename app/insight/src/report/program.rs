@@ -1,4 +1,4 @@
-//! How the time of a program with several loaders passed: all of them in one sentence and one bar.
+//! Time of a program with several loaders, in one sentence and one bar.
 
 use loadscope_trace::{Cause, Nanos, Run, RunId};
 use loadscope_words::say;
@@ -12,7 +12,7 @@ const NAMED: usize = 6;
 /// A smaller share is not worth a word.
 const LEAST: f64 = 0.005;
 
-/// How the time of a program passed.
+/// Time of a program by loader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// From the first epoch of its loaders to the end of the last.
@@ -26,15 +26,15 @@ pub struct Program {
 /// A part of its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What the main thread did.
+    /// Activity of the main process.
     pub what: What,
     /// With which loader; `None` outside of all loops.
     pub loader: Option<(RunId, String)>,
-    /// How long.
+    /// Its length.
     pub time: Nanos,
 }
 
-/// What the main thread of a program does.
+/// Activity of the main process of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// It trains, or validates.
@@ -60,7 +60,7 @@ impl What {
 }
 
 impl Program {
-    /// Of the process that has the loader `id` of `all`; `None` if it has no other one.
+    /// Measures the process that has the loader `id` of `all`; `None` if it has no other loader.
     pub fn of(all: &[(RunId, &Run)], id: RunId) -> Option<Self> {
         let this = all.iter().find(|(other, _)| *other == id)?.1;
         let is_of_process = |run: &Run| {
@@ -111,7 +111,7 @@ impl Program {
         part.time.0 as f64 / self.total.0.max(1) as f64
     }
 
-    /// In one sentence.
+    /// In a sentence or two.
     pub fn sentence(&self) -> String {
         let weighty = self.parts.iter().filter(|part| self.share(part) >= LEAST);
         let parts = weighty.take(NAMED);

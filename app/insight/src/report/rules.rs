@@ -25,11 +25,11 @@ pub struct Rule {
 enum What {
     /// The trainer's waiting.
     Wait,
-    /// What one cause is to blame for.
+    /// Waits due to one cause.
     Blame(Cause),
     /// The run.
     Run,
-    /// How long finished batches lay behind missing ones.
+    /// Time for which finished batches were held.
     Ready,
     /// Samples a second.
     Throughput,
@@ -47,10 +47,10 @@ enum What {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Unit {
-    /// Of the run's time.
+    /// A share of the run's time.
     Percent,
     Seconds,
-    /// Of memory.
+    /// Bytes of memory.
     Bytes,
     Plain,
 }
@@ -60,7 +60,7 @@ enum Unit {
 #[error("{}", say!("invalid rule '{0}': {1}. Examples: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0, memory>8GB.", .0, .1))]
 pub struct NoRule(String, String);
 
-/// What rules can be about.
+/// Quantities that rules limit.
 fn names() -> Language {
     let causes = Cause::ALL.into_iter().map(Cause::id);
     let names = NAMES.into_iter().map(|(name, _)| name).chain(causes);
@@ -189,7 +189,7 @@ impl Rule {
             What::Run => Some(survey.total()),
             What::Ready => survey.blame.ready_batches,
             What::Blame(cause) => survey.blame.of(cause),
-            // Batches without samples: the source does not tell how many there were.
+            // Batches without samples: the source has no number of samples.
             What::Throughput
                 if report.summary.samples == 0 && survey.run.info.python_line().is_none() =>
             {

@@ -9,7 +9,7 @@ use super::Report;
 use super::facts::{causes, facts, ready};
 use crate::format::{percent, plural, signed};
 
-/// A bar of the share 1 is so many characters long.
+/// Length of a bar for the share 1, characters.
 const BAR: f64 = 24.0;
 
 /// The verdict, why, what next, and the numbers.
@@ -49,7 +49,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
                 writeln!(out, "{}", message.text)?;
             }
         }
-        // The source does not tell.
+        // The source has no number of samples.
         0 if run.info.python_line().is_none() => {
             writeln!(
                 out,
@@ -144,7 +144,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out)
 }
 
-/// What other settings would bring.
+/// The table of forecasts.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     // The verdict may have said so already.
     let is_reported = report.diagnosis.verdict.outlook.is_some();

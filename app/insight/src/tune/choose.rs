@@ -9,7 +9,7 @@ const MOST_WORKERS: usize = 16;
 /// A change that is expected to bring less than this is not tried for its own sake.
 const WORTH_TRYING: f64 = 0.02;
 
-/// What is expected of a setting, per batch and without the first one, s, with its 90 % interval from `low` to `high`.
+/// Forecast for a setting, per batch and without the first one, s, with its 90 % interval from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// The forecast.
@@ -23,20 +23,20 @@ pub struct Expected {
 /// A setting to be tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Try {
-    /// What is set.
+    /// The settings.
     pub overrides: Overrides,
-    /// What is expected of it; `None`: the recording does not tell.
+    /// Its forecast; `None` without one.
     pub expected: Option<Expected>,
 }
 
-/// What to try.
+/// Settings to try.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
     /// In this order.
     pub tries: Vec<Try>,
-    /// What is expected of the setting of the program itself, from which one sees how far the others can be trusted.
+    /// Forecast for the unchanged program, a check of the other forecasts.
     pub own: Option<Expected>,
-    /// What there is to say about the forecasts, in whole sentences.
+    /// Notes about the forecasts, in whole sentences.
     pub notes: Vec<String>,
 }
 
@@ -190,7 +190,7 @@ fn is_stream(run: &Run) -> bool {
     run.info.options.is_stream()
 }
 
-/// What to try where nothing can be forecast.
+/// Settings to try without forecasts.
 fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
     let is_stream = is_stream(run);
     let cores = (run.info.cores as usize).clamp(1, MOST_WORKERS);
@@ -240,7 +240,7 @@ fn setting_of(run: &Run) -> Setting {
     }
 }
 
-/// What has to be set to come from `base` to `setting`.
+/// The overrides that turn `base` into `setting`.
 fn difference(base: &Setting, setting: &Setting) -> Overrides {
     let works = setting.num_workers > 0;
     // A program without workers has PyTorch's own prefetch factor once it has some.

@@ -1,4 +1,4 @@
-//! What a loader took for its first batches.
+//! Times of the first batches of a loader.
 
 use loadscope_trace::{Activity, Epoch, Lane, Nanos, Run, Stage};
 
@@ -21,7 +21,7 @@ pub struct Measured {
     pub batches: usize,
     /// Time per batch, s.
     pub per_batch: f64,
-    /// How long the trainer waited of that, s.
+    /// Part of that time that the trainer waited, s.
     pub waited: f64,
     /// From the beginning of the first epoch to its first batch, s.
     pub first_batch: f64,

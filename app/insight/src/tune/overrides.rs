@@ -5,7 +5,7 @@ use loadscope_plan::limits;
 use loadscope_trace::{Overrides, StartMethod};
 use loadscope_words::{Text, text};
 
-/// What can be set in a program.
+/// Arguments that can be overridden.
 const KEYS: [Key; 6] = [
     Key::once("num_workers", Text::same("num_workers=4")),
     Key::once("prefetch_factor", Text::same("prefetch_factor=2")),

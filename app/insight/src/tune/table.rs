@@ -1,4 +1,4 @@
-//! All tries held against each other.
+//! Comparison of all runs.
 
 use loadscope_trace::{MadeAt, Overrides, RunOptions};
 
@@ -11,7 +11,7 @@ const TIMES_NOISE: f64 = 2.0;
 /// Settings that differ by less than this are as fast, and the one with fewer workers is the better one.
 const AS_GOOD: f64 = 0.02;
 
-/// What a run of the program was for.
+/// Purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The program as it is, to forecast from.
@@ -25,26 +25,26 @@ pub enum Kind {
 /// One run of the program.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// What it was for.
+    /// Its purpose.
     pub kind: Kind,
-    /// What was set.
+    /// Its settings.
     pub overrides: Overrides,
-    /// What was expected.
+    /// Its forecast.
     pub expected: Option<Expected>,
     /// The options that the loader had; `None` if it was not seen.
     pub options: Option<RunOptions>,
-    /// What it took; or why it cannot be compared, the beginning of a sentence.
+    /// Its times, or why it cannot be compared, the beginning of a sentence.
     pub measured: Result<Measured, String>,
     /// The recording, a name within the folder.
     pub recording: String,
 }
 
-/// What to think of a try, beside the program as it is.
+/// Result of a try compared with the unchanged program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Faster, beyond noise.
+    /// Significantly faster.
     Faster,
-    /// Slower, beyond noise.
+    /// Significantly slower.
     Slower,
     /// The difference may be noise.
     WithinNoise,
@@ -68,16 +68,16 @@ pub struct Row {
     pub tried: Tried,
     /// By how much a batch takes longer than in the program as it is, as a share; `None` for that itself.
     pub change: Option<f64>,
-    /// Where that lies with 95 % confidence.
+    /// The 95 % confidence interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// What to think of it.
+    /// Its result.
     pub outcome: Option<Outcome>,
 }
 
 /// All runs of a program, in the order in which they were made.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What the loader is called.
+    /// Name of the loader.
     pub loader: String,
     /// The line that makes it.
     pub made_at: Option<MadeAt>,
@@ -85,14 +85,14 @@ pub struct Table {
     pub batches: usize,
     /// The runs.
     pub rows: Vec<Row>,
-    /// What runs of the program as it is differ at most, as a share; `None` if there is only one.
+    /// Largest difference between runs of the unchanged program, as a share; `None` if there is only one.
     pub noise: Option<f64>,
-    /// What there is to say beyond that, in whole sentences.
+    /// Notes, in whole sentences.
     pub notes: Vec<String>,
 }
 
 impl Table {
-    /// Holds the runs against each other.
+    /// Compares the runs.
     pub fn of(
         loader: String,
         made_at: Option<MadeAt>,
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// What a batch takes in the program as it is, s: the mean over its runs.
+    /// Time per batch of the unchanged program, s: the mean over its runs.
     pub fn own(&self) -> Option<f64> {
         let own = self.rows.iter().filter(|row| row.tried.kind != Kind::Try);
         let times = own.filter_map(|row| Some(row.tried.measured.as_ref().ok()?.per_batch));
@@ -176,7 +176,7 @@ fn outcome(change: f64, interval: Option<(f64, f64)>, noise: Option<f64>) -> Out
     }
 }
 
-/// What runs differ at most, as a share of what they take on average.
+/// Largest difference between runs, as a share of their mean.
 fn spread(own: &[Measured]) -> Option<f64> {
     let times = || own.iter().map(|m| m.per_batch);
     let least = times().min_by(f64::total_cmp)?;

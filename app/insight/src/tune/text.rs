@@ -62,7 +62,7 @@ impl Table {
         Ok(())
     }
 
-    /// By how much the forecast of the program as it is misses what was measured, if that is much.
+    /// Error of the forecast for the unchanged program, if it is large.
     fn misses(&self) -> Option<f64> {
         /// As in the verdict on a recording.
         const FITS: f64 = 0.1;
@@ -127,7 +127,7 @@ impl Table {
         Ok(())
     }
 
-    /// What to do, in a sentence or two.
+    /// The recommendation, in a sentence or two.
     pub fn verdict(&self) -> String {
         let place = match &self.made_at {
             Some(made_at) => say!("{} ({}, line {})", made_at.name, made_at.file, made_at.line),
@@ -177,7 +177,7 @@ impl Table {
         }
     }
 
-    /// What else changes with the setting that is recommended.
+    /// Other effects of the recommended setting.
     fn consequences(&self) -> Vec<&'static str> {
         let Some(row) = self.recommended() else {
             return Vec::new();
@@ -265,12 +265,12 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 impl Row {
-    /// What was set, in words.
+    /// The setting, in words.
     pub fn name(&self) -> String {
         name(self)
     }
 
-    /// By how much it differs from the program as it is, and whether that is more than noise.
+    /// Difference from the unchanged program, and its significance.
     pub fn difference(&self) -> String {
         change(self)
     }

@@ -1,4 +1,4 @@
-//! Whether a difference may be chance.
+//! Significance of a difference.
 
 use oorandom::Rand64;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(super) fn any_of<'a, T>(all: &'a [T], random: &mut Rand64) -> &'a T {
     &all[random.rand_range(0..all.len() as u64) as usize]
 }
 
-/// What to think of a difference.
+/// Significance of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

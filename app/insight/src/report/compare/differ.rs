@@ -51,7 +51,7 @@ fn seed(seed: Option<u64>) -> String {
     seed.map_or("None".to_owned(), |seed| seed.to_string())
 }
 
-/// What differs, in one line: `Options that differ: num_workers 4 → 7`, or that none does.
+/// The options that differ, in one line: `Options that differ: num_workers 4 → 7`.
 pub fn line(a: &RunOptions, b: &RunOptions) -> String {
     let all = differences(a, b);
     if all.is_empty() {
@@ -96,7 +96,7 @@ fn batch_size(info: &RunInfo) -> Option<String> {
     is_known.then(|| size.map_or("None".to_owned(), |size| size.to_string()))
 }
 
-/// A field of `options`, all of which stand in `all`.
+/// A field of `options` as text. `all` contains all of them as JSON.
 fn shown(options: &RunOptions, all: &Value, field: Field) -> String {
     match (field, all.get(field.option())) {
         // With a seed of its own a loader draws nothing from the default generator.

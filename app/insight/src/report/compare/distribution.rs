@@ -1,4 +1,4 @@
-//! How the times of single batches are spread in both runs: what half of them, nine in ten and 99 in 100 keep below.
+//! Distribution of batch times in both runs: median, 90th and 99th percentile.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -7,17 +7,17 @@ use serde::Serialize;
 
 use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 
-/// So often the batches are drawn anew.
+/// Number of bootstrap draws.
 const DRAWS: usize = 300;
 /// Batches that are drawn from at most, in pieces all over the run.
 const MOST: usize = 2_000;
-/// What is reported of a distribution.
+/// A reported quantile of a distribution.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
 /// A quantile of both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quantile {
-    /// What is spread: `wait_seconds` or `work_seconds` of a batch.
+    /// The quantity: `wait_seconds` or `work_seconds` of a batch.
     pub id: &'static str,
     /// This share of the batches takes no longer.
     pub quantile: f64,
@@ -31,12 +31,12 @@ pub struct Quantile {
     pub low: Option<f64>,
     /// The upper end, s.
     pub high: Option<f64>,
-    /// What to think of it: less is better.
+    /// Its significance. Less is better.
     pub outcome: Outcome,
 }
 
 impl Quantile {
-    /// What is spread, in words.
+    /// The quantity, in words.
     pub fn name(&self) -> &'static str {
         match self.id {
             "wait_seconds" => say!("wait for a batch"),

@@ -1,4 +1,4 @@
-//! What is measured in both runs, and whether its change may be chance.
+//! Measures of both runs, and the significance of their changes.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -12,7 +12,7 @@ use crate::format::percent;
 use crate::format::signed;
 use crate::report::facts::rate;
 
-/// So often both runs are drawn anew.
+/// Number of bootstrap draws.
 const DRAWS: usize = 1_000;
 
 /// A number of both runs.
@@ -30,7 +30,7 @@ pub struct Measure {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// What to think of it.
+    /// Its significance.
     pub outcome: Outcome,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>)
     MEASURES.into_iter().map(measure).collect()
 }
 
-/// By how much a value changes from one to the other, and where that lies with this confidence; no interval where there are too
+/// Relative change of a value, with its confidence interval; no interval where there are too
 /// few pieces.
 pub(crate) fn change_of(
     a: &[Vec<Drawn>],

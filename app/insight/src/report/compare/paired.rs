@@ -8,9 +8,9 @@ use super::pieces::Drawn;
 /// Standard deviations of the sums of the second run, as far as chance goes, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Noise {
-    /// Of waits and training steps together.
+    /// Noise of waits and training steps together.
     cycle: f64,
-    /// Of fetching and collating.
+    /// Noise of fetching and collating.
     work: f64,
 }
 

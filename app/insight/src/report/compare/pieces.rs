@@ -1,18 +1,18 @@
-//! What batches brought, in pieces of neighbouring ones.
+//! Times and samples of batches, in pieces of neighbouring ones.
 
 use loadscope_trace::{Nanos, Run};
 
 /// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next: at least one of each
 /// worker. At most so many.
 const MOST_PIECES: usize = 2_000;
-/// What one batch brought.
+/// Times and samples of one batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drawn {
     /// The wait for it and its training step, ns.
     pub(crate) cycle: f64,
-    /// Of which the trainer waited, ns.
+    /// Part of the cycle that the trainer waited, ns.
     pub(crate) waited: f64,
-    /// What it took its worker, ns.
+    /// Time of its worker, ns.
     pub(crate) work: f64,
     pub(crate) samples: f64,
     pub(crate) batches: f64,
@@ -70,7 +70,7 @@ pub(super) fn epochs_of(run: &Run, epochs: usize, piece: usize) -> Vec<Vec<Vec<D
     epochs.map(|epoch| pieces(run, epoch, piece)).collect()
 }
 
-/// What each piece brought.
+/// Sums the batches of each piece.
 pub(super) fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
     let sum = |piece: &Vec<Drawn>| {
         let mut sum = Drawn::default();

@@ -1,4 +1,4 @@
-//! Rules that a second recording can break beside a first one: `wait>+5%`, for scripts and CI.
+//! Rules about the change from one recording to another: `wait>+5%`, for scripts and CI.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub struct ChangeRule {
     text: String,
 }
 
-/// What rules can be about.
+/// A quantity that a rule limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
     /// The share of the time that was waited, by points.
@@ -115,7 +115,7 @@ impl ChangeRule {
     }
 }
 
-/// Where there are too few batches for an interval, the change itself is all there is.
+/// False without an interval: with too few batches, the change itself counts.
 fn may_be_chance(measure: &Measure) -> bool {
     measure.low.is_some() && measure.outcome == Outcome::Unclear
 }

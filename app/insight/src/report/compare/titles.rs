@@ -1,9 +1,9 @@
-//! What findings are called where there is no room for their sentence.
+//! Titles of findings, for places without room for their sentence.
 
 use loadscope_trace::FindingId;
 use loadscope_words::say;
 
-/// The title of the finding called so.
+/// The title of a finding.
 pub fn title(id: FindingId) -> &'static str {
     match id {
         FindingId::ClassBalance => say!("Unbalanced classes"),

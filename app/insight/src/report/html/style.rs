@@ -1,4 +1,4 @@
-//! How the page looks, and how text is put on it.
+//! Styles of the page, and functions for its text.
 
 use loadscope_trace::{Activity, Cause, Severity};
 use maud::{Markup, html};

@@ -103,7 +103,7 @@ fn forgetting_set_epoch_is_found() {
     assert!(!says(&answers, "the same order"));
     assert!(says(
         &answers,
-        "3 samples are left out so that 4 ranks get 250 each"
+        "3 samples are dropped so that 4 ranks get 250 each"
     ));
     assert_eq!(answers.ranks.unwrap().left_out, 3);
 }
@@ -148,7 +148,7 @@ fn a_stream_that_every_worker_yields_is_found() {
     let answers = ask(&question(o.clone(), 0));
     assert!(says(
         &answers,
-        "3 workers yield 60 samples, of which 20 are different: 20 are yielded by more than one"
+        "3 workers yield 60 samples, 20 of them distinct: 20 are yielded by several"
     ));
     o.dataset = "stream:len=20,shard=true".to_owned();
     assert_eq!(ask(&question(o, 0)).findings, []);
@@ -163,14 +163,14 @@ fn what_is_left_out_and_what_is_sorted_is_reported() {
     let mut asked = question(o, 0);
     asked.len = Some(1797);
     let answers = ask(&asked);
-    assert!(says(&answers, "drop_last=True leaves 5 of 1,797 samples"));
+    assert!(says(&answers, "drop_last=True drops 5 of 1,797 samples"));
     assert_eq!(answers.coverage.missing, [(1792, 1797)]);
     assert_eq!(answers.shuffle.as_ref().unwrap().quality(), 0.0);
 
     let mut asked = question(options("synthetic:len=400"), 0);
     asked.labels = (0..400).map(|i| (i, (i / 100) as u32)).collect();
     let answers = ask(&asked);
-    assert!(says(&answers, "A batch holds 1."), "{:?}", answers.findings);
+    assert!(says(&answers, "A batch has 1."), "{:?}", answers.findings);
     assert!(answers.findings[0].remedy.contains("shuffle=True"));
 }
 
@@ -350,7 +350,7 @@ fn a_recorded_stream_tells_only_how_much_it_yielded() {
     let answers = ask(&asked);
     assert!(says(
         &answers,
-        "4 workers yielded 96 samples of a dataset of 24: each came 4.0 times"
+        "4 workers yielded 96 samples from a dataset of 24: each came 4.0 times"
     ));
     let shared = Question {
         yielded: Some((24, 4)),
