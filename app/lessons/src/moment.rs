@@ -57,23 +57,23 @@ fn stage(name: Option<&str>) -> Option<Stage> {
 forms! {
     /// All moments, as files name them.
     MOMENTS: Moment;
-    "start", "before anything happened" => |_| Some(Moment::Start);
-    "end", "after everything" => |_| Some(Moment::End);
+    "start", "before the first event" => |_| Some(Moment::Start);
+    "end", "after the last event" => |_| Some(Moment::End);
     "middle", "half of the time has passed" => |_| Some(Moment::Middle);
-    "primed", "the prefetch window has just been filled" => |_| Some(Moment::Primed);
+    "primed", "the prefetch window is full for the first time" => |_| Some(Moment::Primed);
     "epoch N begins", "epochs count from 0" => |h| h.read(0).map(Moment::EpochBegins);
     "epoch N ends", "the instant before it ends" => |h| h.read(0).map(Moment::EpochEnds);
     "first arrival out of order", "a batch arrives before an earlier one" => |_| Some(Moment::FirstOutOfOrder);
     "longest wait begins", "the trainer begins its longest wait" => |_| Some(Moment::LongestWaitBegins);
-    "longest wait", "the middle of it" => |_| Some(Moment::LongestWait);
+    "longest wait", "the middle of the longest wait" => |_| Some(Moment::LongestWait);
     "longest wait ends", "the instant before it ends" => |_| Some(Moment::LongestWaitEnds);
     "batch N enters STAGE", "queued, fetching, collating, returning, pinning, held, ready, training, done, failed or discarded" => |h| Some(Moment::Enters(batch(h.read(0), 0)?, stage(h.text(1))?));
-    "batch N of epoch N enters STAGE", "the same in a later epoch" => |h| Some(Moment::Enters(batch(h.read(0), h.read(1)?)?, stage(h.text(2))?));
+    "batch N of epoch N enters STAGE", "the same in epoch N" => |h| Some(Moment::Enters(batch(h.read(0), h.read(1)?)?, stage(h.text(2))?));
     "during STAGE of batch N", "the middle of that stage" => |h| Some(Moment::During(batch(h.read(1), 0)?, stage(h.text(0))?));
-    "yield N", "the trainer has just got its N-th batch" => |h| h.read(0).filter(|n| *n > 0).map(Moment::Yields);
+    "yield N", "the trainer received its N-th batch" => |h| h.read(0).filter(|n| *n > 0).map(Moment::Yields);
     "first error", "the first error message" => |_| Some(Moment::FirstError);
     "most batches held", "the reorder buffer is fullest" => |_| Some(Moment::MostHeld);
-    "first stream ends", "a worker answers that its stream has ended" => |_| Some(Moment::StreamEnds);
+    "first stream ends", "a worker answers that its stream ended" => |_| Some(Moment::StreamEnds);
 }
 
 impl Moment {

@@ -130,13 +130,13 @@ forms! {
     "option NAME", "one option: `option num_workers`" => |h| Field::of_option(h.text(0)?).map(Part::Option);
     "sampler", "the sampler" => |_| Some(Part::Sampler);
     "index queues", "all index queues" => |_| Some(Part::IndexQueues);
-    "index queue N", "that of worker N" => |h| Some(Part::IndexQueue(h.read(0)?));
+    "index queue N", "index queue of worker N" => |h| Some(Part::IndexQueue(h.read(0)?));
     "workers", "all workers" => |_| Some(Part::Workers);
     "worker N", "worker N" => |h| Some(Part::Worker(h.read(0)?));
-    "main process", "the main process that fetches by itself" => |_| Some(Part::Main);
+    "main process", "the main process, when it fetches" => |_| Some(Part::Main);
     "result queue", "the result queue" => |_| Some(Part::ResultQueue);
     "pin thread", "the pin thread" => |_| Some(Part::PinThread);
-    "data queue", "the queue behind the pin thread" => |_| Some(Part::DataQueue);
+    "data queue", "the data queue (pinned)" => |_| Some(Part::DataQueue);
     "reorder buffer", "the reorder buffer" => |_| Some(Part::ReorderBuffer);
     "trainer", "the trainer" => |_| Some(Part::Trainer);
     "variables", "the table of PyTorch's variables" => |_| Some(Part::Variables);
@@ -146,11 +146,11 @@ forms! {
     "inspector", "the inspector" => |_| Some(Part::Inspector);
     "verdict", "the sentence at the top" => |_| Some(Part::Verdict);
     "messages", "the list of errors and warnings" => |_| Some(Part::Messages);
-    "python", "the equivalent line of Python" => |_| Some(Part::Python);
+    "python", "the equivalent Python code" => |_| Some(Part::Python);
     "order chart", "Sampling: position against index" => |_| Some(Part::Order);
-    "coverage", "Sampling: how often each index comes" => |_| Some(Part::Coverage);
-    "ranks", "Sampling: how ranks share the samples" => |_| Some(Part::Ranks);
-    "blame", "Diagnose: what the trainer waited for" => |_| Some(Part::Blame);
+    "coverage", "Sampling: count of each index" => |_| Some(Part::Coverage);
+    "ranks", "Sampling: samples per rank" => |_| Some(Part::Ranks);
+    "blame", "Diagnose: causes of waits" => |_| Some(Part::Blame);
     "forecasts", "Diagnose: the table of forecasts" => |_| Some(Part::Forecasts);
 }
 

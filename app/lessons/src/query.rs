@@ -70,7 +70,7 @@ forms! {
     "times less TEXT", "`times less seconds with num_workers=4`: the factor between now and then" => |h| changed(h, Query::TimesLess);
     "option NAME", "the value of an option: `option num_workers`" => |h| Some(Query::Option(h.text(0)?.to_owned()));
     "line N of NAME", "what assets/lessons/code/NAME.py printed" => |h| Some(Query::Line(h.read(0)?, h.text(1)?.to_owned()));
-    "number in line N of NAME", "its last number" => |h| Some(Query::NumberOfLine(h.read(0)?, h.text(1)?.to_owned()));
+    "number in line N of NAME", "last number of that line" => |h| Some(Query::NumberOfLine(h.read(0)?, h.text(1)?.to_owned()));
     "TEXT", "QUERY @ MOMENT: the same at another moment" => |h| then(h);
     "TEXT", "QUERY with NAME=VALUE …: the same for other options" => |h| changed(h, Query::With);
 }

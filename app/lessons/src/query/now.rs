@@ -38,18 +38,18 @@ pub enum Now {
 forms! {
     /// Questions about the instant that a step shows.
     NOW: Now;
-    "send_idx", "tasks that were sent in this epoch" => |_| Some(Now::SendIdx);
-    "rcvd_idx", "the number of the batch whose turn it is" => |_| Some(Now::RcvdIdx);
+    "send_idx", "tasks sent in this epoch" => |_| Some(Now::SendIdx);
+    "rcvd_idx", "number of the next batch in order" => |_| Some(Now::RcvdIdx);
     "tasks_outstanding", "tasks sent whose batches have not arrived" => |_| Some(Now::Outstanding);
     "batches in flight", "entries of task_info" => |_| Some(Now::InFlight);
-    "batches held", "entries of task_info that hold data" => |_| Some(Now::HeldCount);
-    "held batches", "which these are" => |_| Some(Now::Held);
-    "tasks in index queues", "tasks that no worker has begun" => |_| Some(Now::Queued);
-    "busy workers", "workers that fetch or collate" => |_| Some(Now::Busy);
+    "batches held", "entries of task_info with data" => |_| Some(Now::HeldCount);
+    "held batches", "numbers of the held batches" => |_| Some(Now::Held);
+    "tasks in index queues", "tasks that no worker has started" => |_| Some(Now::Queued);
+    "busy workers", "number of workers that fetch or collate" => |_| Some(Now::Busy);
     "next batch", "the batch that the trainer gets next" => |_| Some(Now::Next);
-    "worker of the next batch", "the worker that has it" => |_| Some(Now::WorkerOfNext);
+    "worker of the next batch", "its worker" => |_| Some(Now::WorkerOfNext);
     "stage of batch N", "queued, fetching, …" => |h| h.read(0).map(Now::StageOf);
-    "place of batch N", "the part of the pipeline that it is in" => |h| h.read(0).map(Now::PlaceOf);
+    "place of batch N", "its part of the pipeline" => |h| h.read(0).map(Now::PlaceOf);
 }
 
 impl Now {

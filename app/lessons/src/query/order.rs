@@ -56,11 +56,11 @@ forms! {
     /// Questions to the samplers.
     ORDERS: OrderQuery;
     "len of the loader", "len(loader)" => |_| Some(OrderQuery::Len);
-    "batches of epoch N", "how many come" => |h| h.read(0).map(OrderQuery::Batches);
+    "batches of epoch N", "number of batches" => |h| h.read(0).map(OrderQuery::Batches);
     "first N indices of epoch N", "a list" => |h| Some(OrderQuery::First(h.read(0)?, h.read(1)?));
     "same order in epochs N and N", "yes or no" => |h| Some(OrderQuery::SameOrder(h.read(0)?, h.read(1)?));
-    "times a sample comes", "of the one that comes most often, in one epoch" => |_| Some(OrderQuery::MostOften);
-    "different samples", "how many different ones come in an epoch" => |_| Some(OrderQuery::Distinct);
+    "times a sample comes", "largest count of one sample in an epoch" => |_| Some(OrderQuery::MostOften);
+    "different samples", "number of different samples in an epoch" => |_| Some(OrderQuery::Distinct);
     "samples that never come", "in one epoch" => |_| Some(OrderQuery::Never);
     "samples that come", "in one epoch, repetitions included" => |_| Some(OrderQuery::All);
     "samples of a rank", "in one epoch" => |_| Some(OrderQuery::OfRank);

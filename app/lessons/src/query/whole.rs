@@ -79,36 +79,36 @@ pub enum Whole {
 forms! {
     /// Questions about a run.
     WHOLE: Whole;
-    "seconds", "how long the loop took" => |_| Some(Whole::Seconds);
-    "waited percent", "how much of that the trainer waited" => |_| Some(Whole::WaitedPercent);
-    "waited seconds", "the same in seconds" => |_| Some(Whole::WaitedSeconds);
+    "seconds", "duration of the loop" => |_| Some(Whole::Seconds);
+    "waited percent", "share of the loop in which the trainer waited" => |_| Some(Whole::WaitedPercent);
+    "waited seconds", "time in which the trainer waited" => |_| Some(Whole::WaitedSeconds);
     "longest wait ms", "the longest wait of the trainer" => |_| Some(Whole::LongestWait);
     "first wait ms of epoch N", "the wait for the first batch of an epoch" => |h| h.read(0).map(Whole::FirstWait);
-    "batches", "batches that the trainer got" => |_| Some(Whole::Batches);
-    "samples", "samples that the trainer got" => |_| Some(Whole::Samples);
+    "batches", "batches that the trainer received" => |_| Some(Whole::Batches);
+    "samples", "samples that the trainer received" => |_| Some(Whole::Samples);
     "batches out of order", "batches that were held in the reorder buffer" => |_| Some(Whole::OutOfOrder);
-    "batches failed", "batches whose error the trainer got" => |_| Some(Whole::Failed);
-    "tasks without answer", "tasks that gave no batch" => |_| Some(Whole::Discarded);
+    "batches failed", "batches whose error reached the trainer" => |_| Some(Whole::Failed);
+    "tasks without answer", "tasks without a batch" => |_| Some(Whole::Discarded);
     "batches pinned", "batches that went through the pin thread" => |_| Some(Whole::Pinned);
-    "workers started", "over all epochs" => |_| Some(Whole::WorkersStarted);
+    "workers started", "in all epochs" => |_| Some(Whole::WorkersStarted);
     "window", "prefetch_factor times num_workers" => |_| Some(Whole::Window);
-    "worker of batch N", "who makes it" => |h| h.read(0).map(Whole::WorkerOf);
-    "batch of sample N", "the batch that holds it" => |h| h.read(0).map(Whole::BatchOfSample);
-    "worker of sample N", "who reads it" => |h| h.read(0).map(Whole::WorkerOfSample);
+    "worker of batch N", "worker that makes it" => |h| h.read(0).map(Whole::WorkerOf);
+    "batch of sample N", "batch that contains it" => |h| h.read(0).map(Whole::BatchOfSample);
+    "worker of sample N", "worker that reads it" => |h| h.read(0).map(Whole::WorkerOfSample);
     "samples in batch N", "its size" => |h| h.read(0).map(Whole::SizeOf);
     "samples in the last batch", "its size" => |_| Some(Whole::SizeOfLast);
-    "batches of worker N", "how many it makes" => |h| h.read(0).map(Whole::BatchesOfWorker);
+    "batches of worker N", "number of its batches" => |h| h.read(0).map(Whole::BatchesOfWorker);
     "indices of batch N", "a list" => |h| h.read(0).map(Whole::IndicesOf);
-    "first N arrivals", "batches in the order in which they arrive" => |h| h.read(0).map(Whole::Arrivals);
-    "first N yields", "batches in the order in which the trainer gets them" => |h| h.read(0).map(Whole::Yields);
+    "first N arrivals", "batches in order of arrival" => |h| h.read(0).map(Whole::Arrivals);
+    "first N yields", "batches in order of delivery" => |h| h.read(0).map(Whole::Yields);
     "path of batch N", "its stages" => |h| h.read(0).map(Whole::PathOf);
-    "batch of the longest wait", "which batch the trainer waited for" => |_| Some(Whole::BatchOfLongestWait);
+    "batch of the longest wait", "the awaited batch" => |_| Some(Whole::BatchOfLongestWait);
     "cause of the longest wait", "not_dispatched, starting, queued, index_queue, fetching, …" => |_| Some(Whole::CauseOfLongestWait);
-    "slowest sample", "the sample that took longest" => |_| Some(Whole::SlowestSample);
+    "slowest sample", "sample with the longest time" => |_| Some(Whole::SlowestSample);
     "seed step", "the seed of worker 1 minus that of worker 0" => |_| Some(Whole::SeedStep);
     "same seeds in epochs N and N", "yes or no" => |h| Some(Whole::SameSeeds(h.read(0)?, h.read(1)?));
-    "verdict", "its name for scripts: starved_workers, heavy_tail, fine, …" => |_| Some(Whole::Verdict);
-    "finds NAME", "yes or no: whether this finding applies" => |h| h.read(0).map(Whole::Finds);
+    "verdict", "name of the verdict: starved_workers, heavy_tail, fine, …" => |_| Some(Whole::Verdict);
+    "finds NAME", "yes or no: this finding applies" => |h| h.read(0).map(Whole::Finds);
     "error", "the first error message" => |_| Some(Whole::Error);
 }
 
