@@ -25,18 +25,17 @@ use works::{FORMATS, WORKS};
 /// What to compare, and how thoroughly.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Beside PyTorch, dataloader-rs and what reads formats of data in Python, which are installed first; writes
-    /// tests/peers/RESULTS.md and FORMATS.md
+    /// Compare with PyTorch, dataloader-rs and Python readers (installs them), write tests/peers/RESULTS.md and FORMATS.md
     #[arg(long)]
     pub peers: bool,
-    /// Only these pieces of work, as in `--only w1,w4`; `--only formats` measures all formats of data and writes their table
+    /// Only these workloads, as in `--only w1,w4`. `--only formats` measures the data formats and writes their table
     #[arg(long, requires = "peers", value_delimiter = ',', value_name = "WORK")]
     only: Vec<String>,
-    /// How often every program has its turn
+    /// Repetitions of each program
     #[arg(long, requires = "peers", default_value_t = 5, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// A sixteenth of the work, once: only to see that all is well; writes nothing
+    /// Run a sixteenth of the work, once, and write nothing
     #[arg(long, requires = "peers")]
     quick: bool,
 }

@@ -14,10 +14,10 @@ use crate::{pytorch, steps};
 /// What is done with it.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Install it, start it, open a recording from its desktop entry under Xvfb, and remove it again (as root)
+    /// Install and start it, open a recording from the desktop entry under Xvfb, remove it again (as root)
     #[arg(long = "try")]
     tries: bool,
-    /// A program that is there already, built with `--no-default-features`, instead of building one
+    /// Use this executable, built with `--no-default-features`, instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 }

@@ -12,7 +12,7 @@ use crate::{pytorch, steps};
 /// How many.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Programs that are drawn; fifty a second or so
+    /// Number of random programs, about fifty per second
     #[arg(long, default_value_t = 1000)]
     cases: u32,
     /// The first seed

@@ -38,25 +38,25 @@ const MAY_SKIP: &str = "LOADSCOPE_FAULTS_MAY_SKIP";
 /// Which faults.
 #[derive(Args, Debug, Default)]
 pub struct Options {
-    /// Those that CI runs, with a few kills; writes nothing. What cannot be tried is an error, unless LOADSCOPE_FAULTS_MAY_SKIP is set
+    /// Run the cases of CI with a few kills, write nothing. A case that cannot run is an error, unless LOADSCOPE_FAULTS_MAY_SKIP is set
     #[arg(long)]
     fast: bool,
-    /// How often a process is killed at a random moment, over all victims [default: 300; with --fast: 20]
+    /// Kills at random times over all processes [default: 300, with --fast 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     kills: Option<u32>,
-    /// Of an optimised Loadscope
+    /// Use an optimised Loadscope
     #[arg(long)]
     release: bool,
-    /// Only print their names
+    /// Only print the names of the cases
     #[arg(long)]
     list: bool,
-    /// Where random moments begin, to repeat a run [default: the time]
+    /// Seed of random times, to repeat a run [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// An executable of Loadscope that is there already, instead of building one
+    /// Use this Loadscope executable instead of building one
     #[arg(long, value_name = "EXECUTABLE", conflicts_with = "release")]
     loadscope: Option<PathBuf>,
-    /// Only cases with one of these in their names; writes nothing
+    /// Only cases with one of these in their names, write nothing
     names: Vec<String>,
 }
 

@@ -35,19 +35,18 @@ const FLAGS: [&str; 5] = [
 /// What is to be fuzzed, and for how long.
 #[derive(Args)]
 pub struct Options {
-    /// One target, as `TARGETS` of loader/fuzz names it; without, all of them
+    /// One target of `TARGETS` in loader/fuzz [default: all]
     target: Option<String>,
     /// Executions of each target
     #[arg(long, default_value_t = 100_000)]
     runs: u64,
-    /// Longest input that is made up, bytes
+    /// Longest input, bytes
     #[arg(long, default_value_t = 16 << 10)]
     longest: usize,
-    /// Afterwards take the inputs that reach something new into loader/fuzz/tests/corpus.tar.zst, and leave out those that are no
-    /// longer needed
+    /// Add inputs with new coverage to loader/fuzz/tests/corpus.tar.zst and remove redundant ones
     #[arg(long)]
     keep: bool,
-    /// Only put these files into loader/fuzz/tests/corpus.tar.zst, as inputs of the target, which may be a new one
+    /// Only add these files to loader/fuzz/tests/corpus.tar.zst as inputs of the target, which can be new
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "target", conflicts_with_all = ["keep", "runs", "longest"])]
     add: Vec<PathBuf>,
 }

@@ -13,16 +13,16 @@ use crate::steps;
 /// What is tried.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Only what has this in its name, and no table; may be given several times
+    /// Only cases with this in their name, without a table. Can be repeated
     #[arg(long, value_name = "WORD")]
     only: Vec<String>,
-    /// An executable of Loadscope that is there already, instead of building one
+    /// Use this Loadscope executable instead of building one
     #[arg(long, value_name = "EXECUTABLE")]
     loadscope: Option<PathBuf>,
     /// Keep recordings and reports in this folder
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-    /// An interpreter with PyTorch and the libraries that train with it, instead of our own
+    /// Python interpreter with PyTorch and training libraries [default: the installed environment]
     #[arg(long, value_name = "PYTHON")]
     python: Option<PathBuf>,
 }

@@ -18,41 +18,41 @@ const RELEASES: [&str; 4] = ["1.13.1", "2.0.1", "2.6.0", "2.15.0"];
 /// What is tried.
 #[derive(Args, Debug)]
 pub struct Matrix {
-    /// One release, a few ways of starting workers, a few kills; writes nothing
+    /// One release, few start methods, few kills, write nothing
     #[arg(long)]
     fast: bool,
-    /// Install the other releases, a few gigabytes each, once per user
+    /// Install the other releases (a few gigabytes each, once per user)
     #[arg(long, conflicts_with = "fast")]
     install: bool,
     /// Only checks with this in their names
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
-    /// How often a program is killed at a random moment
+    /// Kills at random times
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     kills: u32,
-    /// A checkout of github.com/pytorch/examples, whose programs are to be tried, too
+    /// Also test the programs of this checkout of github.com/pytorch/examples
     #[arg(long, value_name = "FOLDER")]
     examples: Option<PathBuf>,
-    /// An executable of Loadscope that is there already, instead of building one
+    /// Use this Loadscope executable instead of building one
     #[arg(long, value_name = "EXECUTABLE")]
     loadscope: Option<PathBuf>,
-    /// Interpreters that have a PyTorch, instead of our own
+    /// Python interpreters with PyTorch [default: the installed environments]
     pythons: Vec<PathBuf>,
 }
 
 /// How thoroughly the cost is measured.
 #[derive(Args, Debug)]
 pub struct Overhead {
-    /// How often every program has its turn
+    /// Repetitions of each program
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
-    /// Count instructions with valgrind's callgrind, instead of measuring times; takes a quarter of an hour
+    /// Count instructions with callgrind instead of measuring time (a quarter of an hour)
     #[arg(long, conflicts_with = "rounds")]
     instructions: bool,
-    /// Only works with this in their names, as in pictures-2; of the others the table keeps what it says
+    /// Only workloads with this in their names, as in pictures-2. Other rows of the table stay
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
-    /// An optimised executable of Loadscope that is there already, instead of building one
+    /// Use this optimised Loadscope executable instead of building one
     #[arg(long, value_name = "EXECUTABLE")]
     loadscope: Option<PathBuf>,
 }

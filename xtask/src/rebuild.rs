@@ -13,13 +13,13 @@ use crate::setup::workspace;
 /// What is changed, and where.
 #[derive(Args)]
 pub struct Options {
-    /// Another checkout to measure beside this one, turn by turn; it needs a build folder of its own, `target` in it
+    /// Another checkout to measure in turn. It needs a build folder of its own, `target` in it
     #[arg(long)]
     against: Option<PathBuf>,
-    /// A file of a panel in the other checkout, if it lies elsewhere
+    /// The file of a panel in the other checkout, if its path differs
     #[arg(long, default_value = PANEL)]
     panel: PathBuf,
-    /// How often each is measured
+    /// Repetitions of each measurement
     #[arg(long, default_value_t = 3)]
     rounds: usize,
 }

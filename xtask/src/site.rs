@@ -19,13 +19,13 @@ use chapters::{CHAPTERS, Chapter};
 /// Where it goes, and with what.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// The folder [default: target/site]
+    /// Output folder [default: target/site]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// A program that is there already, which has the window for browsers (`cargo xtask web`), instead of building one
+    /// Use this Loadscope executable, built after `cargo xtask web`, instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Open all of it in a headless Chromium afterwards, from disk and from a plain file server
+    /// Open every page in a headless Chromium, from disk and from a file server
     #[arg(long = "try")]
     tries: bool,
 }

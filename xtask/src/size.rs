@@ -15,13 +15,13 @@ use crate::steps;
 /// How much data.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Rows of each table
+    /// Rows per table
     #[arg(long, default_value_t = 10_000_000)]
     rows: u64,
-    /// Files of each folder, or samples of all shards
+    /// Files per folder, or samples in all shards
     #[arg(long, default_value_t = 100_000)]
     files: u64,
-    /// Only these formats, and no table
+    /// Only these formats, without a table
     #[arg(long, value_delimiter = ',', value_name = "FORMAT")]
     only: Vec<String>,
 }

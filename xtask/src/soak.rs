@@ -32,16 +32,16 @@ pub struct Options {
     /// Only these parts [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PART")]
     part: Vec<Part>,
-    /// Write tests/soak/RESULTS.md. Of parts that do not run now, what is there stays
+    /// Write tests/soak/RESULTS.md. Results of other parts stay
     #[arg(long)]
     write: bool,
-    /// Where random moments begin, to repeat a run [default: the time]
+    /// Seed of random times, to repeat a run [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// End what takes longer than this, hours
+    /// Time limit, hours
     #[arg(long, value_name = "N", default_value_t = 24)]
     hours: u64,
-    /// The benchmark `soak` that is there already, instead of building one
+    /// Use this `soak` executable instead of building one
     #[arg(long, value_name = "EXECUTABLE")]
     executable: Option<PathBuf>,
 }
@@ -49,13 +49,13 @@ pub struct Options {
 /// A part of the program that goes on for hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// A made-up training through the recorder with a limit
+    /// A synthetic training through the recorder with a limit
     Recorder,
     /// Runs and recordings through the window, one after the other
     Fold,
     /// The embedded engine, recorded with a limit, with pauses and steps
     Engine,
-    /// The same while the process is stopped and continued, and the recorder while clocks are set
+    /// The same with the process stopped and continued, and with clock changes for the recorder
     Interrupted,
 }
 

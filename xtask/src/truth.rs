@@ -28,25 +28,25 @@ use workloads::{WORKLOADS, Workload};
 /// What is measured, and how thoroughly.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Only these workloads, as in `--only jpeg,disk`; the table is written down only with all of them
+    /// Only these workloads, as in `--only jpeg,disk`. Then the table is not written
     #[arg(long, value_delimiter = ',', value_name = "WORKLOAD")]
     only: Vec<String>,
-    /// How often every setting has its turn
+    /// Repetitions of each setting
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// An optimised executable of Loadscope that is there already, instead of building one
+    /// Use this optimised Loadscope executable instead of building one
     #[arg(long, value_name = "EXECUTABLE")]
     loadscope: Option<PathBuf>,
-    /// Keep the recordings and a measurements.json in this folder; workloads that are there already and not measured now stay
+    /// Keep recordings and measurements.json in this folder. Workloads measured earlier stay
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-    /// Record anew, and keep what was measured of the settings: for recordings that are to tell more than before
+    /// Record again and keep the measurements of the settings, for recordings with new events
     #[arg(long, requires = "keep", conflicts_with = "rounds")]
     record_only: bool,
-    /// Run no program: forecast anew from what an earlier call kept in this folder
+    /// Run nothing: repeat the forecasts for the recordings in this folder
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["keep", "rounds", "record_only"])]
     from: Option<PathBuf>,
-    /// Write the page to this file instead of tests/pytorch/TRUTH.md, also if it has not all workloads
+    /// Write the page to this file instead of tests/pytorch/TRUTH.md, also with some workloads only
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
 }

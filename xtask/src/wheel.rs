@@ -32,14 +32,13 @@ const CONTENTS: [&str; 4] = [
 /// What is done with it.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Try it as well: in a new virtual environment without Rust it is installed, records a program, reports, opens the window under Xvfb
-    /// and runs in a notebook. Writes tests/wheel/RESULTS.md
+    /// Test the wheel in a new environment (recording, report, window under Xvfb, notebook), write tests/wheel/RESULTS.md
     #[arg(long = "try")]
     tries: bool,
-    /// A wheel that is there already, instead of building one
+    /// Use this wheel instead of building one
     #[arg(long, value_name = "FILE")]
     wheel: Option<PathBuf>,
-    /// An interpreter with PyTorch to try it with, instead of our own; may be given several times
+    /// Python interpreter with PyTorch for the test [default: the installed environment]. Can be repeated
     #[arg(long, value_name = "PYTHON", requires = "tries")]
     python: Vec<PathBuf>,
 }

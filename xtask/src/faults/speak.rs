@@ -16,18 +16,18 @@ use clap::Args;
 /// What the program does.
 #[derive(Args, Clone, Debug)]
 pub struct Speech {
-    /// Where it notes what it told, and when: a line a batch
+    /// File for a note per batch, with the time
     pub notes: PathBuf,
-    /// Batches that it yields; 0: without end
+    /// Number of batches. 0: endless
     #[arg(long, default_value_t = 20)]
     pub batches: u64,
     /// Microseconds between two batches
     #[arg(long, default_value_t = 2000)]
     pub every: u64,
-    /// The exit code that it ends with
+    /// Exit code
     #[arg(long, default_value_t = 0)]
     pub code: u8,
-    /// On Ctrl-C and SIGTERM it says goodbye and ends with its exit code, instead of dying
+    /// On Ctrl-C and SIGTERM, end normally with the exit code
     #[arg(long)]
     pub heeds: bool,
 }
