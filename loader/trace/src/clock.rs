@@ -36,9 +36,9 @@ impl Clock {
             (ClockBy::Steps, None) => say!("by its first training steps").to_owned(),
             (ClockBy::WallClock, Some(within)) => say!("by its wall clock, ±{within}"),
             (ClockBy::WallClock, None) => {
-                say!("by its wall clock, which may be off by an unknown time").to_owned()
+                say!("by its wall clock, with unknown accuracy").to_owned()
             }
-            (ClockBy::Beginning, _) => say!("from its own beginning").to_owned(),
+            (ClockBy::Beginning, _) => say!("from its own start").to_owned(),
         }
     }
 }

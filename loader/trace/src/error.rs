@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LogError {
     /// The file cannot be opened.
-    #[error("{}", say!("{path}: {cause}. Check the path and its permissions", path = .path.display(), cause = .cause))]
+    #[error("{}", say!("{path}: {cause}. Check the path and its permissions.", path = .path.display(), cause = .cause))]
     Open {
         /// The file.
         path: PathBuf,
@@ -28,15 +28,13 @@ pub enum LogError {
         cause: std::io::Error,
     },
     /// Something else than a recording.
-    #[error("{}", say!("this is not a Loadscope recording: {why}. Recordings are JSON Lines, plain (.jsonl) or compressed (.jsonl.zst), \
-         whose first line begins with {{\"loadscope\": …", why = .why))]
+    #[error("{}", say!("this is not a Loadscope recording: {why}. A recording is a .jsonl or .jsonl.zst file whose first line begins with {{\"loadscope\": …", why = .why))]
     NotALog {
         /// What was found instead.
         why: String,
     },
     /// Written by a newer program.
-    #[error("{}", say!("this recording has format version {found}, and this Loadscope reads versions up to {supported}. \
-         Open it with a newer Loadscope, or record again", found = .found, supported = .supported))]
+    #[error("{}", say!("this recording has format version {found}, but this Loadscope reads versions up to {supported}. Open it with a newer Loadscope, or record again.", found = .found, supported = .supported))]
     Version {
         /// The version in the header.
         found: u64,
@@ -44,8 +42,7 @@ pub enum LogError {
         supported: u64,
     },
     /// The parts of a recording are not there.
-    #[error("{}", say!("the parts of this recording cannot be read: {folder}: {cause}. They stand in a folder beside it, which has to be \
-         copied and moved along with the file", folder = .folder.display(), cause = .cause))]
+    #[error("{}", say!("cannot read the parts of this recording in {folder}: {cause}. Copy or move this folder together with the file.", folder = .folder.display(), cause = .cause))]
     Parts {
         /// The folder with its parts.
         folder: PathBuf,
@@ -53,7 +50,7 @@ pub enum LogError {
         cause: std::io::Error,
     },
     /// A line that is no event.
-    #[error("{}", say!("line {line} of the recording is damaged: {why}. `loadscope repair FILE` keeps all sound lines", line = .line, why = .why))]
+    #[error("{}", say!("line {line} of the recording is damaged: {why}. Recover the intact lines with `loadscope repair FILE`.", line = .line, why = .why))]
     Line {
         /// Line number, from 1.
         line: u64,
@@ -61,7 +58,7 @@ pub enum LogError {
         why: String,
     },
     /// Compressed data that cannot be decompressed.
-    #[error("{}", say!("the compressed recording is damaged after {lines} lines: {cause}. `loadscope repair FILE` keeps all sound lines", lines = .lines, cause = .cause))]
+    #[error("{}", say!("the compressed recording is damaged after line {lines}: {cause}. Recover the intact lines with `loadscope repair FILE`.", lines = .lines, cause = .cause))]
     Compressed {
         /// Lines that went well.
         lines: u64,

@@ -72,10 +72,10 @@ impl fmt::Display for Lane {
         match self {
             Self::Trainer => f.write_str(say!("trainer")),
             Self::Reorder => f.write_str(say!("reorder buffer")),
-            Self::DataQueue => f.write_str(say!("pinned queue")),
+            Self::DataQueue => f.write_str(say!("data queue (pinned)")),
             Self::Pin => f.write_str(say!("pin thread")),
             Self::ResultQueue => f.write_str(say!("result queue")),
-            Self::Main => f.write_str(say!("main thread")),
+            Self::Main => f.write_str(say!("main process")),
             Self::Worker(w) => write!(f, "{}", say!("worker {w}")),
             Self::IndexQueue(w) => write!(f, "{}", say!("index queue {w}")),
         }

@@ -113,17 +113,17 @@ impl Stage {
         match self {
             Self::Queued => say!("Waits in its worker's index queue"),
             Self::Fetching => say!("The worker reads its samples from the dataset"),
-            Self::Collating => say!("The worker puts the samples together"),
-            Self::Returning => say!("Waits in the result queue for the main thread"),
-            Self::Pinning => say!("Is copied to page-locked memory"),
+            Self::Collating => say!("The worker collates the samples into a batch"),
+            Self::Returning => say!("Waits in the result queue for the main process"),
+            Self::Pinning => say!("The pin thread copies it to page-locked memory"),
             Self::Held => say!("Finished, waiting in the reorder buffer for an earlier batch"),
-            Self::Ready => say!("Its turn has come; waits for the trainer to ask"),
-            Self::Training => say!("The trainer works on it"),
-            Self::Done => say!("The trainer finished it"),
-            Self::Failed => say!("Its error was raised in the trainer"),
+            Self::Ready => say!("Next in order: waits until the training loop requests it"),
+            Self::Training => say!("In the training step"),
+            Self::Done => say!("The training step is finished"),
+            Self::Failed => say!("Its error was raised in the training loop"),
             Self::Discarded => {
                 say!(
-                    "Never reached the trainer: the epoch was stopped early, or its worker had nothing more"
+                    "Never reached the training loop: the epoch stopped early, or its worker had no more data"
                 )
             }
         }

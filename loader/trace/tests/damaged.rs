@@ -19,7 +19,7 @@ fn refusal(text: impl Into<Vec<u8>>) -> String {
 fn foreign_files_are_named() {
     assert!(refusal("").contains("it is empty"));
     assert!(refusal([0xFFu8, 0xD8, 0xFF, 0xE0, 0, 16]).contains("binary"));
-    assert!(refusal("hello\n").contains("no JSON object"));
+    assert!(refusal("hello\n").contains("not a JSON object"));
     assert!(refusal("{\"traceEvents\": []}\n").contains("`loadscope`"));
     assert!(refusal("{\"loadscope\": \"one\"}\n").contains("not a whole number"));
     let newer = refusal("{\"loadscope\": 99}\n");

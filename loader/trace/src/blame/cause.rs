@@ -82,7 +82,7 @@ impl Cause {
         match self {
             Self::NotDispatched => say!("Not yet dispatched"),
             Self::Starting => say!("Worker starting"),
-            Self::Queued => say!("Behind an earlier batch"),
+            Self::Queued => say!("Worker busy"),
             Self::IndexQueue => say!("Index queue"),
             Self::Fetching => say!("Fetching"),
             Self::Collating => say!("Collating"),
@@ -90,7 +90,7 @@ impl Cause {
             Self::Pinning => say!("Pinning"),
             Self::Held => say!("Held"),
             Self::Sampling => say!("Drawing indices"),
-            Self::Trainer => say!("Main thread"),
+            Self::Trainer => say!("Main process"),
             Self::End => say!("End of epoch"),
             Self::NotMeasured => say!("Not measured"),
         }
@@ -99,29 +99,31 @@ impl Cause {
     /// What the awaited batch was doing, in one sentence.
     pub fn explanation(self) -> &'static str {
         match self {
-            Self::NotDispatched => say!("The sampler had not drawn the batch, so no worker had it"),
+            Self::NotDispatched => {
+                say!("The sampler had not drawn the indices of the batch, so no worker had it")
+            }
             Self::Starting => {
-                say!("The worker of the batch was starting: it had not come to its first batch")
+                say!("The worker of the batch was starting and had not begun its first batch")
             }
             Self::Queued => say!("The worker of the batch was busy with an earlier one"),
             Self::IndexQueue => {
-                say!("The worker of the batch was idle and had not taken it from its queue")
+                say!("The worker of the batch was idle but had not taken it from its index queue")
             }
             Self::Fetching => say!("The samples of the batch were read from the dataset"),
-            Self::Collating => say!("The samples of the batch were put together"),
+            Self::Collating => say!("The samples of the batch were collated"),
             Self::Returning => {
-                say!("The batch was in the result queue, on its way to the main thread")
+                say!("The batch was in the result queue, on its way to the main process")
             }
             Self::Pinning => say!("The batch was copied to page-locked memory"),
-            Self::Held => say!("The batch was finished, and held in the reorder buffer"),
+            Self::Held => say!("The batch was finished and held in the reorder buffer"),
             Self::Sampling => {
-                say!(
-                    "The batch had arrived; the sampler drew the next indices before it was yielded"
-                )
+                say!("The batch had arrived, but the sampler drew the next indices first")
             }
-            Self::Trainer => say!("The batch had arrived; the main thread had not yielded it yet"),
+            Self::Trainer => {
+                say!("The batch had arrived, but the main process had not yielded it yet")
+            }
             Self::End => say!("No batches were left: the workers were shutting down"),
-            Self::NotMeasured => say!("The source does not say what the batch was doing"),
+            Self::NotMeasured => say!("The source did not record the stage of the batch"),
         }
     }
 

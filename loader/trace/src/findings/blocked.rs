@@ -45,18 +45,19 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     text.replace_range(..first, &text[..first].to_uppercase());
     if survey.share(ready) >= TOLD {
         text += &say!(
-            "; finished batches were held back for {} in total",
+            ". Finished batches were held back for {} in total.",
             survey.say(ready)
         );
     }
-    let any_order = say!("in_order=False yields whatever is ready, in another order in every run");
+    let any_order =
+        say!("in_order=False yields batches as they finish, in a different order in every run");
     Some(Finding {
         id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
         remedy: match beside_order(&run.info.options) {
-            Some(beside) => say!("{any_order}; {beside}"),
+            Some(beside) => say!("{any_order}. {beside}"),
             None => any_order.to_owned(),
         },
         cost: Some(cost),
@@ -65,7 +66,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
 
 /// What helps against slow batches beside another order; `None` where a batch is one sample.
 pub(super) fn beside_order(options: &RunOptions) -> Option<Text> {
-    const GROUPS: Text = text!("grouping samples of similar cost into a batch avoids outliers");
+    const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
     let has_several = options.batch_size.is_some_and(|size| size > 1);
     has_several.then_some(GROUPS)
 }
@@ -94,7 +95,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         survey.say_cost(cost),
     );
     let order = if survey.run.info.options.in_order && survey.workers > 1 {
-        say!("in_order=False lets the others pass; ")
+        say!("in_order=False lets other batches pass. ")
     } else {
         ""
     };
@@ -104,7 +105,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: worst_sample(survey.run, worst.row?),
         remedy: say!(
-            "{order}a larger prefetch_factor bridges them, up to a point; best is to prepare or cache these samples once"
+            "{order}A larger prefetch_factor hides slow samples up to a point. Best: preprocess or cache these samples."
         ),
         cost: Some(cost),
     })

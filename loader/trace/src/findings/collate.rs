@@ -74,7 +74,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         return Some(Finding {
             id: FindingId::SlowCollate,
             text: say!(
-                "Batches are large, {} each: allocating, filling and copying them takes {} of the {} that a batch takes to make: {}",
+                "Batches are large ({} each). Allocating and copying them takes {} of the {} per batch: {}.",
                 size(bytes),
                 survey.collate,
                 survey.mean_work,
@@ -82,22 +82,21 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
             ),
             severity,
             evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
-            remedy: say!("Smaller batches, or smaller elements on the way to the trainer (uint8 or float16, converted on the GPU)").to_owned(),
+            remedy: say!("Use smaller batches, or transfer a smaller dtype (uint8 or float16) and convert it on the GPU").to_owned(),
             cost: Some(cost),
         });
     }
     Some(Finding {
         id: FindingId::SlowCollate,
         text: say!(
-            "collate_fn takes {} of the {} that a batch takes to make: {}",
+            "collate_fn takes {} of the {} per batch: {}",
             survey.collate,
             survey.mean_work,
             survey.say_cost(cost)
         ),
         severity,
         evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
-        remedy: say!("Keep collate_fn to padding and stacking, one call for the batch, as pad_sequence and torch.stack; move \
-                 the work for one sample (tokenizing, conversion to tensors) into __getitem__")
+        remedy: say!("Keep collate_fn to padding and stacking (pad_sequence, torch.stack). Move per-sample work such as tokenizing into __getitem__.")
             .to_owned(),
         cost: Some(cost),
     })

@@ -22,7 +22,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Oversubscribed,
         text: say!(
-            "{} workers share {}: a sample has a core for {} of the time that it takes, {}",
+            "{} workers share {}. Each sample has a core for only {} of its time: {}.",
             survey.workers,
             plural(cores as u64, say!(n: "core"), say!(n: "cores")),
             percent(share),
@@ -31,8 +31,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: Evidence::Run,
         remedy: say!(
-            "num_workers={cores} computes as much with less switching; only cheaper transforms or more cores make it \
-             faster. In each worker, torch.set_num_threads(1)"
+            "num_workers={cores} is as fast. To go faster, simplify the transforms or use more cores. Call torch.set_num_threads(1) in each worker."
         ),
         cost: Some(cost),
     })

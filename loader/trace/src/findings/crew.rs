@@ -27,7 +27,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     };
     let which = match dead.len() {
         1 => how(run, worker, at).unwrap_or_else(|| say!("Worker {worker} died")),
-        _ => say!("Workers {} died; the first one, {worker},", list(&names, 4)),
+        _ => say!("Workers {} died, first worker {worker}", list(&names, 4)),
     };
     Some(Finding {
         id: FindingId::DeadWorker,
@@ -37,8 +37,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
             Some(batch) => Evidence::Batch(batch.id),
             None => Evidence::Worker(worker),
         },
-        remedy: say!("Look at the samples of that batch with num_workers=0, and at the system's log for a process that was \
-                 killed for its memory; fewer workers or smaller batches need less")
+        remedy: say!("Load that batch with num_workers=0, and check the system log for an out-of-memory kill. Fewer workers or smaller batches use less memory.")
             .to_owned(),
         cost: None,
     })
@@ -59,8 +58,12 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let (at, message) = run.failure()?;
     let place = message.place();
-    let place = place.map_or(String::new(), |place| say!(", for {place}"));
-    let text = brief(message.first_line().trim_end_matches('.').to_owned());
+    let place = place.map_or(String::new(), |place| say!(" in {place}"));
+    let line = message.first_line();
+    // A single sentence has no period here.
+    let sentence = line.trim_end_matches('.');
+    let is_single = !sentence.contains(". ");
+    let text = brief(if is_single { sentence } else { line }.to_owned());
     let batch = message.about.filter(|id| run.batch(*id).is_some());
     let position = message.sample.zip(batch).and_then(|(sample, id)| {
         let row = run.row(id)?;
@@ -70,16 +73,15 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let remedy = match message.about {
         Some(_) => {
             say!(
-                "Catch it in __getitem__ and return another sample, or leave that sample out; with num_workers=0 a debugger \
-             stops where it is raised"
+                "Catch the error in __getitem__ and return another sample, or exclude this one. To debug it, set num_workers=0."
             )
         }
-        None => say!("With num_workers=0 a debugger stops where it is raised"),
+        None => say!("To debug it, set num_workers=0"),
     };
     Some(Finding {
         id: FindingId::Failed,
         text: say!(
-            "The run ended with an error at {}: {text}{place}",
+            "The run ended with an error at {}{place}: {text}",
             survey.say(at)
         ),
         severity: Severity::Critical,
@@ -125,13 +127,12 @@ pub(super) fn silent(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SilentWorker,
         text: say!(
-            "Worker {worker} appears stuck: {took} on {id} so far; no other batch took more than {}",
+            "Worker {worker} appears stuck: {took} on {id} so far. No other batch took more than {}.",
             Nanos(longest)
         ),
         severity: Severity::Critical,
         evidence: Evidence::Batch(id),
-        remedy: say!("timeout=60 raises an error instead of waiting for ever; look for a lock that was held when the worker was \
-                 forked (multiprocessing_context='spawn'), and for a file system that hangs")
+        remedy: say!("Set timeout=60 to get an error instead of a hang. Likely causes: a lock held during fork (try multiprocessing_context='spawn'), or a hanging file system.")
             .to_owned(),
         cost: None,
     })

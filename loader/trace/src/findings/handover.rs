@@ -32,7 +32,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowerThanNone,
         text: say!(
-            "A batch takes {} to make and {} to hand over: without workers the same work would take {} instead of {}",
+            "A batch takes {} to load and {} to transfer. Without workers, the same work would take {} instead of {}.",
             survey.mean_work,
             a_batch,
             survey.say(alone),
@@ -40,8 +40,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: say!("num_workers=0, or larger batches, so that there is less to hand over")
-            .to_owned(),
+        remedy: say!("Use num_workers=0, or larger batches to reduce the transfer cost").to_owned(),
         cost: Some(on_their_way),
     })
 }
@@ -63,14 +62,14 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Pinning,
         text: say!(
-            "The pin thread takes {} per batch, where a training step takes {}: {}",
+            "The pin thread takes {} per batch, and a training step {}: {}",
             survey.pin,
             survey.step,
             survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: say!("pin_memory=False, unless batches go to a GPU with non_blocking=True and the copies hide behind the step")
+        remedy: say!("Use pin_memory=False, unless batches are copied to a GPU with non_blocking=True during the training step")
             .to_owned(),
         cost: Some(cost),
     })
@@ -94,13 +93,12 @@ pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Sampler,
         text: say!(
-            "The sampler is the bottleneck: the main thread draws the indices of batches while nothing else goes on, {}",
+            "The sampler is the bottleneck. Drawing indices blocks the main process: {}.",
             survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,
-        remedy: say!("Draw all indices of an epoch at once, as tensors, in the sampler's __iter__; workers do not help, \
-                 because the sampler runs in the main thread")
+        remedy: say!("Draw all indices of an epoch at once, as a tensor, in the sampler's __iter__. Workers do not help: the sampler runs in the main process.")
             .to_owned(),
         cost: Some(cost),
     })

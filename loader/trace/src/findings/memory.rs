@@ -86,8 +86,7 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::CopyOnWrite,
         text: say!(
-            "{} copied {} of the main process's memory, up to {} each: reading a Python object writes its reference count, so \
-             the page that it lies on is copied",
+            "{} copied {} of the main process's memory, up to {} each (copy-on-write). Reading a Python object changes its reference count, which copies its memory page.",
             plural(copies.len() as u64, say!(n: "worker"), say!(n: "workers")),
             bytes(total),
             bytes(most),
@@ -97,8 +96,7 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
             false => Severity::Note,
         },
         evidence: Evidence::Worker(worst),
-        remedy: say!("Keep what the dataset holds in few large objects: NumPy arrays, tensors or Arrow tables instead of lists \
-                 and dicts of Python objects; texts as one array of bytes with offsets")
+        remedy: say!("Store the data in a few large objects (NumPy arrays, tensors, Arrow tables), not in Python lists and dicts. Store strings as one byte array with offsets.")
             .to_owned(),
         cost: None,
     })
@@ -127,12 +125,12 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
     let left = last(run, GaugeKind::MemoryLeft);
     let lasts = left.map_or(String::new(), |left| {
         let time = Nanos::from_secs_f64((left / rate).min(1e9));
-        say!("; what is left of the host's memory lasts {time} at this rate")
+        say!(". At this rate, the host runs out of memory in {time}.")
     });
     Some(Finding {
         id: FindingId::MemoryGrowth,
         text: say!(
-            "The memory of {} grew from {} to {} in {} and still grows, {} a minute{}{lasts}",
+            "The memory of {} grew from {} to {} in {} and is still growing by {} per minute{}{lasts}",
             name(lane),
             bytes(most.first),
             bytes(most.last),
@@ -140,7 +138,7 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
             bytes(rate * 60.0),
             match growing.len() {
                 1 => String::new(),
-                n => say!(" in all {n} processes that grow"),
+                n => say!(" in all {n} growing processes"),
             },
         ),
         severity: Severity::Warning,
@@ -150,12 +148,10 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
         },
         remedy: match lane {
             Lane::Worker(_) => {
-                say!("Look for what __getitem__ or collate_fn keeps from one sample to the next: a cache without a limit, a list \
-                 that is appended to, files that stay open. With persistent_workers=False it ends with each epoch")
+                say!("Find the objects that __getitem__ or collate_fn keeps between samples, such as an unbounded cache, a growing list or open files. persistent_workers=False frees them after each epoch.")
             }
             _ => {
-                say!("Look for what the loop keeps from one step to the next: losses that are summed with their graph (use \
-                 loss.item() or loss.detach()), batches or outputs in a list")
+                say!("Find the objects that the training loop keeps between steps, such as losses summed with their graph (use loss.item() or loss.detach()) or a list of outputs")
             }
         }
         .to_owned(),
@@ -226,7 +222,7 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Memory,
         text: say!(
-            "Only {} of memory were left at {}, while the program took {}: the system ends processes when there is none",
+            "Only {} of memory was free at {} while the program used {}. When memory runs out, the system kills processes.",
             bytes(least),
             survey.say(at),
             bytes(held)
@@ -235,10 +231,10 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
         evidence: Evidence::Range(at, at),
         remedy: match each {
             Some(each) => say!(
-                "Fewer workers (each has up to {} for itself), a smaller prefetch_factor or smaller batches",
+                "Use fewer workers (each uses up to {}), a smaller prefetch_factor or smaller batches",
                 bytes(each)
             ),
-            None => say!("Smaller batches, or a dataset that keeps less in memory").to_owned(),
+            None => say!("Use smaller batches, or a dataset that keeps less in memory").to_owned(),
         },
         cost: None,
     })

@@ -45,8 +45,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     ];
     let run = survey.run;
     let remedy = say!(
-        "docker run --shm-size=8g (or --ipc=host); fewer workers, a smaller prefetch_factor or smaller batches \
-                  have less in flight"
+        "In Docker, use --shm-size=8g or --ipc=host. Fewer workers, a smaller prefetch_factor or smaller batches use less shared memory."
     );
     let finding = |text, severity, evidence| Finding {
         id: FindingId::SharedMemory,
@@ -68,7 +67,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
             return None;
         }
         let text = say!(
-            "Only {} of shared memory (/dev/shm) were left at {}, and {} in use: when there is none, workers die of a bus error",
+            "Only {} of shared memory (/dev/shm) was free at {}, with {} in use. When it runs out, workers crash with a bus error.",
             bytes(left),
             survey.say(at),
             bytes(peak)
@@ -80,7 +79,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let text = say!(
-        "{:.0} MiB of shared memory are in use, where a container has 64 MiB unless it asks for more",
+        "{:.0} MiB of shared memory is in use. The default limit of a Docker container is 64 MiB.",
         peak / 1024.0 / 1024.0
     );
     Some(finding(text, Severity::Warning, Evidence::Run))
@@ -91,8 +90,7 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     const WORDS: [&str; 3] = ["Too many open files", "items of ancdata", "EMFILE"];
     let run = survey.run;
     let remedy = say!(
-        "torch.multiprocessing.set_sharing_strategy('file_system'), or ulimit -n 65536; do not keep batches that \
-                  are done with"
+        "Call torch.multiprocessing.set_sharing_strategy('file_system'), or run `ulimit -n 65536`. Do not keep used batches in a list."
     );
     let finding = |text, severity, evidence| Finding {
         id: FindingId::Descriptors,
@@ -111,9 +109,7 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     if !(NEARLY * USUAL_DESCRIPTORS..=USUAL_DESCRIPTORS).contains(&peak) {
         return None;
     }
-    let text = say!(
-        "{peak:.0} file descriptors are open, where a process may have 1,024 unless it asks for more"
-    );
+    let text = say!("{peak:.0} file descriptors are open. The default limit per process is 1,024.");
     Some(finding(text, Severity::Warning, Evidence::Run))
 }
 
@@ -123,7 +119,7 @@ pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
     (lost > 0).then(|| Finding {
         id: FindingId::LostEvents,
         text: say!(
-            "{} lost: times and counts are those of what is left",
+            "{} dropped. Times and counts cover the remaining events only.",
             plural(lost, say!(n: "event was"), say!(n: "events were"))
         ),
         severity: Severity::Note,
@@ -131,7 +127,7 @@ pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
             Some((at, _)) => Evidence::Range(*at, *at),
             None => Evidence::Run,
         },
-        remedy: say!("Larger batches make fewer events").to_owned(),
+        remedy: say!("Use larger batches: they produce fewer events").to_owned(),
         cost: None,
     })
 }

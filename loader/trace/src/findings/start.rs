@@ -46,7 +46,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {
         say!(
-            ": the main thread took {} to start {}",
+            ": the main process took {} to start {}",
             survey.say(time),
             plural(workers, say!(n: "worker"), say!(n: "workers"))
         )
@@ -58,52 +58,47 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
             match slow.as_ref().is_some_and(|slow| slow.is_first) {
                 true => {
                     say!(
-                        "Look at that sample, the first of its worker: what __getitem__ sets up when it is first called belongs into \
-                     worker_init_fn; or its file is large, damaged or on a slow disk"
+                        "Check that sample: its file may be large, damaged or on a slow disk. If __getitem__ does one-time setup, move it to worker_init_fn."
                     )
                 }
                 false => {
-                    say!("Look at that sample: its file may be large, damaged or on a slow disk")
+                    say!("Check that sample: its file may be large, damaged or on a slow disk")
                 }
             },
         ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
             say!(
-                "Workers start one at a time: fewer workers start sooner, and for short epochs num_workers=0 may be fastest"
+                "Workers start one at a time. Use fewer workers, or num_workers=0 for short epochs."
             ),
         ),
         Some(Cause::Starting) => (
             say!(": its worker was starting"),
             say!(
-                "Keep what every worker does first short: worker_init_fn, imports (a spawned worker repeats those of the program), \
-             and a large dataset object, which is sent to it"
+                "Make workers start faster: shorten worker_init_fn, reduce imports (spawned workers repeat the program's), and use a smaller dataset object"
             ),
         ),
         Some(Cause::Pinning) => (
-            say!(": pinning it took long"),
+            say!(": pinning it was slow"),
             say!(
-                "The first batch sets page-locked memory up; pin_memory=False for short runs without a GPU"
+                "The first batch allocates page-locked memory. For short runs without a GPU, use pin_memory=False."
             ),
         ),
         Some(Cause::NotDispatched | Cause::Sampling) => (
-            say!(": the sampler had not drawn it"),
-            say!(
-                "Draw the order once, before training, and not whenever the sampler's __iter__ is called"
-            ),
+            say!(": the sampler had not drawn its indices"),
+            say!("Compute the order once before training, not in the sampler's __iter__"),
         ),
         _ => (
             "",
             say!(
-                "Open files and build tables in worker_init_fn or once before the loader is made, and keep the dataset object \
-             small: it is sent to every worker"
+                "Open files and build tables in worker_init_fn, or before you create the loader. Keep the dataset object small: it is sent to every worker."
             ),
         ),
     };
     Some(Finding {
         id: FindingId::SlowFirstBatch,
         text: say!(
-            "The first batch came after {}, where a batch takes {}{what} ({} of the run)",
+            "The first batch took {}, later batches {} ({} of the run){what}",
             survey.say(took),
             survey.usual_work,
             percent(survey.share(cost))
@@ -151,13 +146,13 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::ShortRun,
         text: say!(
-            "Most of the wait, {}, was for the first batch, which cannot be prefetched; the run has only {}",
+            "Most of the wait ({}) was for the first batch, which cannot be prefetched. The run has only {}.",
             survey.say(took),
             plural(survey.yielded, say!(n: "batch"), say!(n: "batches"))
         ),
         severity: Severity::Note,
         evidence: Evidence::Range(epoch.start, first),
-        remedy: say!("In a longer run it counts for less").to_owned(),
+        remedy: say!("This matters less in longer runs").to_owned(),
         cost: None,
     })
 }
@@ -185,17 +180,17 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let anew = (starting + ending).0 >= cost.0 / 5 && !is_persistent;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
         say!(
-            "Fewer and longer epochs, from a sampler that goes through the dataset several times: prefetching begins anew in each"
+            "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
         )
     } else if is_persistent {
         say!(
-            "The workers are kept, so the sampler or the dataset's __iter__ takes the time: prepare there only once"
+            "Workers persist, so the sampler or the dataset's __iter__ takes the time: do its setup only once"
         )
     } else {
-        say!("persistent_workers=True keeps the workers, and what they have opened, between epochs")
+        say!("persistent_workers=True keeps workers and their open files between epochs")
     };
     let what = match anew {
-        true => say!(", while workers end and start anew"),
+        true => say!(", while workers restarted"),
         false => "",
     };
     Some(Finding {

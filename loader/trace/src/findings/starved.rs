@@ -37,7 +37,7 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         ),
         1 => say!("1 worker needs {} per batch", survey.plain_work),
         n => say!(
-            "{n} workers need {} per batch each, so one arrives every {}",
+            "{n} workers need {} per batch, so a batch arrives every {}",
             survey.plain_work,
             Nanos(survey.plain_work.0 / n as i64)
         ),
@@ -49,12 +49,11 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     );
     let remedy = match needed {
         Some(n) if is_computing && cores > 0 && n > cores => say!(
-            "The samples need the processor, and more workers than {} only take turns: simplify the transforms, or apply \
-             them once, before training",
+            "Loading is CPU-bound, and the host has {}: more workers do not help. Simplify the transforms, or precompute them.",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
         Some(n) => format!("num_workers={n}"),
-        None if workers == 0 => say!("num_workers=2 or more").to_owned(),
+        None if workers == 0 => say!("Use num_workers=2 or more").to_owned(),
         None if is_computing && cores > 0 && workers >= cores => say!(
             "Training is much faster than {} can load: simplify the transforms, or cache their output",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))
@@ -115,8 +114,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Sawtooth,
         text: say!(
-            "{} of that waiting comes once every {workers} batches: the {workers} workers finish in lockstep, leaving \
-             gaps",
+            "{} of that waiting occurs once every {workers} batches: the {workers} workers finish at the same time, then nothing arrives",
             match highest as f64 / all as f64 {
                 share if share > 0.95 => say!("Nearly all").to_owned(),
                 share => percent(share),
@@ -125,8 +123,9 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => say!("num_workers={n}; a larger prefetch_factor hardly helps"),
-            None => say!("Cheaper samples; a larger prefetch_factor hardly helps").to_owned(),
+            Some(n) => say!("Use num_workers={n}. A larger prefetch_factor hardly helps."),
+            None => say!("Reduce the cost per sample. A larger prefetch_factor hardly helps.")
+                .to_owned(),
         },
         // The same waiting as that of workers that are too few, seen from another side.
         cost: Some(cost),
@@ -147,12 +146,12 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         id: FindingId::TrainingBound,
         text: match hardly_waits {
             true => say!(
-                "The trainer is the bottleneck: it waited {} of the time, and a step takes {}",
+                "Training is the bottleneck: it waited for data only {} of the time, and a step takes {}",
                 percent(share),
                 survey.step
             ),
             false => say!(
-                "The trainer is the bottleneck: its steps take {} of the time, {} each, and it waited {}",
+                "Training is the bottleneck: steps take {} of the time ({} each), and waiting takes {}",
                 percent(trained),
                 survey.step,
                 percent(share)
@@ -161,9 +160,9 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         severity: Severity::Note,
         evidence: Evidence::Run,
         remedy: match survey.run.info.world_size {
-            0 | 1 if !hardly_waits => say!("Most of the time is in the training step: look there first").to_owned(),
-            0 | 1 => say!("Nothing to do here: the loader keeps up").to_owned(),
-            _ => say!("The loader of this rank keeps up; where its steps wait for other ranks (all_reduce), look at the rank that waits longest for its loader").to_owned(),
+            0 | 1 if !hardly_waits => say!("Most of the time goes into the training step: optimize it first").to_owned(),
+            0 | 1 => say!("Data loading keeps up: nothing to change").to_owned(),
+            _ => say!("This rank's loader keeps up. If its steps wait for other ranks (all_reduce), look at the rank that waits longest for data.").to_owned(),
         },
         cost: None,
     })

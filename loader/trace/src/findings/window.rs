@@ -34,8 +34,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::WindowTooSmall,
         text: say!(
-            "The workers are fast enough, one batch every {} for steps of {}, but the window of prefetch_factor × \
-             num_workers = {} batches does not bridge slow ones: {}",
+            "Workers are fast enough (one batch every {}, steps of {}), but the prefetch window of {} batches is too small to hide slow ones: {}",
             Nanos(supply as i64),
             survey.step,
             options.window(),
@@ -74,11 +73,11 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::WindowTooLarge,
         text: say!(
-            "At least {least} of the {window} batches of the window always lie ready: they only take up memory"
+            "At least {least} of {window} prefetched batches are never needed and only use memory"
         ),
         severity: Severity::Note,
         evidence: Evidence::Run,
-        remedy: say!("prefetch_factor={factor} does the same"),
+        remedy: say!("prefetch_factor={factor} is enough"),
         cost: None,
     })
 }

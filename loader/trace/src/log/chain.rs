@@ -66,7 +66,7 @@ impl Chain {
         consumed: Arc<AtomicU64>,
     ) -> Result<Self, LogError> {
         let Some(folder) = folder(path, name) else {
-            let why = say!("the name of the folder with its parts is not one beside it");
+            let why = say!("its parts are not in a folder next to it");
             return Err(LogError::NotALog {
                 why: why.to_owned(),
             });

@@ -84,7 +84,7 @@ impl Header {
         }
         let text = std::str::from_utf8(line).map_err(|_| not_a_log(say!("it is a binary file")))?;
         let value: serde_json::Value = serde_json::from_str(text)
-            .map_err(|_| not_a_log(say!("its first line is no JSON object")))?;
+            .map_err(|_| not_a_log(say!("its first line is not a JSON object")))?;
         let version = value
             .get("loadscope")
             .ok_or_else(|| not_a_log(say!("its first line has no field `loadscope`")))?;

@@ -124,13 +124,13 @@ impl LogReader {
         };
         match reader.next_line(MAX_HEADER) {
             Ok(false) if reader.cut => {
-                let why = say!("it is cut off before the end of its first line").to_owned();
+                let why = say!("it is truncated in its first line").to_owned();
                 return Err(LogError::NotALog { why });
             }
             Ok(_) => reader.header = Header::parse(reader.line.trim_ascii())?,
             Err(LogError::Compressed { .. }) => {
                 let why = say!(
-                    "its first line cannot be decompressed. If it was one, `loadscope repair FILE` keeps all sound lines"
+                    "its first line cannot be decompressed (if it was a recording, recover it with `loadscope repair FILE`)"
                 );
                 return Err(LogError::NotALog {
                     why: why.to_owned(),

@@ -59,7 +59,7 @@ pub fn repair<R: Read + Seek>(
         }
     }
     Err(LogError::NotALog {
-        why: say!("no line of it is one of a recording").to_owned(),
+        why: say!("it contains no line of a recording").to_owned(),
     })
 }
 

@@ -88,7 +88,7 @@ impl fmt::Display for Collate {
 
 /// A text that names no collate function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no collate function '{0}'. Possible are {possible}", possible = Collate::POSSIBLE)]
+#[error("unknown collate function '{0}'. Valid: {possible}", possible = Collate::POSSIBLE)]
 pub struct NoCollate(String);
 
 impl FromStr for Collate {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!("pad:-0".parse(), Ok(Collate::Pad(0.0)));
         for text in ["lists", "pad:", "pad:x", "pad:inf"] {
             let error = text.parse::<Collate>().unwrap_err().to_string();
-            assert!(error.contains("Possible are default, list"), "{error}");
+            assert!(error.contains("Valid: default, list"), "{error}");
         }
     }
 

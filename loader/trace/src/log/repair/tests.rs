@@ -149,10 +149,13 @@ fn what_is_no_recording_is_refused() {
         "{\"t\":1}\n[1,2]\n",
         "\0\0\0",
     ] {
-        assert!(refusal(text.as_bytes()).contains("no line of it"), "{text}");
+        assert!(
+            refusal(text.as_bytes()).contains("it contains no line"),
+            "{text}"
+        );
     }
     let zeros = zstd::bulk::compress(&[0; 100_000], 3).expect("a vector");
-    assert!(refusal(&zeros).contains("no line of it"));
+    assert!(refusal(&zeros).contains("it contains no line"));
     let newer = refusal(b"{\"loadscope\":3}\n{\"t\":0,\"e\":\"run_ended\"}\n");
     assert!(newer.contains("version 3"), "{newer}");
 }
@@ -282,7 +285,7 @@ fn frames_made_to_take_for_ever_are_given_up() {
     }
     bytes.extend([0xFF; 4]);
     let before = std::time::Instant::now();
-    assert!(refusal(&bytes).contains("no line of it"));
+    assert!(refusal(&bytes).contains("it contains no line"));
     assert!(before.elapsed().as_secs() < 20, "{:?}", before.elapsed());
 }
 

@@ -17,10 +17,10 @@ pub enum WrongLine {
     #[error("{}", say!("the field `{0}` is missing", .0))]
     Missing(&'static str),
     /// A number that no system gives.
-    #[error("{}", say!("{0} does not fit 32 bits", .0))]
+    #[error("{}", say!("{0} does not fit in 32 bits", .0))]
     TooLarge(&'static str),
     /// Lists that belong together.
-    #[error("{}", say!("`{name}` has {len} entries where `starts` has {starts}", name = .name, len = .len, starts = .starts))]
+    #[error("{}", say!("`{name}` has {len} entries, but `starts` has {starts}", name = .name, len = .len, starts = .starts))]
     Uneven {
         /// The other list.
         name: String,
@@ -30,7 +30,7 @@ pub enum WrongLine {
         starts: usize,
     },
     /// Lines within lines hold ordinary events.
-    #[error("{}", say!("`events` holds something else than ordinary events"))]
+    #[error("{}", say!("`events` must contain ordinary events only"))]
     Within,
     /// A lane of another pipeline.
     #[error("{}", say!("`{0}` is not a lane", .0))]
