@@ -38,7 +38,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     let read = language.read(text).and_then(|all| {
         match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
             Some(Given { key, .. }) => Err(Mistake::Together(say!(
-                "{key} cannot be set here: the dataset fixes it. Leave {key} out"
+                "{key} cannot be set here: the dataset fixes it. Remove {key}."
             ))),
             None => base.with(&all),
         }
@@ -57,7 +57,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
 pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), EngineError> {
     match spec {
         DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(EngineError::Spec(
-            say!("extra_cost is for map-style datasets; an iterable-style one has its costs in its own text: stream:cost_ms=10")
+            say!("extra_cost is for map-style datasets. Write the costs of an iterable-style dataset in its own text, as in stream:cost_ms=10.")
                 .to_owned(),
         )),
         _ => Ok(()),

@@ -123,7 +123,7 @@ pub enum EngineError {
     /// A batch could not be made. The next one still comes.
     #[error("{cause} ({})", place(*worker, *batch, *sample))]
     Worker {
-        /// Who tried; `None`: the main thread.
+        /// Who tried; `None`: the main process.
         worker: Option<WorkerId>,
         /// Which batch.
         batch: BatchId,
@@ -152,7 +152,7 @@ pub enum EngineError {
         cause: String,
     },
     /// A thread could not be started. Those that had been started have ended.
-    #[error("{}", say!("{what} could not be started: {message}; {remedy}", what = .what, message = .message, remedy = .remedy))]
+    #[error("{}", say!("{what} could not be started: {message}. {remedy}", what = .what, message = .message, remedy = .remedy))]
     Thread {
         /// Which: `worker 3 of 8`, the first being number 1.
         what: String,
@@ -165,7 +165,7 @@ pub enum EngineError {
     #[error("interrupted")]
     Interrupted,
     /// All workers are gone although batches are missing.
-    #[error("{}", say!("the workers ended before all batches came; this is a bug in the loader"))]
+    #[error("{}", say!("the workers ended before all batches arrived. This is a bug in Loadscope."))]
     WorkersGone,
 }
 
@@ -177,7 +177,7 @@ fn numbers(list: &[u64]) -> String {
 fn place(worker: Option<WorkerId>, batch: BatchId, sample: Option<usize>) -> String {
     let mut place = match worker {
         Some(worker) => format!("in worker {worker}"),
-        None => "in the main thread".to_owned(),
+        None => "in the main process".to_owned(),
     };
     if let Some(sample) = sample {
         place.push_str(&format!(", sample {sample}"));

@@ -55,8 +55,8 @@ impl Facts<'_> {
                 } else {
                     format!("{classes} classes")
                 };
-                let pictures = if len == 1 { "picture" } else { "pictures" };
-                format!("{len} {pictures} of {classes} in {}", path.display())
+                let images = if len == 1 { "image" } else { "images" };
+                format!("{len} {images} of {classes} in {}", path.display())
             }
             DatasetSpec::Tokens(_) => format!("{len} windows of tokens"),
             DatasetSpec::Data(data) => data.describe(self.dataset.len),

@@ -66,7 +66,7 @@ pub enum Mistake {
     #[error("{}", say!("'{0}' is not of the form name=value", .0))]
     Form(String),
     /// No such name.
-    #[error("{}", say!("there is no {0}", .0))]
+    #[error("{}", say!("unknown key '{0}'", .0))]
     Unknown(String),
     /// A name that may be given once is given again.
     #[error("{}", say!("{0} is given twice", .0))]
@@ -159,7 +159,9 @@ impl Language {
             keys.sort_by_cached_key(unlike);
         }
         let examples: Vec<&str> = keys.iter().map(|key| key.example.say()).collect();
-        say!("{mistake}. Possible are {}", examples.join(", "))
+        let mistake = mistake.to_string();
+        let mistake = mistake.trim_end_matches(['.', '。']);
+        say!("{mistake}. Valid: {}", examples.join(", "))
     }
 }
 
@@ -200,7 +202,7 @@ mod tests {
             let mistake = language.read(text).expect_err(text);
             assert_eq!(language.sentence(&mistake), sentence);
         };
-        let possible = "Possible are len=24, cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms)";
+        let possible = "Valid: len=24, cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms)";
         for text in ["len", "len=", "=3", "len= "] {
             let form = format!("'{}' is not of the form name=value", text.trim());
             says(text, &format!("{form}. {possible}"));
@@ -208,7 +210,7 @@ mod tests {
         says("len=3,len=3", &format!("len is given twice. {possible}"));
         says(
             "Cost=3",
-            "there is no Cost. Possible are cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms), len=24",
+            "unknown key 'Cost'. Valid: cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms), len=24",
         );
         let given = language.read("len=x").expect("sound")[0];
         let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));

@@ -46,7 +46,7 @@ pub const CLASSES: usize = 100_000;
 
 /// That `name` should be at most `most`, but is `got`.
 pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str) -> String {
-    say!("{name} should be at most {most}, but got {name}={got}; {remedy}")
+    say!("{name} should be at most {most}, but got {name}={got}. {remedy}")
 }
 
 /// What may be asked for, whatever the dataset is.
@@ -60,20 +60,19 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         "num_workers",
         workers,
         whole(WORKERS),
-        say!("use fewer workers"),
+        say!("Use fewer workers."),
     )?;
     let prefetch = whole(o.prefetch_factor.unwrap_or_default());
     at_most(
         "prefetch_factor",
         prefetch,
         whole(PREFETCH),
-        say!("choose a smaller one"),
+        say!("Choose a smaller value."),
     )?;
     if o.window() > WINDOW {
         let (window, most) = (grouped(o.window() as u64), grouped(WINDOW as u64));
         return Err(EngineError::Spec(say!(
-            "{} workers with prefetch_factor={} are {window} batches in flight, but at most {most} are possible; \
-             choose a smaller prefetch_factor or fewer workers",
+            "{} workers with prefetch_factor={} are {window} batches in flight, but the limit is {most}. Choose a smaller prefetch_factor or fewer workers.",
             o.num_workers,
             o.prefetch()
         )));
@@ -83,21 +82,23 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         "batch_size",
         size,
         whole(BATCH_SIZE),
-        say!("choose a smaller one"),
+        say!("Choose a smaller value."),
     )?;
     if let Some(count) = o.num_samples {
-        at_most("num_samples", count, SAMPLES, say!("draw fewer"))?;
+        at_most("num_samples", count, SAMPLES, say!("Draw fewer samples."))?;
     }
     at_most(
         "epochs",
         o.epochs.into(),
         EPOCHS.into(),
-        say!("choose fewer"),
+        say!("Choose fewer epochs."),
     )?;
     if o.world_size == 0 {
         return Err(EngineError::Spec(
-            say!("the number of ranks should be at least 1, but got world_size=0; leave it out for a single one")
-                .to_owned(),
+            say!(
+                "world_size should be at least 1, but got world_size=0. Omit it for a single rank."
+            )
+            .to_owned(),
         ));
     }
     let ranks = u64::from(o.world_size);
@@ -105,21 +106,21 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         "world_size",
         ranks,
         RANKS.into(),
-        say!("choose fewer ranks"),
+        say!("Choose fewer ranks."),
     )?;
     real(
         "timeout",
         o.timeout,
         TIMEOUT,
         "1,000,000,000 s",
-        say!("use 0 for no limit"),
+        say!("Use 0 for no limit."),
     )?;
     real(
         "step_ms",
         o.step_ms,
         STEP_MS,
-        say!("3,600,000 (an hour)"),
-        say!("choose a shorter step"),
+        say!("3,600,000 (one hour)"),
+        say!("Choose a shorter step."),
     )?;
     if !(1..=IMAGE_SIZE).contains(&o.image_size) {
         return Err(EngineError::value_error(say!(
@@ -147,7 +148,7 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
     /// Measured: what a run takes for a batch, and for the time of a sample.
     const BATCH: u64 = 900;
     const SAMPLE: u64 = 40;
-    let remedy = say!("choose fewer epochs, a larger batch_size or fewer samples");
+    let remedy = say!("Choose fewer epochs, a larger batch_size or fewer samples.");
     let times = u64::from(o.epochs);
     let batches = epoch.batches.saturating_mul(times);
     let all = say!(
@@ -158,13 +159,13 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
     if batches > BATCHES {
         let most = grouped(BATCHES);
         return Err(EngineError::Spec(say!(
-            "a run keeps what happened to at most {most} batches, but {all} are {}; {remedy}",
+            "a run records at most {most} batches, but {all} are {}. {remedy}",
             grouped(batches)
         )));
     }
     let samples = epoch.samples.saturating_mul(times).saturating_mul(SAMPLE);
     let bytes = batches.saturating_mul(BATCH).saturating_add(samples);
-    let what = say!("what happens in {all} takes");
+    let what = say!("recording {all} takes");
     fits(bytes, what, remedy)
 }
 
@@ -180,12 +181,12 @@ pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), Eng
     let flying = (o.window() as u64).min(epoch.batches).saturating_add(1);
     let bytes = size.saturating_mul(sample.saturating_add(BESIDE));
     let what = say!(
-        "{} batches of {} samples at a time take",
+        "{} batches of {} samples in flight take",
         grouped(flying),
         grouped(size)
     );
     let remedy =
-        say!("choose a smaller batch_size or prefetch_factor, fewer workers or smaller samples");
+        say!("Choose a smaller batch_size or prefetch_factor, fewer workers or smaller samples.");
     fits(bytes.saturating_mul(flying), what, remedy)
 }
 
@@ -199,7 +200,7 @@ pub fn check_samples(count: usize) -> Result<(), EngineError> {
         return Ok(());
     }
     Err(EngineError::Spec(say!(
-        "an epoch should have at most {} samples, but this one has {}; choose a smaller dataset, or fewer samples of it",
+        "an epoch should have at most {} samples, but this one has {}. Choose a smaller dataset, or fewer samples.",
         grouped(SAMPLES),
         grouped(count)
     )))

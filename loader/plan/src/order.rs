@@ -107,7 +107,7 @@ pub fn each_epoch(
     let count = orders.indices();
     if count > MOST_KEPT {
         return Err(EngineError::Spec(say!(
-            "an epoch of {} samples is too long to be looked at whole: at most {} are; choose a smaller dataset",
+            "an epoch of {} samples is too long to analyze: the limit is {}. Choose a smaller dataset.",
             grouped(count),
             grouped(MOST_KEPT)
         )));
@@ -139,7 +139,7 @@ pub fn samples_of_dataset(
         DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
         DatasetSpec::Data(data) if data.is_stream() => {
             return Err(EngineError::Spec(say!(
-                "{}: which worker yields which sample is known only once they are loaded. Choose a dataset with an index here",
+                "{}: the worker of each sample is known only after loading. Choose a dataset with an index.",
                 data.word()
             )));
         }

@@ -248,7 +248,7 @@ fn equi(
             "an epoch of {} classes takes",
             limits::grouped(classes.len() as u64)
         ),
-        say!("choose fewer classes"),
+        say!("Choose fewer classes."),
     )?;
     let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
     let sampler = DistributedEquiBatchSampler::new(classes, size, world, rank)?;
@@ -356,7 +356,7 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
     limits::fits(
         list.saturating_mul(4),
         say!("a random order of {} samples takes", limits::grouped(list)),
-        say!("choose fewer samples"),
+        say!("Choose fewer samples."),
     )
 }
 
@@ -368,7 +368,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
     );
     if !draws && (options.replacement || options.num_samples.is_some()) {
         return Err(EngineError::value_error(say!(
-            "replacement and num_samples are arguments of the samplers random and weighted; choose one of them"
+            "only the samplers random and weighted take replacement and num_samples. Choose one of them."
         )));
     }
     // A stream of data is shared among ranks without a sampler.
@@ -376,7 +376,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
     let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
         return Err(EngineError::value_error(say!(
-            "the number of ranks and the rank are arguments of the samplers distributed, weighted, equi, group and bucket; choose one of them"
+            "only the samplers distributed, weighted, equi, group and bucket take a rank and a number of ranks. Choose one of them."
         )));
     }
     if shares {

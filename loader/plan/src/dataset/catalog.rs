@@ -77,7 +77,7 @@ impl Catalog for MadeUp {
             }),
             DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) | DatasetSpec::Data(_) => {
                 Err(EngineError::Dataset(say!(
-                    "This build has no embedded loader, so {} cannot be opened. Choose digits, synthetic or stream",
+                    "this build has no embedded loader, so {} cannot be opened. Choose digits, synthetic or stream.",
                     without_password(&spec.to_string())
                 )))
             }

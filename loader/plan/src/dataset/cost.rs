@@ -23,7 +23,10 @@ pub(super) const KEYS: [Key; 11] = [
     Key::once("len", Text::same("len=24")),
     Key::once("cost_ms", Text::same("cost_ms=50")),
     Key::repeated("slow", text!("slow=4:1000 (sample 4 takes 1000 ms)")),
-    Key::once("every", text!("every=8:200 (each 8th takes 200 ms)")),
+    Key::once(
+        "every",
+        text!("every=8:200 (every 8th sample takes 200 ms)"),
+    ),
     Key::once("jitter", Text::same("jitter=0.2 (±20 %)")),
     Key::once("tail", text!("tail=0.05:10 (5 % take 10 times as long)")),
     Key::repeated("fail", text!("fail=7 (sample 7 raises an error)")),
@@ -163,7 +166,7 @@ impl CostModel {
             "cpu" => self.cpu = flag(value)?,
             "seed" => self.seed = whole(value, 0..=u64::MAX)?,
             "shape" => self.shape = shape(value)?,
-            other => return Err(Wrong::Other(say!("{other} is no part of a cost"))),
+            other => return Err(Wrong::Other(say!("{other} is not part of a cost"))),
         }
         Ok(())
     }
@@ -178,7 +181,7 @@ impl CostModel {
         for (key, last) in named {
             if let Some(&index) = last.filter(|&&index| index >= self.len) {
                 return Err(Mistake::Together(say!(
-                    "{key} names sample {index}, but with len={} the last sample is {}. Raise len or name another",
+                    "{key} names sample {index}, but with len={} the last sample is {}. Raise len, or name another sample.",
                     self.len,
                     self.len.saturating_sub(1)
                 )));
@@ -300,7 +303,7 @@ fn shape(text: &str) -> Result<Vec<i64>, Wrong> {
             Ok(sizes)
         }
         _ => Err(Wrong::Other(say!(
-            "'{text}' is no shape: up to 8 sizes with x between them, {MAX_BYTES} elements at most"
+            "'{text}' is not a shape: expected up to 8 sizes separated by x, with at most {MAX_BYTES} elements"
         ))),
     }
 }
@@ -348,16 +351,16 @@ mod tests {
         let says = |text: &str, part: &str| {
             let error = text.parse::<CostModel>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
-            assert!(error.contains("Possible are"), "{error}");
+            assert!(error.contains("Valid: "), "{error}");
             assert!(error.contains(&format!("synthetic:{text}: ")), "{error}");
         };
-        says("cost=3", "there is no cost. Possible are cost_ms=50");
-        says("size=3", "synthetic:size=3: there is no size");
+        says("cost=3", "unknown key 'cost'. Valid: cost_ms=50");
+        says("size=3", "synthetic:size=3: unknown key 'size'");
         says("len", "'len' is not of the form name=value");
         says("len=", "'len=' is not of the form name=value");
         says("len=-1", "len=-1: '-1' is not a whole number from 0 to");
         says("len=3,len=4", "len is given twice");
-        says("slow=4", "needs two numbers with a colon");
+        says("slow=4", "is not two numbers separated by a colon");
         says("slow=4:1;4:2", "sample 4 has two costs");
         says("len=3,fail=3", "with len=3 the last sample is 2");
         says("jitter=2", "is not a number from 0 to 1");

@@ -83,7 +83,7 @@ impl FromStr for DatasetSpec {
         if let Some(path) = text.trim_start().strip_prefix("folder:") {
             if path.is_empty() {
                 return Err(EngineError::Spec(
-                    say!("folder: needs the path of a folder of pictures, for example folder:/data/flowers.")
+                    say!("folder: needs the path of a folder of images, for example folder:/data/flowers")
                         .to_owned(),
                 ));
             }
@@ -108,7 +108,7 @@ impl FromStr for DatasetSpec {
                     String::new()
                 };
                 Err(EngineError::Spec(say!(
-                    "There is no dataset '{}'. Possible are digits (built in), folder:PATH (pictures, one subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), {}, synthetic:len=24,cost_ms=50 (made up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}",
+                    "unknown dataset '{}'. Valid: digits (built in), folder:PATH (images, one subfolder per class), tokens:PATH,block=1024 (a file of 16-bit tokens), {}, synthetic:len=24,cost_ms=50 (synthetic) and stream:len=24,cost_ms=50,shard=true (synthetic, iterable-style).{hint}",
                     without_password(text),
                     DataSpec::WORDS
                         .iter()

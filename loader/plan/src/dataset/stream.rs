@@ -125,14 +125,14 @@ impl StreamModel {
             };
             let read = read.map_err(|wrong| given.mistake(wrong))?;
             if sharing.replace(read).is_some() {
-                return together(say!("how workers share the stream is given twice"));
+                return together(say!("shard and shards cannot be combined"));
             }
         }
         let sharing = sharing.unwrap_or_default();
         let mut base = CostModel::default();
         if let Sharing::Shards(sizes) = &sharing {
             if costs.iter().any(|given| given.key == "len") {
-                return together(say!("len follows from shards. Leave len out"));
+                return together(say!("shards sets len. Remove len."));
             }
             let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
             base.len = ends.map(|(id, size)| 100 * id + size).max().unwrap_or(0);
@@ -152,7 +152,7 @@ fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
             Ok(sizes)
         }
         _ => Err(Wrong::Other(say!(
-            "these are not up to {MOST} whole numbers with / between them"
+            "expected up to {MOST} whole numbers separated by /"
         ))),
     }
 }
@@ -230,11 +230,11 @@ mod tests {
         }
         for (text, says) in [
             ("shard=perhaps", "neither true nor false"),
-            ("shards=3/x", "whole numbers with /"),
-            ("shards=3,len=4", "Leave len out"),
-            ("shard=true,shards=3", "given twice"),
-            ("speed=3", "stream:speed=3: there is no speed"),
-            ("shared=true", "there is no shared. Possible are shard=true"),
+            ("shards=3/x", "whole numbers separated by /"),
+            ("shards=3,len=4", "Remove len"),
+            ("shard=true,shards=3", "cannot be combined"),
+            ("speed=3", "stream:speed=3: unknown key 'speed'"),
+            ("shared=true", "unknown key 'shared'. Valid: shard=true"),
             ("shards=3,fail=3", "the last sample is 2"),
         ] {
             let error = text.parse::<StreamModel>().unwrap_err().to_string();

@@ -45,7 +45,7 @@ impl Recorded {
                 "num_workers",
                 limits::grouped(limits::WORKERS as u64),
                 setting.num_workers,
-                say!("ask for fewer workers"),
+                say!("Choose fewer workers."),
             )));
         }
         if setting.num_workers > 0 && setting.prefetch_factor == 0 {
@@ -57,7 +57,7 @@ impl Recorded {
             return refuse("batch_size should be a positive integer value, but got batch_size=0");
         }
         if setting.cores == Some(0) {
-            return refuse(say!("there is at least one core"));
+            return refuse(say!("cores must be at least 1"));
         }
         if setting.num_workers == 0 {
             // PyTorch refuses it together with no workers; here it merely has no effect.
@@ -65,24 +65,20 @@ impl Recorded {
         }
         if setting.pin_memory && !self.pinned {
             return refuse(say!(
-                "the recording does not tell what pinning takes, because it was made without. Record a run with \
-                 pin_memory=True"
+                "the recording has no pinning times. Record a run with pin_memory=True."
             ));
         }
         if self.streams && !self.may_divide() && self.changes_workers(&setting) {
             return refuse(say!(
-                "the dataset is iterable-style, and how another number of workers would share it is not recorded. \
-                 Record a run with that many workers"
+                "the recording does not show how another number of workers would split this iterable-style dataset. Record a run with that many workers."
             ));
         }
         if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
             let known = match self.stages.is_empty() {
-                true => say!("The dataset names no stages").to_owned(),
-                false => say!("Its stages are {}", self.stage_names().join(", ")),
+                true => say!("The dataset has no named stages.").to_owned(),
+                false => say!("Its stages are {}.", self.stage_names().join(", ")),
             };
-            return Err(Refusal(say!(
-                "the recording knows no stage {stage}. {known}"
-            )));
+            return Err(Refusal(say!("the recording has no stage {stage}. {known}")));
         }
         Ok(setting)
     }

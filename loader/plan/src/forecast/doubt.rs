@@ -78,20 +78,22 @@ impl Recorded {
             (
                 BUSY * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
                 Some(say!(
-                    "all cores are busy, and what runs first is up to the system"
+                    "all CPU cores are busy, so the order of execution varies"
                 )),
             ),
             (if more > 0.0 { OTHER } else { 0.0 }, None),
             self.of_stream(setting),
             (
                 self.refit_error.abs(),
-                Some(say!("the model does not quite reproduce the recorded run")),
+                Some(say!(
+                    "the model does not exactly reproduce the recorded run"
+                )),
             ),
             match changes_side {
                 true => (
                     ASSUMED * way,
                     Some(say!(
-                        "what sending batches between processes costs is assumed, not recorded"
+                        "the cost of sending batches between processes is assumed, not recorded"
                     )),
                 ),
                 false if setting.num_workers > 0 => (
@@ -105,7 +107,7 @@ impl Recorded {
             (
                 PROCESSES * processes,
                 Some(say!(
-                    "what starting and ending other numbers of processes takes was not recorded"
+                    "the time to start and end other numbers of processes was not recorded"
                 )),
             ),
         ];
@@ -133,7 +135,7 @@ impl Recorded {
                 (
                     own / time,
                     Some(say!(
-                        "what workers set up before their first batch the main process may have to set up as well"
+                        "the main process may need the setup that workers do before their first batch"
                     )),
                 ),
                 (0.0, None),
@@ -157,7 +159,7 @@ impl Recorded {
             true => (
                 DIVIDED,
                 Some(say!(
-                    "how other workers would divide the stream among themselves is not recorded"
+                    "the recording does not show how other workers would split the dataset"
                 )),
             ),
             false => (0.0, None),

@@ -68,7 +68,7 @@ pub fn explore(
     tell: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Option<Outlook>, Refusal> {
     let Some(first) = settings.first() else {
-        return Err(Refusal(say!("no settings were asked for").to_owned()));
+        return Err(Refusal(say!("no settings given").to_owned()));
     };
     let own = recorded.setting();
     // How long a training step takes may depend on where batches are loaded.

@@ -174,8 +174,7 @@ impl Recorded {
         let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
             return Err(Refusal(
-                say!("the recording does not tell how long any batch took to be fetched, so nothing can be forecast from it")
-                    .to_owned(),
+                say!("the recording has no fetch times, so nothing can be forecast").to_owned(),
             ));
         }
         recorded.processor.fill_in(&mut recorded.samples);

@@ -44,7 +44,7 @@ const KEYS: [Key; 11] = [
     Key::once("pin_memory", Text::same("pin_memory=true")),
     Key::once("step_ms", Text::same("step_ms=20")),
     Key::once("cores", Text::same("cores=8")),
-    Key::once("cache", text!("cache=0.8 (share of the samples)")),
+    Key::once("cache", text!("cache=0.8 (share of samples)")),
     Key::repeated(
         "faster",
         text!("faster=decode:2 (a named stage and a factor)"),
@@ -100,7 +100,7 @@ impl Setting {
             "cache" => self.cache = share(value)?,
             "trainer_cpu" => self.trainer_cpu = Some(share(value)?),
             "faster" => self.faster.push(faster(value)?),
-            other => return Err(Wrong::Other(say!("{other} is no part of a setting"))),
+            other => return Err(Wrong::Other(say!("{other} is not part of a setting"))),
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ impl Setting {
         say(
             self.cache != other.cache,
             say!(
-                "{:.0}\u{2009}% of the samples from a cache",
+                "{:.0}\u{2009}% of samples served from cache",
                 self.cache * 100.0
             ),
         );
@@ -178,6 +178,6 @@ fn faster(text: &str) -> Result<(String, f64), Wrong> {
         let factor = real(factor.trim_end_matches(['x', '×']), ..).ok()?;
         (factor > 0.0).then(|| (stage.to_owned(), factor))
     });
-    let wanted = say!("a named stage and a factor are expected, as in faster=decode:2");
+    let wanted = say!("expected a named stage and a factor, as in faster=decode:2");
     parsed.ok_or_else(|| Wrong::other(wanted))
 }

@@ -180,7 +180,7 @@ fn costs_can_be_taken_away() {
         ("faster=decode:2", "no stage decode"),
         ("pin_memory=true", "Record a run with"),
         ("prefetch_factor=0", "greater than 0"),
-        ("cores=0", "at least one"),
+        ("cores=0", "at least 1"),
         ("num_workers=5000", "at most"),
     ] {
         let mut setting = recorded.setting();

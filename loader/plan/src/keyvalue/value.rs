@@ -25,7 +25,7 @@ pub enum Wrong {
     #[error("{}", say!("'{0}' is neither true nor false", .0))]
     Flag(String),
     /// One number, or more than two.
-    #[error("{}", say!("'{0}' needs two numbers with a colon between them", .0))]
+    #[error("{}", say!("'{0}' is not two numbers separated by a colon", .0))]
     Pair(String),
     /// Something that only one name has. The sentence says what.
     #[error("{0}")]
@@ -110,12 +110,17 @@ pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong>
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Wrong::other(say!(
-                "a number, a range as in 0..8, or a list as in 1,2,4 is expected"
+                "expected a number, a range such as 0..8, or a list such as 1,2,4"
             )));
         }
         let too_much = || {
             let most = limits::grouped(most as u64);
-            Wrong::Other(limits::too_much(name, most, text, say!("ask for less")))
+            Wrong::Other(limits::too_much(
+                name,
+                most,
+                text,
+                say!("Choose a smaller number."),
+            ))
         };
         let number = text.parse::<usize>().ok().filter(|number| *number <= most);
         number.ok_or_else(too_much)
@@ -200,7 +205,7 @@ mod tests {
         assert_eq!(read("8, 1..=2,1"), Ok(vec![1, 2, 8]));
         let many = ["0..1024"; 1000].join(",");
         assert_eq!(read(&many).map(|all| all.len()), Ok(1025));
-        let wrong = "a number, a range as in 0..8, or a list as in 1,2,4 is expected";
+        let wrong = "expected a number, a range such as 0..8, or a list such as 1,2,4";
         for text in ["", "many", "-1", "1,", "..", "+1"] {
             says(read(text), wrong);
         }

@@ -30,7 +30,7 @@ pub fn fits(
 ) -> Result<(), EngineError> {
     match memory() {
         Some(has) if bytes > has => Err(EngineError::Spec(say!(
-            "{what} {} of memory, but this program may use {}; {remedy}",
+            "{what} {} of memory, but this program may use only {}. {remedy}",
             size(bytes),
             size(has)
         ))),
@@ -46,8 +46,7 @@ pub fn check_threads(num_workers: usize) -> Result<(), EngineError> {
     let wanted = num_workers as u64;
     match tightest() {
         Some(room) if wanted > room.threads => Err(EngineError::Spec(say!(
-            "num_workers={num_workers} is more than can be started here: {} allows {} more threads of a loader; \
-             use fewer workers",
+            "num_workers={num_workers} is more than this host can start: {} allows {} more loader threads. Use fewer workers.",
             room.by,
             grouped(room.threads)
         ))),
@@ -165,7 +164,7 @@ mod linux {
         let rooms = groups("pids").filter_map(|folder| {
             let most = number(&folder.join("pids.max"))?;
             let now = number(&folder.join("pids.current")).unwrap_or_default();
-            Some(room(most, now, say!("the control group (pids.max)")))
+            Some(room(most, now, say!("the cgroup (pids.max)")))
         });
         rooms.min_by_key(|room| room.threads)
     }
@@ -278,7 +277,7 @@ mod tests {
         let text = error.expect_err("no host has so much").to_string();
         assert!(
             text.starts_with("these batches take 18446744.1\u{2009}TB of memory, but")
-                && text.ends_with("; choose smaller ones"),
+                && text.ends_with(". choose smaller ones"),
             "{text}"
         );
     }
@@ -287,6 +286,6 @@ mod tests {
     fn as_many_threads_as_no_system_has_are_refused() {
         assert_eq!(check_threads(1), Ok(()));
         let text = check_threads(usize::MAX).expect_err("too many").to_string();
-        assert!(text.contains("use fewer workers"), "{text}");
+        assert!(text.contains("Use fewer workers."), "{text}");
     }
 }

@@ -29,15 +29,15 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
     let texts = [
         (
             refused(|o| o.num_workers = 65_535),
-            "1,024, but got num_workers=65535; use fewer",
+            "1,024, but got num_workers=65535. Use fewer",
         ),
         (
             refused(|o| o.prefetch_factor = Some(20_000)),
-            "10,000, but got prefetch_factor=20000; choose",
+            "10,000, but got prefetch_factor=20000. Choose",
         ),
         (
             refused(|o| o.batch_size = Some(usize::MAX)),
-            "got batch_size=18446744073709551615; choose",
+            "got batch_size=18446744073709551615. Choose",
         ),
         (
             refused(|o| o.num_samples = Some(u64::MAX)),
@@ -45,7 +45,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
         ),
         (
             refused(|o| o.epochs = u32::MAX),
-            "1,000,000, but got epochs=4294967295; choose fewer",
+            "1,000,000, but got epochs=4294967295. Choose fewer",
         ),
         (
             refused(|o| o.world_size = 0),
@@ -53,7 +53,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
         ),
         (
             refused(|o| o.world_size = u32::MAX),
-            "got world_size=4294967295; choose fewer",
+            "got world_size=4294967295. Choose fewer",
         ),
         (
             refused(|o| o.timeout = 1e308),
@@ -65,7 +65,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
         ),
         (
             refused(|o| o.step_ms = 4e6),
-            "3,600,000 (an hour), but got step_ms=4000000.0; choose",
+            "3,600,000 (one hour), but got step_ms=4000000.0. Choose",
         ),
         (refused(|o| o.step_ms = -1.0), "but got step_ms=-1.0"),
         (

@@ -96,7 +96,7 @@ impl Arguments {
             );
         }
         if workers > limits::WORKERS as f64 {
-            let remedy = say!("use fewer workers");
+            let remedy = say!("Use fewer workers.");
             return refuse(limits::too_much(
                 "num_workers",
                 limits::grouped(limits::WORKERS as u64),

@@ -23,7 +23,7 @@ pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError>
     let numbers: Vec<usize> = list(path, "indices")?;
     if let Some(bad) = numbers.iter().find(|&&i| i >= len) {
         return Err(EngineError::Spec(say!(
-            "{path} lists index {bad}, but the dataset has {len} samples"
+            "{path} lists index {bad}, but the dataset has only {len} samples"
         )));
     }
     Ok(numbers)
@@ -79,8 +79,7 @@ where
     while let Some((line, word)) = words.next()? {
         let number = word.parse().map_err(|_| {
             EngineError::Spec(say!(
-                "{path}, line {}: {} is not one of the {what} that are expected here: numbers between \
-                 blanks, commas or line ends, or a JSON list",
+                "{path}, line {}: {} is not one of the expected {what}. Write numbers separated by spaces, commas or newlines, or a JSON list.",
                 line + 1,
                 quoted(word)
             ))

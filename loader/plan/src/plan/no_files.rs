@@ -5,7 +5,7 @@ use loadscope_words::say;
 
 fn refused(path: &str, what: &str) -> EngineError {
     EngineError::Spec(say!(
-        "{path}: a page in a browser reads no files, so the {what} cannot be had. Choose another sampler, or the program on the desktop"
+        "{path}: a page in a browser cannot read files, so the {what} are missing. Choose another sampler, or use the desktop program."
     ))
 }
 

@@ -66,8 +66,7 @@ impl FromStr for SamplerSpec {
             ("bucket", _) => return Err(needs("bucket", say!("the lengths: bucket:len"))),
             _ => {
                 return Err(EngineError::Spec(say!(
-                    "there is no sampler {text:?}. Possible are sequential, random, subset:FILE, weighted:FILE, \
-                     weighted:balanced, distributed, equi:FILE, equi:labels, group:COLUMN and bucket:len"
+                    "unknown sampler {text:?}. Valid: sequential, random, subset:FILE, weighted:FILE, weighted:balanced, distributed, equi:FILE, equi:labels, group:COLUMN and bucket:len."
                 )));
             }
         })

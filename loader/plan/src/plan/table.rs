@@ -45,15 +45,12 @@ impl Needed {
     /// That it is not known.
     pub fn missing(&self) -> EngineError {
         let what = match self {
-            Self::Classes => say!("the classes of the samples are not known without loading them, so that this sampler cannot \
-                              balance them; name a column of classes (label=COLUMN), or a file of labels")
+            Self::Classes => say!("this sampler needs the class of each sample, which is known only after loading. Name a column of classes (label=COLUMN) or a file of labels.")
                 .to_owned(),
             Self::Groups(column) => say!(
-                "the values of {column} are not known without loading the samples, so that group:{column} cannot keep them \
-                 apart; choose a column of a table, or group:label for the classes"
+                "group:{column} needs the values of {column}, which are known only after loading. Choose a column of a table, or group:label for the classes."
             ),
-            Self::Lengths => say!("the lengths of the samples are not known without loading them, so that bucket:len cannot compare \
-                              them; choose a dataset of texts or sounds")
+            Self::Lengths => say!("bucket:len needs the length of each sample, which is known only after loading. Choose a dataset of text or audio.")
                 .to_owned(),
         };
         EngineError::Dataset(what)

@@ -107,13 +107,10 @@ fn labels_of_the_dataset_are_balanced_in_batches() {
 fn what_is_not_known_or_makes_no_sense_is_a_sentence() {
     let nothing = || SampleTable::of_len(300);
     for (sampler, says) in [
-        (
-            "weighted:balanced",
-            "the classes of the samples are not known",
-        ),
+        ("weighted:balanced", "needs the class of each sample"),
         ("equi:labels", "label=COLUMN"),
-        ("group:patient", "the values of patient are not known"),
-        ("bucket:len", "the lengths of the samples are not known"),
+        ("group:patient", "needs the values of patient"),
+        ("bucket:len", "needs the length of each sample"),
         ("group:", "the sampler group needs a column"),
         (
             "bucket:width",

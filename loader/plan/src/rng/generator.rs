@@ -142,7 +142,7 @@ pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, EngineError> {
     let mut out = Vec::new();
     out.try_reserve_exact(count).map_err(|_| {
         EngineError::runtime(say!(
-            "not enough memory: a list of {count} random numbers needs {} bytes. Use fewer samples",
+            "not enough memory: a list of {count} random numbers needs {} bytes. Use fewer samples.",
             (count as u128) * size_of::<T>() as u128
         ))
     })?;

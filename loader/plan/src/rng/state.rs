@@ -53,7 +53,7 @@ impl Generator {
         let stream = words.and_then(|words| Mt19937::resume(words, state.position));
         let Some(stream) = stream else {
             return Err(EngineError::runtime(say!(
-                "the state of a generator needs {N} words in base64 and a position of at most {N}; this one has {} characters and position {}",
+                "the state of a generator needs {N} words in base64 and a position of at most {N}, but this one has {} characters and position {}",
                 state.words.len(),
                 state.position
             )));

@@ -64,7 +64,7 @@ impl DistinctGroupBatchSampler {
         };
         if drop_last && batches == 0 && count > 0 {
             return Err(EngineError::value_error(say!(
-                "there are {} groups, fewer than the {batch_size} samples of a batch, and with drop_last batches have to be full; choose a smaller batch_size",
+                "there are only {} groups, but drop_last needs {batch_size} for a full batch. Choose a smaller batch_size.",
                 groups.len()
             )));
         }

@@ -38,7 +38,7 @@ impl Epoch for InfiniteSampler {
     fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
         out.try_reserve(most).map_err(|_| {
             EngineError::runtime(say!(
-                "not enough memory for a batch of {most} samples. Use a smaller batch_size"
+                "not enough memory for a batch of {most} samples. Use a smaller batch_size."
             ))
         })?;
         out.resize(out.len() + most, 0);

@@ -76,8 +76,7 @@ fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineErro
         return Ok(());
     }
     Err(EngineError::Spec(say!(
-        "{epochs} epochs of {} samples, {} workers and {} more tasks are {} in all, too many to be simulated: at most {}; \
-         choose fewer epochs, a smaller len or fewer workers",
+        "{epochs} epochs of {} samples, {} workers and {} more tasks are {} in total, too many to simulate: the limit is {}. Choose fewer epochs, a smaller len or fewer workers.",
         grouped(orders.indices()),
         options.num_workers,
         grouped(unanswered as u64),
@@ -160,10 +159,9 @@ impl Costs {
         let free = say!("Simulated: collating, pinning and the queues take no time");
         match (&self.own, &self.extra) {
             (None, None) => say!(
-                "{free}, and neither does reading: what these samples cost is not known. \
-                 Give an extra cost in the options, or run it"
+                "{free}. Reading takes no time either: the cost of these samples is unknown. Set an extra cost in the options, or run it."
             ),
-            (None, Some(_)) => say!("{free}, and samples take the extra cost alone"),
+            (None, Some(_)) => say!("{free}. Samples take only the extra cost."),
             _ => free.to_owned(),
         }
     }

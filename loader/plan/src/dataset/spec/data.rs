@@ -177,7 +177,7 @@ data! {
         /// The query.
         query: String = String::new(), Text::same("query=\"SELECT a, b FROM t\"");
         /// The column of unique numbers or texts by which rows are asked for; none: rows are streamed.
-        index: Option<String> = None, text!("index=id (map-style, by this column; without it rows are streamed)");
+        index: Option<String> = None, text!("index=id (map-style by this column, otherwise iterable-style)");
         /// The column of pictures.
         image: Option<String> = None, Text::same("image=COLUMN");
         /// The column of texts.
@@ -253,7 +253,7 @@ data! {
         file,
     } {
         /// Entries of the first axis that a sample has; none: one, without the axis.
-        window: Option<usize> = None, text!("window=128 (entries of the first axis a sample)");
+        window: Option<usize> = None, text!("window=128 (entries of the first axis per sample)");
         /// Entries from the begin of a window to that of the next; none: as many as it has.
         stride: Option<usize> = None, Text::same("stride=64");
     }
@@ -334,12 +334,14 @@ impl DataSpec {
     /// What does not go together.
     fn checked(self, text: &str) -> Result<Self, EngineError> {
         let wrong = match &self {
-            Self::Sql(sql) if sql.query.is_empty() => say!("it needs query=\"SELECT … FROM …\""),
+            Self::Sql(sql) if sql.query.is_empty() => {
+                say!("query is missing: query=\"SELECT … FROM …\"")
+            }
             Self::Npy(npy) if npy.stride.is_some() && npy.window.is_none() => {
-                say!("stride is that of windows: give window, too")
+                say!("stride needs window")
             }
             Self::Npy(npy) if npy.window == Some(0) || npy.stride == Some(0) => {
-                say!("window and stride are at least 1")
+                say!("window and stride must be at least 1")
             }
             _ => return Ok(self),
         };
@@ -367,13 +369,13 @@ fn read<T>(
     let fail = |what: &str| EngineError::Spec(format!("{word}:{shown}: {what}"));
     let Some(all) = parts(text) else {
         return Err(fail(say!(
-            "a quote is not closed. Two quotes inside of quotes stand for one"
+            "a quote is not closed. Inside quotes, write two quotes for one."
         )));
     };
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let (at, options) = all.split_at(places.min(all.len()));
     if at.len() < places || at.iter().any(|place| place.is_empty()) {
-        return Err(fail(&say!("it is written as {example}")));
+        return Err(fail(&say!("expected {example}")));
     }
     let language = Language::new(keys.iter().copied());
     let made = language
@@ -382,13 +384,17 @@ fn read<T>(
     made.map_err(|mistake| {
         let mistake = match mistake {
             Mistake::Form(part) => Mistake::Together(say!(
-                "'{}' is not of the form name=value. What holds a comma stands in double quotes",
+                "'{}' is not of the form name=value. Put values that contain a comma in double quotes.",
                 without_password(&part)
             )),
             other => other,
         };
         match keys {
-            [] => fail(&say!("{mistake}. It has no options")),
+            [] => {
+                let mistake = mistake.to_string();
+                let mistake = mistake.trim_end_matches(['.', '。']);
+                fail(&say!("{mistake}. It has no options."))
+            }
             _ => fail(&language.sentence(&mistake)),
         }
     })

@@ -71,7 +71,7 @@ impl OptionValue for Vec<String> {
         let all: Self = text.split(';').map(|name| name.trim().to_owned()).collect();
         match all.iter().any(String::is_empty) {
             true => Err(Wrong::other(say!(
-                "names with semicolons between them are expected, as in a;b"
+                "expected names separated by semicolons, as in a;b"
             ))),
             false => Ok(all),
         }
@@ -108,7 +108,7 @@ macro_rules! words {
                 let found = Self::ALL.iter().find(|one| one.word() == text);
                 found.copied().ok_or_else(|| {
                     let words: Vec<&str> = Self::ALL.iter().map(|one| one.word()).collect();
-                    Wrong::Other(say!("one of {} is expected", words.join(say!(", "))))
+                    Wrong::Other(say!("expected one of {}", words.join(say!(", "))))
                 })
             }
 
@@ -211,7 +211,7 @@ impl OptionValue for Separator {
             ("space", _) => Ok(Self::Space),
             (_, [byte]) if byte.is_ascii_graphic() && *byte != b'"' => Ok(Self::Other(*byte)),
             _ => Err(Wrong::other(say!(
-                "one of comma, tab, semicolon, space, or another character is expected"
+                "expected comma, tab, semicolon, space, or another character"
             ))),
         }
     }

@@ -157,7 +157,7 @@ fn the_usual_texts() {
     assert_eq!(model.to_string(), "len=24,cost_ms=50,slow=4:1000");
     assert_eq!(parse("synthetic").unwrap(), parse("synthetic:").unwrap());
     let error = parse("mnist").unwrap_err().to_string();
-    assert!(error.contains("Possible are digits"), "{error}");
+    assert!(error.contains("Valid: digits"), "{error}");
     assert!(parse("folder:").is_err());
     for (text, says) in [
         ("tokens:", "needs the path"),
@@ -166,24 +166,21 @@ fn the_usual_texts() {
             "block=0: '0' is not a whole number from 1",
         ),
         ("tokens:a,dtype=int8", "int64 or uint16"),
-        ("coco:a", "coco:a: it is written as coco:IMAGES,ANNOTATIONS"),
+        ("coco:a", "coco:a: expected coco:IMAGES,ANNOTATIONS"),
         ("csv:a,sep=tab,sep=tab", "sep is given twice"),
-        ("csv:a,sep=xy", "one of comma, tab, semicolon, space"),
+        ("csv:a,sep=xy", "expected comma, tab, semicolon, space"),
         (
             "voc:a,task=boxes",
-            "one of detection, segmentation is expected",
+            "expected one of detection, segmentation",
         ),
-        (
-            "voc:a,sets=train",
-            "there is no sets. Possible are set=train",
-        ),
-        ("sql:sqlite:a.db", "it needs query="),
+        ("voc:a,sets=train", "unknown key 'sets'. Valid: set=train"),
+        ("sql:sqlite:a.db", "query is missing"),
         (
             "sql:sqlite:a.db,query=SELECT a, b",
-            "'b' is not of the form name=value. What holds a comma stands in double quotes",
+            "'b' is not of the form name=value. Put values that contain a comma in double quotes",
         ),
         ("sql:sqlite:a.db,query=\"SELECT", "a quote is not closed"),
-        ("npy:a,stride=3", "give window, too"),
+        ("npy:a,stride=3", "stride needs window"),
     ] {
         let error = text.parse::<DatasetSpec>().unwrap_err().to_string();
         assert!(error.contains(says), "{error}");

@@ -55,7 +55,7 @@ impl FromStr for TokenSpec {
                 Some(("dtype", "int64")) if dtype.is_none() => dtype = Some(TokenDtype::Int64),
                 Some(("dtype", "uint16")) if dtype.is_none() => dtype = Some(TokenDtype::UInt16),
                 Some(("dtype", _)) if dtype.is_none() => {
-                    return Err(fail(say!("dtype is int64 or uint16")));
+                    return Err(fail(say!("dtype must be int64 or uint16")));
                 }
                 _ => break,
             }

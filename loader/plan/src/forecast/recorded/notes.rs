@@ -26,7 +26,7 @@ impl Recorded {
         note(
             some < all,
             &say!(
-                "Forecast from {} of {} batches, taken from all over the recording",
+                "Forecast from {} of {} batches, taken from the whole recording",
                 count(some),
                 count(all)
             ),
@@ -34,48 +34,45 @@ impl Recorded {
         note(
             !by_sample,
             say!(
-                "The time of single samples was not measured: that of their batch is spread evenly over them"
+                "The time per sample was not measured: the time of each batch is spread evenly over its samples"
             ),
         );
         let processor = self.note_on_processor(by_sample).filter(|_| !simulated);
         note(processor.is_some(), &processor.unwrap_or_default());
         note(
             !simulated && run.info.cores == 0,
-            say!("The number of cores was not recorded: enough are assumed"),
+            say!("The number of CPU cores was not recorded: enough cores are assumed"),
         );
         note(
             !self.fixed_step,
             say!(
-                "Training steps are taken to need no core, as on a GPU, and to grow with the batch size"
+                "Training steps are assumed to need no CPU core, as on a GPU, and to grow with the batch size"
             ),
         );
         note(
             self.streams && self.may_divide(),
             say!(
-                "Other numbers of workers are taken to divide the stream among themselves, as an __iter__ does that asks \
-             get_worker_info(); without that each of them would yield all of it"
+                "Other numbers of workers are assumed to split the dataset with get_worker_info(). Without that, every worker yields all of it."
             ),
         );
         let workers = self.note_on_workers(run);
         note(workers.is_some(), &workers.unwrap_or_default());
         note(
             self.options.pin_memory != PinMemory::Off && !self.pinned,
-            say!("Pinning was asked for but not recorded, so it is left out"),
+            say!("Pinning was requested but not recorded, so the forecast leaves it out"),
         );
         let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
         note(
             cut,
-            say!(
-                "The recording is not complete: the forecast is for the batches that were yielded"
-            ),
+            say!("The recording is incomplete: the forecast covers the yielded batches only"),
         );
         note(
             run.failure().is_some(),
-            say!("The run ended with an error: the forecast is for what was before it"),
+            say!("The run ended with an error: the forecast covers only the time before it"),
         );
         note(
             run.dropped() > 0,
-            say!("Events were lost while recording, so batches may be missing"),
+            say!("Events were dropped during recording, so batches may be missing"),
         );
         self.notes = notes;
     }
@@ -87,15 +84,12 @@ impl Recorded {
         }
         let Some(cost) = ProcessCost::assumed(&run.info.origin) else {
             let free = say!(
-                "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
-                 cost nothing"
+                "Recorded without workers: starting workers and transferring batches are assumed to be free"
             );
             return Some(free.to_owned());
         };
         Some(say!(
-            "Recorded without workers: starting a process is taken to take {}, until it fetches {} more, and ending \
-             all of them {}, as where they are forked (spawned ones take seconds); the way of a batch from a worker \
-             to the trainer is taken to cost nothing",
+            "Recorded without workers. Assumed for forked processes: {} to start one, {} more until it fetches, {} to end all. Spawned processes take seconds. Transferring a batch is assumed to be free.",
             cost.start,
             cost.begin,
             cost.end
@@ -105,28 +99,25 @@ impl Recorded {
     /// Of how many samples it is not known how much they compute, and what is taken to be so.
     fn note_on_processor(&self, by_sample: bool) -> Option<String> {
         const WAITS: Text = text!(
-            "they are taken to wait (for a disk, say) rather than to compute, so the gain of more workers than \
-                             cores may be overstated"
+            "they are assumed to wait (for a disk, for example), so the gain of more workers than cores may be overstated"
         );
         let (known, unknown) = (self.processor.known, self.processor.unknown());
         if by_sample && unknown == 0 {
             return None;
         }
         if known == 0 || !by_sample {
-            return Some(say!(
-                "The processor time of samples was not measured: {WAITS}"
-            ));
+            return Some(say!("The CPU time of samples was not measured: {WAITS}"));
         }
         let taken = match self.processor.share() {
             Some(share) => say!(
-                "they are taken to compute for {} of their time, as the others do",
+                "they are assumed to compute for {} of their time, like the others",
                 percent(share)
             ),
             None => WAITS.say().to_owned(),
         };
         let all = known + unknown;
         Some(say!(
-            "The processor time of {} of {} samples ({}) was not measured: {taken}",
+            "The CPU time of {} of {} samples ({}) was not measured: {taken}",
             count(unknown as u64),
             count(all as u64),
             percent(unknown as f64 / all as f64)

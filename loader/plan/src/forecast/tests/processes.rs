@@ -231,10 +231,7 @@ fn an_ideal_loader_does_not_shorten_what_is_done_between_epochs() {
 fn untimed_samples_are_imputed_and_reported() {
     let about = |program: Program| {
         let recorded = program.recorded();
-        let note = recorded
-            .notes()
-            .iter()
-            .find(|n| n.contains("processor time"));
+        let note = recorded.notes().iter().find(|n| n.contains("CPU time"));
         let note = note.map(|n| n.replace('\u{2009}', " "));
         (recorded.samples[0], note)
     };
@@ -248,8 +245,8 @@ fn untimed_samples_are_imputed_and_reported() {
     assert_eq!(
         note.as_deref(),
         Some(
-            "The processor time of 4 of 40 samples (10 %) was not measured: they are taken to compute for 50 % of their time, \
-             as the others do"
+            "The CPU time of 4 of 40 samples (10 %) was not measured: they are assumed to compute for 50 % of their time, \
+             like the others"
         )
     );
     // Few tell nothing of many.
@@ -260,7 +257,7 @@ fn untimed_samples_are_imputed_and_reported() {
     assert_eq!(first.cpu, Nanos::ZERO);
     let note = note.unwrap_or_default();
     assert!(
-        note.contains("30 of 40 samples (75 %)") && note.contains("taken to wait"),
+        note.contains("30 of 40 samples (75 %)") && note.contains("assumed to wait"),
         "{note}"
     );
     let (_, note) = about(Program {
@@ -268,7 +265,7 @@ fn untimed_samples_are_imputed_and_reported() {
         ..PROGRAM
     });
     let note = note.unwrap_or_default();
-    assert!(note.starts_with("The processor time of samples was not measured"));
+    assert!(note.starts_with("The CPU time of samples was not measured"));
 }
 
 #[test]
@@ -359,10 +356,7 @@ fn a_stream_of_a_program_is_taken_to_be_divided_among_its_workers_and_the_foreca
     let width = |f: &Forecast| (f.high - f.low).as_secs_f64() / f.time.as_secs_f64();
     assert!(width(&other) > 0.25, "{other:?}");
     let notes = recorded.notes().join("\n");
-    assert!(
-        notes.contains("divide the stream among themselves"),
-        "{notes}"
-    );
+    assert!(notes.contains("split the dataset"), "{notes}");
     let prospects = recorded.prospects(&|_| true);
     let prospects = prospects.expect("sound").expect("wanted");
     assert!(prospects.is_divided && prospects.workers_refused.is_none());

@@ -20,14 +20,14 @@ pub(super) fn check_classes(path: &str, count: usize) -> Result<(), EngineError>
 
 pub(super) fn too_many(what: &str) -> String {
     say!(
-        "has more than {} {what}, the limit for such a file; use a smaller dataset",
+        "has more than {} {what}, the limit for such a file. Use a smaller dataset.",
         grouped(SAMPLER_ENTRIES as u64)
     )
 }
 
 pub(super) fn too_many_classes() -> String {
     say!(
-        "has more than {} different labels, the limit for such a file; use fewer classes",
+        "has more than {} different labels, the limit for such a file. Use fewer classes.",
         grouped(CLASSES as u64)
     )
 }

@@ -51,7 +51,7 @@ impl<'a> Text<'a> {
         let text = self.first.as_slice().chain(&mut self.input);
         serde_json::from_reader(text).map_err(|e| match e.is_io() {
             true => self.failed(e.into()),
-            false => EngineError::Spec(say!("{} is not understood: {e}", self.path)),
+            false => EngineError::Spec(say!("cannot parse {}: {e}", self.path)),
         })
     }
 

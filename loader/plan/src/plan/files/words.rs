@@ -73,7 +73,7 @@ impl<'a> Words<'a> {
             self.next_line += usize::from(separator == Some(b'\n'));
             if piece.len() > LONGEST {
                 return Err(self.wrong(say!(
-                    "has a word of more than {} bytes, the limit; put blanks, commas or line ends between words",
+                    "has a word of more than {} bytes, the limit. Separate words with spaces, commas or newlines.",
                     grouped(LONGEST as u64)
                 )));
             }
@@ -88,7 +88,7 @@ impl<'a> Words<'a> {
         self.at = 0;
         match String::from_utf8(piece) {
             Ok(text) => self.piece = text,
-            Err(_) => return Err(self.wrong(say!("is not a text in UTF-8"))),
+            Err(_) => return Err(self.wrong(say!("is not UTF-8 text"))),
         }
         Ok(is_any)
     }
