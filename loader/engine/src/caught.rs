@@ -47,5 +47,5 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or(say!("it gave no message")).to_owned()
+    text.unwrap_or(say!("no message")).to_owned()
 }

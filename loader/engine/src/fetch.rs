@@ -85,7 +85,7 @@ impl FetchError {
 
 fn wrong_kind(request: &Request) -> FetchError {
     EngineError::type_error(say!(
-        "the dataset and the sampler do not fit together: {request:?} was asked for"
+        "the dataset and the sampler do not match: the request was {request:?}"
     ))
     .into()
 }
@@ -171,7 +171,7 @@ where
                 scope.collating();
                 Ok(batch_of(stack))
             }
-            Err(error) => Err(torch_error(say!("make room for a batch"), &error).into()),
+            Err(error) => Err(torch_error(say!("allocate a batch"), &error).into()),
         })
     }
 

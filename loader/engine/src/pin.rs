@@ -106,7 +106,7 @@ impl Buffer {
         let page = region::page::size();
         // Rounded up so that batches of almost the same size find each other's buffers.
         let len = len.max(1).next_multiple_of(page);
-        let torch = |e: &tch::TchError| torch_error(say!("allocate a buffer to be locked"), e);
+        let torch = |e: &tch::TchError| torch_error(say!("allocate a buffer to lock"), e);
         // A page more than needed, so that whole pages can be cut out: locking is by page, and unlocking a page that
         // is shared with someone else's buffer would unlock that as well.
         let wide = Tensor::f_empty([(len + page) as i64], (Kind::Uint8, Device::Cpu));
@@ -117,8 +117,7 @@ impl Buffer {
             .map_err(|e| torch(&e))?;
         let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
             EngineError::runtime(say!(
-                "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, \
-                 or use pin_memory=off"
+                "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, or use pin_memory=off."
             ))
         })?;
         Ok(Self { lock, bytes, len })

@@ -22,7 +22,7 @@ use crate::worker_info::WorkerInfo;
 
 /// What to do if there is no room for a thread.
 fn fewer() -> &'static str {
-    say!("use fewer workers")
+    say!("Use fewer workers.")
 }
 
 /// What the threads are to do.
@@ -100,7 +100,7 @@ impl<F: Fetch> Pool<F> {
             let (pinned, out) = unbounded();
             let inbox = std::mem::replace(&mut arrivals, out);
             let probe = probe.until(done);
-            let what = || (say!("the thread that pins batches").to_owned(), fewer());
+            let what = || (say!("the pin thread").to_owned(), fewer());
             pool.spawn("loader-pin".to_owned(), what, move || {
                 pin_loop(&inbox, &pinned, &pinner, &probe);
             })?;

@@ -298,8 +298,7 @@ impl Probe {
             let BatchId { epoch, idx } = batch;
             self.say(Level::Info, || {
                 say!(
-                    "samples take less than 200 ns each: after batch {idx} of epoch {epoch} they are timed by the batch, as long as \
-                     they are that short"
+                    "samples take less than 200 ns each: after batch {idx} of epoch {epoch}, only whole batches are timed"
                 )
             });
         }

@@ -121,7 +121,7 @@ impl RunHandle {
         match self.trainer.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
             Some(Err(_)) => Err(EngineError::Panic {
-                message: say!("the training loop stopped; this is a bug in the loader").to_owned(),
+                message: say!("the training loop stopped. This is a bug in Loadscope.").to_owned(),
             }),
             None => Ok(()),
         }
@@ -164,9 +164,9 @@ pub fn start(
             .name("trainer".to_owned())
             .spawn(move || training.run(&stop))
             .map_err(|e| EngineError::Thread {
-                what: say!("the thread of the trainer").to_owned(),
+                what: say!("the trainer thread").to_owned(),
                 message: e.to_string(),
-                remedy: say!("close other programs and try again"),
+                remedy: say!("Close other programs and try again."),
             })?
     };
     Ok(RunHandle {

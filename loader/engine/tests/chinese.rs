@@ -45,7 +45,7 @@ fn messages_of_a_recording_are_english() {
         (
             of("synthetic:len=4,fail=1", OnError::Log),
             1,
-            "sample 1 was left out",
+            "sample 1 skipped",
         ),
         (
             of("synthetic:len=4,fail=1", OnError::Skip),

@@ -245,11 +245,13 @@ fn states_that_do_not_fit_are_refused_with_a_sentence() {
         }
     };
     assert_eq!(refused(2, &|_| ()), "it was taken");
-    assert!(refused(3, &|_| ()).contains("as many workers as it had"));
+    assert!(refused(3, &|_| ()).contains("only with the same number of workers"));
     let tasks = serde_json::json!({"tasks": {"below": 1, "also": []}});
-    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of dataset"));
+    assert!(
+        refused(2, &|s| s["progress"] = tasks.clone()).contains("its dataset or number of workers")
+    );
     for version in [0, 3] {
-        let of = format!("of version {version}");
+        let of = format!("has version {version}");
         assert!(refused(2, &|s| s["version"] = version.into()).contains(&of));
     }
     assert!(refused(2, &|s| s["generators"] = serde_json::json!([])).contains("0 generators"));

@@ -128,7 +128,7 @@ fn errors_and_panics_name_worker_and_sample_and_the_next_batch_comes() {
             let bad = got[1].as_ref().expect_err("sample 3 fails");
             let panicked = got[4].as_ref().expect_err("sample 8 panics");
             let place = |w: usize| match num_workers {
-                0 => "main thread".to_owned(),
+                0 => "main process".to_owned(),
                 _ => format!("worker {w}"),
             };
             assert!(

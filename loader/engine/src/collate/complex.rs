@@ -40,7 +40,7 @@ pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, EngineError> {
             pair.f_double_value(&[1])?,
         ]))
     };
-    read().map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
+    read().map_err(|e| torch_error(say!("read a number from a tensor"), &e))
 }
 
 /// `float(value)` of a complex number, as a tensor of floats takes it: NumPy's scalars give their real part (with a warning), tensors

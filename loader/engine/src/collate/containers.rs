@@ -287,5 +287,5 @@ pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, EngineE
 fn rows_of(tensor: &Tensor) -> Result<Vec<Tensor>, EngineError> {
     tensor
         .f_unbind(0)
-        .map_err(|e| torch_error(say!("take a tensor apart"), &e))
+        .map_err(|e| torch_error(say!("unbind a tensor"), &e))
 }

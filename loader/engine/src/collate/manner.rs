@@ -100,7 +100,7 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
     let kind = first.f_kind().map_err(failed)?;
     if !holds(kind, value) {
         return Err(EngineError::runtime(say!(
-            "{} cannot hold the padding value {value}; choose another one with collate=pad:VALUE",
+            "{} cannot represent the padding value {value}. Choose another one with collate=pad:VALUE.",
             dtype_of(first)?.name()
         )));
     }

@@ -166,7 +166,7 @@ fn real(value: &Value) -> Result<f64, EngineError> {
             Some(parts) => complex::real_part(value, parts),
             None => element
                 .f_double_value(&[])
-                .map_err(|e| torch_error(say!("read a number out of a tensor"), &e)),
+                .map_err(|e| torch_error(say!("read a number from a tensor"), &e)),
         }
     };
     match value {
@@ -228,7 +228,7 @@ fn truth(value: &Value) -> Result<i64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])
-            .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
+            .map_err(|e| torch_error(say!("read a number from a tensor"), &e))
     };
     match value {
         Value::Bool(v) => Ok(i64::from(*v)),
@@ -257,7 +257,7 @@ fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
     }
     tensor
         .f_reshape([0i64; 0].as_slice())
-        .map_err(|e| torch_error(say!("read a number out of a tensor"), &e))
+        .map_err(|e| torch_error(say!("read a number from a tensor"), &e))
 }
 
 /// What NumPy's arrays of this dtype raise when a tensor is to be made of them.

@@ -44,7 +44,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
     }
     if items.iter().any(|t| !t.defined()) {
         return Err(EngineError::runtime(say!(
-            "a sample holds an undefined tensor (tch::Tensor::new()), which has no shape to stack"
+            "a sample contains an undefined tensor (tch::Tensor::new()), which has no shape to stack"
         )));
     }
     let size = first.size();
@@ -166,7 +166,7 @@ fn refused(error: &TchError) -> EngineError {
 pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, EngineError> {
     DType::of(tensor).ok_or_else(|| {
         EngineError::runtime(say!(
-            "a sample holds a tensor of a dtype that cannot be collated"
+            "a sample contains a tensor whose dtype cannot be collated"
         ))
     })
 }

@@ -41,7 +41,7 @@ impl Digits {
                 classes: (0..10).map(|digit| digit.to_string()).collect(),
             }),
             Err(problem) => Err(EngineError::Dataset(say!(
-                "The digits built into this program cannot be read ({problem}). Install it again."
+                "cannot read the built-in digits ({problem}). Reinstall Loadscope."
             ))),
         }
     }

@@ -51,25 +51,25 @@ impl ImageFolder {
     pub fn open(root: &Path, size: u32) -> Result<Self, EngineError> {
         if size == 0 || size > MAX_SIDE {
             return Err(EngineError::Dataset(say!(
-                "Pictures cannot be resized to {size}×{size}. Choose an image size from 1 to {MAX_SIDE}."
+                "images cannot be resized to {size}×{size}. Choose an image size from 1 to {MAX_SIDE}."
             )));
         }
         if !root.is_dir() {
             return Err(EngineError::Dataset(if root.exists() {
                 say!(
-                    "{} is a file, not a folder. Name the folder that holds the pictures.",
+                    "{} is a file, not a folder. Name the folder that contains the images.",
                     root.display()
                 )
             } else {
                 say!(
-                    "There is no folder {}. Check the spelling, or whether the disk is connected.",
+                    "folder {} does not exist. Check the spelling, or whether the disk is connected.",
                     root.display()
                 )
             }));
         }
         if is_of_kernel(root) {
             return Err(EngineError::Dataset(say!(
-                "{} holds what the system tells about itself, not files. Name the folder that holds the pictures.",
+                "{} contains system information, not files. Name the folder that contains the images.",
                 root.display()
             )));
         }
@@ -98,13 +98,13 @@ impl ImageFolder {
             folder.add_class(name.to_string_lossy().into_owned(), direct);
         } else if !direct.is_empty() {
             folder.notes.push(format!(
-                "{} directly in {} were left out, because its subfolders are the classes.",
-                count(direct.len(), "picture", "pictures"),
+                "skipped {} directly in {}, because its subfolders are the classes",
+                count(direct.len(), "image", "images"),
                 root.display()
             ));
         } else if empty > 0 && !folder.classes.is_empty() {
             folder.notes.push(format!(
-                "{} without pictures in {} were left out; torchvision would refuse them.",
+                "skipped {} without images in {}. torchvision refuses them.",
                 count(empty, "subfolder", "subfolders"),
                 root.display()
             ));
@@ -113,8 +113,7 @@ impl ImageFolder {
         if folder.files.is_empty() {
             let found = scan.said().unwrap_or_default();
             return Err(EngineError::Dataset(say!(
-                "There are no pictures in {} or its subfolders. Files ending in .jpg, .jpeg or .png are looked for, \
-                 in one subfolder for each class. {found}",
+                "no images in {} or its subfolders. Expected .jpg, .jpeg or .png files, in one subfolder per class. {found}",
                 root.display()
             ).trim_end().to_owned()));
         }
@@ -237,7 +236,7 @@ impl<'a> Scan<'a> {
     fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
         let unreadable = |e: io::Error| {
             EngineError::Dataset(say!(
-                "The folder {} cannot be read ({e}). Check that you may open it.",
+                "cannot read folder {} ({e}). Check its permissions.",
                 folder.display()
             ))
         };
@@ -266,14 +265,13 @@ impl<'a> Scan<'a> {
         self.bytes += length;
         if self.pictures == 0 && self.entries > MOST_OTHERS {
             return Err(EngineError::Dataset(say!(
-                "Among the first {} files and folders in {root} there is no picture ending in .jpg, .jpeg or .png. \
-                 Name the folder that holds the pictures.",
+                "the first {} files and folders in {root} contain no .jpg, .jpeg or .png image. Name the folder that contains the images.",
                 grouped(MOST_OTHERS as u64)
             )));
         }
         if self.entries > MOST_ENTRIES || self.bytes > MOST_BYTES {
             return Err(EngineError::Dataset(say!(
-                "{root} holds more than {} files and folders, or their names take more than {} MB. Name a smaller folder.",
+                "{root} contains more than {} files and folders, or their names take more than {} MB. Name a smaller folder.",
                 grouped(MOST_ENTRIES as u64),
                 grouped(MOST_BYTES as u64 / 1_000_000)
             )));
@@ -293,7 +291,7 @@ impl<'a> Scan<'a> {
         let (total, kinds) = self.left_out()?;
         let files = count(total, "file", "files");
         Some(format!(
-            "{files} ending in {kinds} were left out; convert them to JPEG or PNG to have them loaded."
+            "skipped {files} ending in {kinds}. Convert to JPEG or PNG to load them."
         ))
     }
 
@@ -301,7 +299,7 @@ impl<'a> Scan<'a> {
     fn said(&self) -> Option<String> {
         let (total, kinds) = self.left_out()?;
         Some(say!(
-            "{} ending in {} were left out; convert them to JPEG or PNG to have them loaded.",
+            "Skipped {} ending in {}. Convert to JPEG or PNG to load them.",
             count(total, say!(n: "file"), say!(n: "files")),
             kinds
         ))

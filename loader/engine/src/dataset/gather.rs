@@ -57,7 +57,7 @@ impl<D: Gather + ?Sized> Fetcher for GatherFetcher<D> {
     ) -> Result<Option<D::Batch>, FetchError> {
         let Request::Batch(indices) = request else {
             return Err(EngineError::type_error(say!(
-                "this dataset makes whole batches; choose a batch_size"
+                "this dataset returns whole batches. Choose a batch_size."
             ))
             .into());
         };

@@ -41,7 +41,7 @@ impl OpenDataset for DatasetSpec {
         match self.open_any(image_size)? {
             AnyDataset::Map(dataset) => Ok(dataset),
             AnyDataset::Iterable(_) => Err(EngineError::Spec(say!(
-                "{self} is an iterable-style dataset: its samples have no indices. Choose another one here"
+                "{self} is an iterable-style dataset: its samples have no indices. Choose another dataset."
             ))),
         }
     }
@@ -123,7 +123,7 @@ mod tests {
         };
         let error = missing.open(224).err().unwrap().to_string();
         assert!(
-            error.contains("There is no folder /no/such/folder"),
+            error.contains("folder /no/such/folder does not exist"),
             "{error}"
         );
     }

@@ -55,18 +55,16 @@ pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Te
 fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let shown = path.display();
     let unreadable = |e: io::Error| {
-        say!(
-            "the picture {shown} cannot be read ({e}); check that it still exists and may be opened"
-        )
+        say!("cannot read image {shown} ({e}). Check that it exists, and check its permissions.")
     };
     let fail = |message: String| SampleError::new("OSError", message);
     let file = open_regular(path).map_err(|e| {
         fail(match e {
             ReadError::NotAFile { what, .. } => {
-                say!("the picture {shown} is {what}, not a regular file; delete or replace it")
+                say!("image {shown} is {what}, not a regular file. Delete or replace it.")
             }
             ReadError::Io { cause, .. } => unreadable(cause),
-            other => say!("the picture {shown} cannot be read ({other})"),
+            other => say!("cannot read image {shown} ({other})"),
         })
     })?;
     let size = file.metadata().map_or(0, |about| about.len());
@@ -79,7 +77,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     }
     if size > MAX_BYTES || bytes.len() as u64 > MAX_BYTES {
         return Err(fail(say!(
-            "the picture {shown} has more than {MAX_BYTES} bytes, the limit for a picture; make it smaller"
+            "image {shown} has more than {MAX_BYTES} bytes, the limit for an image. Make it smaller."
         )));
     }
     Ok(bytes)
@@ -189,7 +187,7 @@ impl Place for Fresh {
 /// The decoders are well tested but large: a defect of theirs must cost a sample, not the program.
 fn guarded(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
     catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, place)))
-        .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder gave up").to_owned())))
+        .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder failed").to_owned())))
 }
 
 /// Decodes into `place` (row-major, 3 bytes a pixel) and returns width and height.

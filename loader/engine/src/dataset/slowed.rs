@@ -147,9 +147,9 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         let digits = Arc::new(Digits::new().expect("they are built in"));
         for (text, says) in [
-            ("len=5", "Leave len out"),
+            ("len=5", "Remove len"),
             ("slow=9999:1", "9999"),
-            ("speed=3", "Possible are"),
+            ("speed=3", "Valid: "),
         ] {
             let error = Slowed::new(Arc::clone(&digits), text)
                 .err()

@@ -41,13 +41,12 @@ impl TokenWindows {
         stride: Option<usize>,
         dtype: TokenDtype,
     ) -> Result<Self, EngineError> {
-        let fail = |what: String| {
-            EngineError::Dataset(say!("The file of tokens {} {what}", path.display()))
-        };
+        let fail =
+            |what: String| EngineError::Dataset(say!("token file {} {what}", path.display()));
         let stride = stride.unwrap_or(block);
         if block == 0 || stride == 0 {
             return Err(fail(
-                say!("cannot be cut into windows of no tokens, or none apart. Give block and stride of at least 1").to_owned(),
+                say!("needs block and stride of at least 1").to_owned(),
             ));
         }
         let file = open_regular(path).map_err(|e| match e {
@@ -60,14 +59,14 @@ impl TokenWindows {
             .map_err(|e| fail(say!("cannot be read: {e}")))?;
         if !about.len().is_multiple_of(TOKEN as u64) {
             return Err(fail(say!(
-                "has {} bytes, but tokens of 16 bits take two each. It may be cut off, or hold something else",
+                "has {} bytes, but 16-bit tokens take two bytes each. It may be truncated, or not a token file.",
                 about.len()
             )));
         }
         let tokens = usize::try_from(about.len()).unwrap_or(usize::MAX) / TOKEN;
         let Some(room) = tokens.checked_sub(block) else {
             return Err(fail(say!(
-                "has {tokens} tokens, fewer than a window of {block}. Choose a smaller block"
+                "has {tokens} tokens, fewer than a window of {block}. Choose a smaller block."
             )));
         };
         // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its
@@ -76,7 +75,7 @@ impl TokenWindows {
         let map = map.map_err(|e| fail(say!("cannot be mapped to memory: {e}")))?;
         if map.starts_with(b"\x93NUMPY") {
             return Err(fail(say!(
-                "is an array of NumPy, whose header is no tokens. Write npy:{},window={block} instead",
+                "is a NumPy array, not a file of plain tokens. Write npy:{},window={block} instead.",
                 path.display()
             )));
         }

@@ -38,8 +38,7 @@ pub trait Collate<S>: Send + Sync + 'static {
     fn convert(&self, sample: S, site: CollateSite) -> Result<Self::Batch, EngineError> {
         let _ = (sample, site);
         Err(EngineError::type_error(say!(
-            "this collate_fn takes a list of samples, but with batch_size=None it is given single samples. \
-             Choose a batch_size, or a collate_fn of single samples"
+            "this collate_fn takes a list of samples, but with batch_size=None it receives single samples. Set a batch_size, or use a collate_fn for single samples."
         )))
     }
 }
@@ -93,8 +92,7 @@ where
 
     fn collate(&self, _samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
         Err(EngineError::type_error(say!(
-            "this collate_fn takes single samples, but it is given a list of them. Set batch_size=None, \
-             or choose a collate_fn of lists"
+            "this collate_fn takes single samples, but it receives a list. Set batch_size=None, or use a collate_fn for lists."
         )))
     }
 

@@ -59,15 +59,14 @@ impl<F: Fetch> DataLoader<F> {
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
         if ![VERSION, AFTER_THE_SEED].contains(&state.version) {
             return Err(EngineError::value_error(say!(
-                "the state is of version {}, but this program knows version {VERSION}",
+                "the state has version {}, but this program reads version {VERSION}",
                 state.version
             )));
         }
         let (saved, here) = (state.generators.len(), self.generators().len());
         if saved != here {
             return Err(EngineError::value_error(say!(
-                "the state was saved by a loader with {saved} generators, this one has {here}. \
-                 Give it the same samplers"
+                "the state is from a loader with {saved} generators, but this one has {here}. Use the same samplers."
             )));
         }
         for saved in &state.generators {
@@ -76,7 +75,7 @@ impl<F: Fetch> DataLoader<F> {
         }
         if state.epoch == u32::MAX {
             return Err(EngineError::value_error(say!(
-                "the state is of epoch {}, and no epoch after it could be counted; it is damaged",
+                "the state is damaged: no epoch can follow its epoch {}",
                 state.epoch
             )));
         }
@@ -89,8 +88,7 @@ impl<F: Fetch> DataLoader<F> {
         };
         if !fits {
             return Err(EngineError::value_error(say!(
-                "the state was saved by a loader with num_workers={} of another kind of dataset or with another \
-                 number of workers; a stream goes on only with as many workers as it had",
+                "the state is from a loader with num_workers={}, and its dataset or number of workers is different. An iterable-style dataset continues only with the same number of workers.",
                 state.num_workers
             )));
         }

@@ -35,7 +35,7 @@ impl Collate<Value> for ValueCollate {
             samples.retain(|sample| !is_left_out(sample));
             if samples.is_empty() {
                 return Err(EngineError::runtime(say!(
-                    "all samples of the batch failed; nothing is left to be put together"
+                    "all samples of the batch failed, so there is nothing to collate"
                 )));
             }
         }
@@ -67,7 +67,7 @@ impl Collate<Value> for ValueCollate {
     fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
         if self.is_lenient && is_left_out(&sample) {
             return Err(EngineError::runtime(say!(
-                "the sample failed; it is left out"
+                "the sample failed and was skipped"
             )));
         }
         default_convert(sample)
@@ -87,8 +87,7 @@ impl ValueCollate {
                 EngineError::Python {
                     kind,
                     message: say!(
-                        "{message}. The first sample of the batch has this key, and a later one does not: give every sample the \
-                         same keys"
+                        "{message}. The first sample of the batch has this key, but a later one does not. Give every sample the same keys."
                     ),
                 }
             }
@@ -96,7 +95,7 @@ impl ValueCollate {
                 EngineError::Python {
                     kind,
                     message: say!(
-                        "{message}. A missing value (null) does not stack: fill it in, or use --collate list"
+                        "{message}. A missing value (null) cannot be stacked. Fill it in, or use --collate list."
                     ),
                 }
             }
@@ -105,14 +104,14 @@ impl ValueCollate {
             {
                 let remedy = match self.chosen {
                     _ if message.contains("each element in list") => {
-                        say!("Lists of different lengths need --collate list")
+                        say!("Lists of different lengths need --collate list.")
                     }
                     Chosen::Fitting | Chosen::Stack => {
-                        say!("Samples of different sizes need --collate list, pad or concat")
+                        say!("Samples of different sizes need --collate list, pad or concat.")
                     }
                     Chosen::Pad(_) | Chosen::Concat | Chosen::List => {
                         say!(
-                            "Only arrays are padded and joined, not lists of numbers: use --collate list"
+                            "Only arrays can be padded and joined, not lists of numbers. Use --collate list."
                         )
                     }
                 };

@@ -65,8 +65,8 @@ impl LeftOut {
         } else if before < MOST_NAMED {
             let worker = get_worker_info().map(|info| info.id as WorkerId);
             let text = match which {
-                Some(index) => format!("sample {index} was left out: {error}"),
-                None => format!("a sample was left out: {error}"),
+                Some(index) => format!("sample {index} skipped: {error}"),
+                None => format!("sample skipped: {error}"),
             };
             self.probe.emit(|| {
                 EventKind::Message(Box::new(Message {
@@ -88,11 +88,11 @@ impl LeftOut {
             self.probe.say(Level::Warning, || {
                 let failed = plural(count, "sample", "samples");
                 let first = self.first.get();
-                let first = first.map(|first| format!("; the first was {first}"));
+                let first = first.map(|first| format!(". The first was {first}"));
                 let first = first.unwrap_or_default();
                 match count {
-                    1 => format!("{failed} failed and was left out{first}"),
-                    _ => format!("{failed} failed and were left out{first}"),
+                    1 => format!("{failed} failed and was skipped{first}"),
+                    _ => format!("{failed} failed and were skipped{first}"),
                 }
             });
         }

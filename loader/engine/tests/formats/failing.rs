@@ -83,7 +83,7 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
             panic!("{messages:?}");
         };
         assert!(
-            said.starts_with("2 samples failed and were left out; the first was sample "),
+            said.starts_with("2 samples failed and were skipped. The first was sample "),
             "{said}"
         );
 
@@ -91,7 +91,7 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
         let said = messages.join("\n");
         assert!(ended_well && messages.len() == 3, "{said}");
         assert!(
-            said.contains("sample 3 was left out: FileNotFoundError:"),
+            said.contains("sample 3 skipped: FileNotFoundError:"),
             "{said}"
         );
         assert!(

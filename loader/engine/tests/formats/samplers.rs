@@ -65,13 +65,13 @@ fn samplers_know_classes_columns_and_lengths() {
         (
             "text:@/a.txt",
             "weighted:balanced",
-            "the classes of the samples are not known",
+            "needs the class of each sample",
         ),
-        ("text:@/a.txt", "group:x", "the values of x are not known"),
+        ("text:@/a.txt", "group:x", "needs the values of x"),
         (
             "csv:@/a.csv",
             "bucket:len",
-            "the lengths of the samples are not known",
+            "needs the length of each sample",
         ),
     ] {
         let error = run_with(&at(text), sampler).expect_err(sampler);

@@ -64,7 +64,7 @@ fn order_is_torchvisions() {
     expected[4..].sort_by_key(|(name, _)| name.rsplit_once('/').map(|(dir, _)| dir.to_owned()));
     assert_eq!(names(&folder), expected);
     let notes = folder.notes().join(" ");
-    assert!(notes.contains("1 picture directly in"), "{notes}");
+    assert!(notes.contains("skipped 1 image directly in"), "{notes}");
     assert!(notes.contains("2 files ending in .bmp, .webp"), "{notes}");
     let sample = folder.get(0, &mut SampleClock::off()).unwrap();
     assert_eq!(sample.tensors()[0].size(), [3, 8, 8]);
@@ -88,8 +88,8 @@ fn errors_say_what_to_do() {
         assert!(error.contains(part), "{error}");
     };
     let root = tree(&["a/x.webp", "b/"]);
-    fails(root.path(), 8, "There are no pictures in");
-    fails(root.path(), 8, "1 file ending in .webp were left out");
+    fails(root.path(), 8, "no images in");
+    fails(root.path(), 8, "Skipped 1 file ending in .webp");
     fails(&root.path().join("c"), 8, "Check the spelling");
     fails(&root.path().join("a/x.webp"), 8, "is a file, not a folder");
     fails(root.path(), 0, "Choose an image size");
@@ -132,7 +132,7 @@ fn links_that_lead_in_a_circle_end() {
 fn the_kernel_s_folders_are_refused_and_left_out() {
     let error = ImageFolder::open(Path::new("/proc"), 4).unwrap_err();
     assert!(
-        error.to_string().contains("Name the folder that holds"),
+        error.to_string().contains("Name the folder that contains"),
         "{error}"
     );
     let root = tree(&["a/1.png"]);
@@ -150,7 +150,7 @@ fn a_search_has_an_end() {
     }
     let error = scan.meet(false, 8).unwrap_err().to_string();
     assert!(
-        error.contains("first 1,000,000 files and folders in all there is no picture"),
+        error.contains("first 1,000,000 files and folders in all contain no .jpg"),
         "{error}"
     );
     // One picture is a reason to go on, for a while.
@@ -159,7 +159,7 @@ fn a_search_has_an_end() {
     scan.entries = MOST_ENTRIES;
     let error = scan.meet(true, 8).unwrap_err().to_string();
     assert!(
-        error.contains("all holds more than 20,000,000 files"),
+        error.contains("all contains more than 20,000,000 files"),
         "{error}"
     );
     scan.entries = 2;

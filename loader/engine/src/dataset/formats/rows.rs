@@ -115,7 +115,7 @@ fn numbered(column: &str, values: &[Cell]) -> Result<Vec<u32>, SampleError> {
     let numbered = values.iter().map(&mut number).collect::<Option<_>>();
     numbered.ok_or_else(|| {
         let message = say!(
-            "samples cannot be grouped by {column}: its values are neither numbers nor texts. Choose another column"
+            "samples cannot be grouped by {column}: its values are neither numbers nor strings. Choose another column."
         );
         SampleError::new("TypeError", message)
     })

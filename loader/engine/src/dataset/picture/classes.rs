@@ -19,7 +19,7 @@ use crate::value::new_tensor;
 pub(in crate::dataset) fn classes(bytes: &[u8], clock: &mut SampleClock) -> Result<Tensor, Fault> {
     let (pixels, width, height) = clock.stage("decode", || {
         catch_unwind(AssertUnwindSafe(|| decode(bytes)))
-            .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder gave up").to_owned())))
+            .unwrap_or_else(|_| Err(Fault::Damaged(say!("the decoder failed").to_owned())))
     })?;
     let size = [i64::from(height), i64::from(width)];
     new_tensor(&size, Kind::Uint8, |out| out.copy_from_slice(&pixels))
@@ -31,7 +31,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
         return Err(Fault::Empty);
     }
     if !bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Err(Fault::Damaged(say!("a mask has to be a PNG").to_owned()));
+        return Err(Fault::Damaged(say!("a mask must be a PNG").to_owned()));
     }
     let limits = Limits {
         bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
@@ -83,7 +83,7 @@ impl From<DecodingError> for Fault {
                 Self::Truncated
             }
             DecodingError::LimitsExceeded => {
-                Self::Damaged(say!("it unpacks to too much").to_owned())
+                Self::Damaged(say!("its decompressed size exceeds the limit").to_owned())
             }
             _ => Self::Damaged(error.to_string()),
         }

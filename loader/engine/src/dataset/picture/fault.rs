@@ -29,37 +29,36 @@ impl Fault {
         let (kind, message) = match self {
             Self::Empty => (
                 "UnidentifiedImageError",
-                say!("the picture {path} is empty (0 bytes); delete it or copy it again"),
+                say!("image {path} is empty (0 bytes). Delete it or copy it again."),
             ),
             Self::Unidentified => (
                 "UnidentifiedImageError",
                 say!(
-                    "cannot identify image file {path}: it is neither JPEG nor PNG whatever its name says; delete or \
-                     replace it"
+                    "cannot identify image file {path}: it is neither JPEG nor PNG. Delete or replace it."
                 ),
             ),
             Self::Undecodable(format) => (
                 "UnidentifiedImageError",
-                say!(
-                    "the picture {path} is a {format} file whatever its name says; convert it to JPEG or PNG"
-                ),
+                say!("image {path} is a {format} file. Convert it to JPEG or PNG."),
             ),
             Self::Truncated => (
                 "OSError",
-                say!("image file is truncated: {path} ends in the middle; copy it again"),
+                say!("image file is truncated: {path} is incomplete. Copy it again."),
             ),
             Self::Damaged(what) => (
                 "OSError",
-                say!("the picture {path} is damaged ({what}); replace or delete it"),
+                say!("image {path} is damaged ({what}). Replace or delete it."),
             ),
             Self::TooLarge(width, height) => (
                 "DecompressionBombError",
                 say!(
-                    "the picture {path} has {width}×{height} pixels, more than the {MAX_PIXELS} that are allowed; make \
-                     it smaller"
+                    "image {path} has {width}×{height} pixels, more than the limit of {MAX_PIXELS}. Make it smaller."
                 ),
             ),
-            Self::Torch(what) => ("RuntimeError", say!("no tensor for {path}: {what}")),
+            Self::Torch(what) => (
+                "RuntimeError",
+                say!("cannot convert {path} to a tensor: {what}"),
+            ),
         };
         SampleError::new(kind, message)
     }

@@ -93,7 +93,7 @@ fn bad_files_have_different_errors() {
     ));
     let error = fault(&jpeg[..jpeg.len() / 2]).about("a/b.jpg");
     assert_eq!(error.kind, "OSError");
-    assert!(error.message.contains("a/b.jpg") && error.message.contains("copy it again"));
+    assert!(error.message.contains("a/b.jpg") && error.message.contains("Copy it again"));
     // Bytes after the end do no harm.
     let padded = [jpeg.as_slice(), &[0; 100]].concat();
     assert!(decode(&padded, 8, &mut SampleClock::off()).is_ok());
@@ -165,7 +165,7 @@ fn only_regular_files_are_pictures() {
         ("zero.jpg", "is a device, not a regular file"),
         ("folder.jpg", "is a folder, not a regular file"),
         ("huge.png", "has more than 1073741824 bytes, the limit"),
-        ("none.png", "check that it still exists"),
+        ("none.png", "Check that it exists"),
     ] {
         let error = load(&at(name), 8, &mut SampleClock::off()).unwrap_err();
         assert_eq!(error.kind, "OSError");
