@@ -98,7 +98,7 @@ KINDS = [
         "ranks_slow",
         "a rank that waits for another one's loader",
         {
-            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("Nothing to do here",)),
+            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("nothing to change",)),
             "train@1": of(STARVED, BESIDE_STARVED, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
         },
         command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_slow.py"),
