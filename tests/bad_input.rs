@@ -56,7 +56,7 @@ fn a_recording_cut_in_half_opens_up_to_the_cut_and_says_so() {
     let (_dir, path) = control_recording();
     let whole = std::fs::read(&path).expect("just written");
     let (text, open) = refusal("half.jsonl.zst", &whole[..whole.len() / 2]);
-    assert!(text.contains("cut off") && open, "{text}");
+    assert!(text.contains("truncated") && open, "{text}");
 }
 
 #[test]
@@ -143,5 +143,5 @@ fn lost_events_are_counted_in_red() {
         kind: EventKind::Dropped { count: 1_234 },
     });
     window.run();
-    assert!(window.query_by_label("1,234 events lost").is_some());
+    assert!(window.query_by_label("1,234 events dropped").is_some());
 }

@@ -64,7 +64,7 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
     let mut window = open(dir.path());
     assert!(
         window
-            .query_by_label("Not saved before Loadscope ended")
+            .query_by_label("Unsaved runs of earlier sessions")
             .is_some()
     );
     window
@@ -90,7 +90,7 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
     assert!(files(dir.path()).is_empty(), "it is saved");
     assert!(
         window
-            .query_by_label("Not saved before Loadscope ended")
+            .query_by_label("Unsaved runs of earlier sessions")
             .is_none()
     );
 }
@@ -137,7 +137,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
     assert_eq!(Journal::at(dir.path()).left_over(), []);
     let mut next = open(left.path());
     assert!(
-        next.query_by_label("Not saved before Loadscope ended")
+        next.query_by_label("Unsaved runs of earlier sessions")
             .is_some()
     );
     next.get_by_label("100000 synthetic samples, 2 workers")
@@ -220,7 +220,7 @@ fn runs_that_are_kept_for_next_time_are_offered_by_the_next_window() {
     assert_eq!(window.state().state.runs.all().len(), 3);
     window.state_mut().run(&ctx, Action::Quit.into());
     window.run_steps(2);
-    assert!(window.query_by_label("2 runs were not saved").is_some());
+    assert!(window.query_by_label("2 unsaved runs").is_some());
     window.get_by_label("Keep for next time").click();
     window.run_steps(2);
     exit(window);

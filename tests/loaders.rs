@@ -176,7 +176,7 @@ fn the_time_of_a_program_with_two_loaders_is_one_bar() {
         wait(&mut window, |app| {
             app.state.session.answers.diagnosis.what_if.is_some()
         });
-        let said = "Begin with rank 0 · photographs: it is waited for longest";
+        let said = "Start with rank 0 · photographs, which causes the longest wait";
         assert!(window.query_by_label(said).is_some());
         window.picture(name);
         // A click shows the loader that a part is about.

@@ -222,7 +222,7 @@ fn a_narrow_window_has_one_panel_at_its_side() {
     }
     .open();
     assert!(window.query_by_label("num_workers").is_some());
-    assert!(window.query_by_label("Nothing is selected").is_none());
+    assert!(window.query_by_label("Nothing selected").is_none());
     let ctx = window.ctx.clone();
     let select = Command::Select(Some(Item::Batch(3)));
     window.state_mut().run(&ctx, select);

@@ -145,7 +145,7 @@ fn panels_of_a_run_without_batches() {
     picture(
         (
             "messages-empty",
-            "The loader has not complained about anything",
+            "No errors or warnings",
         ),
         size,
         state,

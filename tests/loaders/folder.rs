@@ -109,11 +109,11 @@ fn a_session_is_saved_as_one_recording_that_is_the_same() {
 fn the_options_of_the_program_are_read_and_taken_over() {
     let (mut window, _dir) = open(Theme::Dark, SMALL);
     let mine = window.state().state.prefs.options.clone();
-    assert!(window.query_by_label("Of the recorded program").is_some());
+    assert!(window.query_by_label("Recorded program").is_some());
     // The options of the next run are as they were, and one click away.
     window.get_by_label("Next run").click();
     window.run();
-    assert!(window.query_by_label("Of the recorded program").is_none());
+    assert!(window.query_by_label("Recorded program").is_none());
     assert_eq!(window.state().state.prefs.options, mine);
     window.get_by_label("Shown run").click();
     window.run();

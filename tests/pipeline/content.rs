@@ -206,7 +206,7 @@ fn content_of_every_kind_has_its_form() {
         harness.run();
         harness.get_by_label("heat map of [\"embedding\"]");
         harness.get_by_label("histogram of [\"embedding\"]");
-        harness.get_by_label_contains("The first 1,024 of 2,560 values were kept");
+        harness.get_by_label_contains("Only the first 1,024 of 2,560 values were recorded");
         harness.get_by_label_contains("48.0\u{2009}ms, 9");
         save(&mut harness, name);
         results.extend_harness(&mut harness);
@@ -235,15 +235,15 @@ fn a_picture_is_enlarged_and_saved() {
     let (mut harness, asked) = inspector(1_400.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
     harness
-        .get_by_label("picture of sample 7919, sun, with 1 box (sun), 1 caption")
+        .get_by_label("image of sample 7919, sun, with 1 box (sun), 1 caption")
         .click();
     harness.run();
     assert_eq!(harness.state().session.enlarged, Some((0, 1)));
-    harness.get_by_label_contains("enlarged picture of sample 7919, sun");
+    harness.get_by_label_contains("enlarged image of sample 7919, sun");
     harness.get_by_label("Size, pixels 48 × 32");
-    harness.get_by_label("The recording keeps it at 24 × 16 pixels");
+    harness.get_by_label("Recorded at 24 × 16 pixels");
     save(&mut harness, "inspector-picture");
-    harness.get_by_label("Next picture").click();
+    harness.get_by_label("Next image").click();
     harness.run();
     assert_eq!(harness.state().session.enlarged, Some((0, 2)));
     harness.get_by_label("Save batch image…").click();
@@ -254,7 +254,7 @@ fn a_picture_is_enlarged_and_saved() {
     assert_eq!(harness.state().session.enlarged, None);
     // Another selection has other pictures.
     harness
-        .get_by_label("picture of sample 7919, sun, with 1 box (sun), 1 caption")
+        .get_by_label("image of sample 7919, sun, with 1 box (sun), 1 caption")
         .click();
     harness.run();
     harness.get_by_label("worker 0").click();

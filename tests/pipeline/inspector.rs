@@ -27,8 +27,8 @@ fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
     state.session.selection = Some(Item::Batch(4));
     let mut harness = inspector(state);
     harness.run();
-    harness.get_by_label_contains("behind batch 3, which worker 0 was fetching");
-    harness.get_by_label("picture of sample 28, four").click();
+    harness.get_by_label_contains("waiting for batch 3: worker 0 was fetching it");
+    harness.get_by_label("image of sample 28, four").click();
     harness.run();
     save(&mut harness, "inspector-enlarged");
     harness.get_by_label("decode 60.00 60\u{2009}%");
@@ -79,7 +79,7 @@ fn a_batch_that_failed_says_why() {
     harness.run();
     harness.get_by_label("KeyError: 'label'");
     harness.get_by_label("Sample 17");
-    harness.get_by_label("There is no content, because the batch failed");
+    harness.get_by_label("No contents, because the batch failed");
     save(&mut harness, "inspector-failed");
 }
 

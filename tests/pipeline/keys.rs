@@ -71,7 +71,7 @@ fn variables_values_and_pictures_by_key() {
     assert!(json.contains("\"dtype\": \"torch.uint8\""), "{json}");
     // Escape takes away the enlarged picture before the selection.
     window.run();
-    window.get_by_label("picture of sample 3, class 3").click();
+    window.get_by_label("image of sample 3, class 3").click();
     window.run();
     assert_eq!(window.state().state.session.enlarged, Some((0, 0)));
     window.key_press(Key::Escape);

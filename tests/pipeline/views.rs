@@ -169,15 +169,15 @@ fn boxes_of_voc_are_drawn_over_its_pictures() {
     let dir = voc();
     let run = load(format!("voc:{}", dir.path().display()), 2);
     let labels = [
-        "picture of sample 0, with 2 boxes (temple, bus)",
-        "picture of sample 1, with 1 box (flower)",
+        "image of sample 0, with 2 boxes (temple, bus)",
+        "image of sample 1, with 1 box (flower)",
     ];
     let mut results = look("boxes", 760.0, &run, &labels);
     let mut harness = inspector(1_100.0, Theme::Dark, run);
     harness.run();
-    harness.get_by_label_contains("picture of sample 1").click();
+    harness.get_by_label_contains("image of sample 1").click();
     harness.run();
-    harness.get_by_label_contains("enlarged picture of sample 1");
+    harness.get_by_label_contains("enlarged image of sample 1");
     harness.get_by_label("Size, pixels 240 × 160");
     harness.get_by_label("Boxes").click();
     harness.run();
@@ -209,8 +209,8 @@ fn masks_of_coco_are_drawn_over_its_pictures() {
             "segmentation":[[130,10,190,40,205,90,160,150,90,140,60,80,80,30]]}"#;
     let (_dir, dataset) = coco("instances", annotations);
     let labels = [
-        "picture of sample 0, with 1 box (temple), 1 mask",
-        "picture of sample 1, with 1 box (flower), 1 mask",
+        "image of sample 0, with 1 box (temple), 1 mask",
+        "image of sample 1, with 1 box (flower), 1 mask",
     ];
     drop(look("masks", 760.0, &load(dataset, 2), &labels));
 }

@@ -60,7 +60,7 @@ fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
         .count();
     assert!((4..12).contains(&yielded), "the range is a part of the run");
     harness.get_by_label(&format!("Batches yielded {yielded}"));
-    harness.get_by_label(&format!("Samples in them {yielded}"));
+    harness.get_by_label(&format!("Samples yielded {yielded}"));
     let a_second = yielded as f64 / 0.8;
     harness.get_by_label(&format!("Samples per second {a_second:.1}"));
     harness.get_by_label("Sample 3 of batch 3");
@@ -77,7 +77,7 @@ fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
 #[test]
 fn an_empty_range_says_so() {
     let harness = page(&CONTROL, 5_000, 6_000, Theme::Dark);
-    harness.get_by_label("Nothing was recorded in it");
+    harness.get_by_label("Nothing recorded in this range");
 }
 
 #[test]

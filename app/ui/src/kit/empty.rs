@@ -46,12 +46,12 @@ pub fn no_batches_yet(ctx: &Context, state: &State) -> String {
     let keys = |action: Action| action.info().keys(ctx);
     if state.hides_future() {
         let (step, play) = (keys(Action::StepForward), keys(Action::PauseResume));
-        return say!("Nothing has happened yet — {step} goes one step on, {play} plays");
+        return say!("No events yet — {step} steps, {play} plays");
     }
     match (&state.session.source, Action::Run.info().shortcut) {
         (Source::Live { paused: true }, _) => {
             let (step, go_on) = (keys(Action::StepForward), keys(Action::PauseResume));
-            say!("Paused before the first batch — {step} takes a step, {go_on} lets the run go on")
+            say!("Paused before the first batch — {step} steps, {go_on} continues")
         }
         (Source::Loading { .. }, _) => say!("Reading the recording").to_owned(),
         (Source::Live { .. }, _) => say!("No batches yet — the workers are starting").to_owned(),

@@ -49,7 +49,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             let pending = match grows {
                 _ if !is_coming => None,
                 true => Some(say!(
-                    "What would help is forecast once the run has ended, or while it is paused"
+                    "Forecasts are available once the run has ended or is paused"
                 )),
                 false => Some(say!("Forecasting other settings")),
             };
@@ -122,23 +122,21 @@ fn scrolled(ui: &mut Ui, (state, name): (&State, &str), content: impl FnOnce(&mu
 fn nothing(ui: &mut Ui, state: &State) {
     let (title, text) = match &state.session.source {
         Source::Simulating => (
-            say!("The simulation is under way"),
-            say!("The diagnosis follows it"),
+            say!("Simulating the run"),
+            say!("The diagnosis appears when it ends"),
         ),
         Source::Live { .. } => (
             say!("No batch yielded yet"),
-            say!("The diagnosis begins with the first one"),
+            say!("The diagnosis starts with the first batch"),
         ),
         _ if state.has_run() && state.session.run.epochs().is_empty() => (
             say!("Nothing to diagnose"),
-            say!("This recording ends before its first epoch began"),
+            say!("This recording ends before its first epoch"),
         ),
         _ if state.has_run() => (say!("Analyzing the run"), ""),
         _ => (
             say!("Nothing to diagnose yet"),
-            say!(
-                "Press Ctrl+R to start a run, or open a recording to see why training waits and what would help"
-            ),
+            say!("Press Ctrl+R to start a run, or open a recording to see why training waits"),
         ),
     };
     empty(ui, title, text);

@@ -60,7 +60,7 @@ fn said(held: &[PathBuf]) -> Option<(String, Option<String>)> {
         others => (
             say!("Drop to open {first}"),
             Some(say!(
-                "{} will be added to the recent files. To open recordings of one job together, drop their folder",
+                "{} will be added to Recent. To open recordings of one job together, drop their folder.",
                 plural(others.len() as u64, say!(n: "other"), say!(n: "others"))
             )),
         ),

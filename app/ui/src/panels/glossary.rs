@@ -46,7 +46,7 @@ fn search(ui: &mut Ui, typed: &str, commands: &mut Vec<Command>) {
         .hint_text(say!("A term, or PyTorch's name: _rcvd_idx"))
         .desired_width(f32::INFINITY);
     let response = ui.add(field);
-    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Word to look up")));
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, say!("Term to look up")));
     if text != typed {
         commands.push(Command::Glossary(Some(text)));
     }
@@ -59,7 +59,7 @@ fn words(ui: &mut Ui, typed: &str) {
         .filter(|term| term.has(typed))
         .collect();
     if found.is_empty() {
-        remark(ui, &say!("No word has \"{typed}\" in it"));
+        remark(ui, &say!("No term contains \"{typed}\""));
         return;
     }
     // Where there is no room for three columns, PyTorch's name stands below the word.

@@ -34,8 +34,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             });
         ui.add_space(space::GAP);
         let mouse = say!(
-            "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
-                         Hold W, A, S or D to keep moving"
+            "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. Hold W, A, S or D to keep moving."
         );
         ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
     });

@@ -75,18 +75,18 @@ impl Inspector {
 }
 
 fn nothing(ui: &mut Ui, state: &State) {
-    title(ui, say!("Nothing is selected"));
+    title(ui, say!("Nothing selected"));
     if state.session.run.batches().is_empty() {
         remark(
             ui,
             match state.has_only_gauges() {
                 true => {
-                    say!("This recording contains no batches; point at a chart to read its values")
+                    say!("This recording contains no batches. Point at a chart to read its values.")
                 }
                 false if !state.session.run.whole_transitions().is_empty() => {
-                    say!("Nothing has happened yet at this moment; what comes later is hidden")
+                    say!("No events so far. Later events are hidden.")
                 }
-                false => say!("Run a loader or open a recording to look inside"),
+                false => say!("Run a loader or open a recording"),
             },
         );
         return;
@@ -98,8 +98,5 @@ fn nothing(ui: &mut Ui, state: &State) {
         say!("Click a worker, a queue or the trainer to see how it spent its time"),
     );
     ui.add_space(space::GAP);
-    remark(
-        ui,
-        say!("Drag along the ruler to summarize a range of time"),
-    );
+    remark(ui, say!("Drag on the ruler to summarize a time range"));
 }

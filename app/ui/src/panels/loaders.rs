@@ -244,7 +244,7 @@ fn head(ui: &mut Ui, view: TimeView) {
         painter.text(at, align, text, font(), palette.weak);
     }
     if strip.width() > 320.0 {
-        let about = say!("Waiting and training, over the range on the screen");
+        let about = say!("Waiting and training in the visible range");
         let font = words(size::SMALL);
         painter.text(
             strip.center(),
@@ -308,8 +308,8 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
             .rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
     }
     let tip = match is_shown {
-        true => say!("This one is shown"),
-        false => say!("Shows this one: pipeline, timeline, and everything else"),
+        true => say!("This loader is shown"),
+        false => say!("Shows this loader in all panels"),
     };
     let response = response.on_hover_text(format!("{spoken}\n{tip}"));
     response.clicked() && !is_shown

@@ -44,7 +44,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                     .show(ui, |ui| {
                         if hidden > 0 {
                             let text = say!(
-                                "{} are not listed: press / and search for errors or warnings",
+                                "{} are not listed. Press / and search for errors or warnings.",
                                 format::plural(
                                     hidden as u64,
                                     say!(n: "earlier one"),
@@ -62,7 +62,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                         }
                     });
                 if said.is_empty() {
-                    remark(ui, say!("The loader has not complained about anything"));
+                    remark(ui, say!("No errors or warnings"));
                 }
             });
         });
@@ -99,12 +99,8 @@ fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let (late, odd) = state.session.run.anomalies();
     let lost = state.session.run.dropped();
     for (count, one, many) in [
-        (
-            lost,
-            say!("event was lost on its way"),
-            say!("events were lost on their way"),
-        ),
-        (late, say!("event came late"), say!("events came late")),
+        (lost, say!("dropped event"), say!("dropped events")),
+        (late, say!("late event"), say!("late events")),
         (odd, say!("inconsistent event"), say!("inconsistent events")),
     ] {
         if count > 0 {

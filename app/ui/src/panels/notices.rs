@@ -70,7 +70,7 @@ fn card(ui: &mut Ui, at: usize, notice: &Notice, commands: &mut Vec<Command>) {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             let dismiss = ui.small_button(say!("Dismiss"));
             if dismiss
-                .on_hover_text(say!("Takes this away  Esc"))
+                .on_hover_text(say!("Dismisses this notice  Esc"))
                 .clicked()
             {
                 commands.push(Command::Dismiss(at));

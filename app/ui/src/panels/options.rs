@@ -111,7 +111,7 @@ fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
         let names: Vec<&str> = form.changed.iter().map(|field| field.name()).collect();
         let label = ui.label(text.color(Palette::of(ui).text));
         label.on_hover_text(say!(
-            "Other than in the run that is shown: {}",
+            "Different from the shown run: {}",
             names.join(say!(", "))
         ));
         let link = ui.link(RichText::new(say!("Revert")).font(words(size::SMALL)));
@@ -131,7 +131,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Generator,
-        say!("The same seed gives PyTorch's order, every time"),
+        say!("The same seed always gives PyTorch's order"),
         |ui, label| {
             let mut seed = o.seed.unwrap_or(0);
             let mut fixed = o.seed.is_some();
@@ -147,7 +147,7 @@ fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::NumWorkers,
-        say!("Workers that load ahead; 0: load in the main process; default 0"),
+        say!("Workers that load ahead. 0 (default): load in the main process."),
         |ui, label| {
             number(ui, label, &mut o.num_workers);
         },
@@ -186,7 +186,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Timeout,
-        say!("The longest wait for a worker; 0: no limit, the default"),
+        say!("Timeout for a batch from a worker. 0 (default): none."),
         |ui, label| {
             time(ui, label, &mut o.timeout, "\u{2009}s");
         },
@@ -210,7 +210,7 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::InOrder,
-        say!("Off: batches are yielded as they arrive; default True"),
+        say!("Yields batches in order (default True). Off: as they arrive."),
         |ui, label| {
             flag(ui, label, &mut o.in_order);
         },
@@ -281,7 +281,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::OnError,
-        say!("What to do when a sample fails"),
+        say!("Handling of failed samples"),
         |ui, label| {
             let name = of_run::on_error;
             let combo = ComboBox::from_id_salt("on_error")

@@ -107,7 +107,7 @@ impl Plots {
         commands: &mut Vec<Command>,
     ) {
         if self.histograms.iter().all(Histogram::is_empty) {
-            let text = say!("Nothing happened in this range; Home shows everything");
+            let text = say!("No events in this range. Press Home to show everything.");
             ui.add_space(space::MARGIN);
             ui.horizontal(|ui| {
                 ui.add_space(space::MARGIN);

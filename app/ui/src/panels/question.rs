@@ -88,7 +88,7 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
             ui.add_space((ui.available_width() - REPLACE).max(0.0));
             let replace = ui.button(say!("Replace"));
             let replace =
-                replace.on_hover_text(say!("The old file stays until the new one is complete"));
+                replace.on_hover_text(say!("Replaces the old file once the new one is complete"));
             if replace.clicked() {
                 commands.push(Command::Replace(true));
             }

@@ -87,10 +87,10 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
     let response = ui.add(button.small());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     let tip = match entry.is_shown {
-        true => say!("This run is shown\nA right click saves, exports, keeps or drops it"),
-        false => say!(
-            "Shows this run again\nShift+click or a right click compares it with the run that is shown"
-        ),
+        true => say!("Shown run\nRight-click: save, export, keep or drop it"),
+        false => {
+            say!("Shows this run again\nShift+click or right-click: compare with the shown run")
+        }
     };
     menu(&response, state, entry, commands);
     if response.on_hover_text(tip).clicked() && !entry.is_shown {

@@ -207,16 +207,15 @@ fn row_at(answers: &Answers, position: usize) -> Option<usize> {
 
 /// What would be here.
 fn no_index(ui: &mut Ui, state: &State) {
-    let what = say!(
-        "Position × index, coverage, shuffle quality and class balance of an epoch are shown here"
-    );
+    let what =
+        say!("Shows position × index, coverage, shuffle quality and class balance of an epoch");
     match order_of(state) {
         OrderOf::Run if state.session.run.batches().is_empty() => {
             let text = match state.session.source.is_live() {
-                true => say!("The first batch is on its way"),
+                true => say!("The first batch is in flight"),
                 false => say!("Press Ctrl+R to start a run, or preview the order of its options"),
             };
-            empty(ui, say!("No index was drawn yet"), text);
+            empty(ui, say!("No indices drawn yet"), text);
         }
         OrderOf::Run => empty(
             ui,
@@ -225,6 +224,6 @@ fn no_index(ui: &mut Ui, state: &State) {
                 "An iterable-style dataset decides its own order. Next epoch shows the part of each worker, if known."
             ),
         ),
-        _ => empty(ui, say!("No index will be drawn"), what),
+        _ => empty(ui, say!("No indices to draw"), what),
     }
 }

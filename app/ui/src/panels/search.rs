@@ -168,7 +168,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let text = match (search.is_complete(&state.session.run), search.query()) {
             (false, _) => say!("Searching…").to_owned(),
             (true, Some(Query::Text(text))) => say!(
-                "No match for {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors"
+                "No match for {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors."
             ),
             _ => say!("Nothing found").to_owned(),
         };

@@ -85,7 +85,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     };
     if state.prefs.numbers {
         ui.label(digits(say!("frame {:4.1} ms", state.look.frame_ms)))
-            .on_hover_text(say!("Processor time per frame"));
+            .on_hover_text(say!("CPU time per frame"));
         ui.separator();
         // How many there are of what is shown is not known, and of all of them would tell what comes.
         if !state.hides_future() {
@@ -98,11 +98,10 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     if run.dropped() > 0 {
         ui.separator();
-        let text = say!("{} events lost", format::count(run.dropped()));
+        let text = say!("{} events dropped", format::count(run.dropped()));
         ui.label(small(text, palette.stall).strong())
             .on_hover_text(say!(
-                "The loader was faster than the window; what is shown has gaps. \
-             Record to a file without the window to lose nothing"
+                "Events were dropped because the loader was faster than the window. To keep them all, record to a file without the window."
             ));
     }
     let (late, odd) = run.anomalies();

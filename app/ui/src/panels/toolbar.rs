@@ -93,7 +93,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
     let Some(headline) = headline else {
-        ui.label(RichText::new(say!("Nothing has happened yet")).color(palette.weak));
+        ui.label(RichText::new(say!("No events yet")).color(palette.weak));
         return commands;
     };
     let colour = if headline.share >= WORTH_A_LOOK || headline.has_failed {
@@ -138,7 +138,7 @@ fn why(ui: &mut Ui, headline: &Headline, commands: &mut Vec<Command>) {
     }
     let response = ui.add(action::small_button(say!("Why?")));
     response.widget_info(|| {
-        WidgetInfo::labeled(Role::Button, true, say!("Why the trainer waited: Diagnose"))
+        WidgetInfo::labeled(Role::Button, true, say!("Diagnose why the trainer waited"))
     });
     asks(response, Action::ShowDiagnose, commands);
 }
@@ -148,7 +148,7 @@ pub fn hidden_headline(ui: &mut Ui) {
     let (_, height) = lines(ui.available_width());
     ui.horizontal(|ui| {
         ui.set_height(height);
-        let text = say!("The verdict is shown once the question is answered");
+        let text = say!("Answer the question to see the verdict");
         ui.label(RichText::new(text).color(Palette::of(ui).weak));
     });
 }
@@ -233,6 +233,6 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
         }
     });
-    let tip = say!("Which loader of the session is shown");
+    let tip = say!("Selects the loader to show");
     response.response.on_hover_text(tip);
 }

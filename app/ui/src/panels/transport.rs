@@ -109,7 +109,7 @@ fn pace(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     });
     response.on_hover_text(say!(
-        "Other ways to run: held before the first batch, at 1/10 speed, simulated"
+        "Other ways to run: paused before the first batch, at 1/10 speed, simulated"
     ));
     ui.spacing_mut().item_spacing.x = 8.0;
 }

@@ -73,7 +73,7 @@ fn fields(ui: &mut Ui, watching: &Watching, takes_enter: bool, commands: &mut Ve
     row(say!("Arguments"), "--epochs 3", &mut program.arguments);
     row(
         say!("Folder"),
-        say!("where Loadscope was started"),
+        say!("working directory of Loadscope"),
         &mut program.folder,
     );
     row(say!("Python"), ProgramToWatch::PYTHON, &mut program.python);

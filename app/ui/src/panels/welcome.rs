@@ -49,7 +49,9 @@ fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
                     .font(heading(size::TITLE))
                     .color(palette.strong),
             );
-            ui.label(RichText::new(say!("See the inside of a DataLoader")).color(palette.weak));
+            ui.label(
+                RichText::new(say!("Find out why training waits for data")).color(palette.weak),
+            );
             ui.add_space(space::GROUP);
             if let Source::Loading { path, share } = &state.session.source {
                 loading(ui, path, *share, commands);
@@ -101,7 +103,7 @@ fn choices(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     choice(
         ui,
         Action::ChooseFolder,
-        say!("Your own JPEG and PNG pictures, one subfolder per class"),
+        say!("Your own JPEG and PNG images, one subfolder per class"),
     );
     choice(
         ui,
@@ -166,7 +168,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if state.place.left_over.is_empty() {
         return;
     }
-    title(ui, say!("Not saved before Loadscope ended"));
+    title(ui, say!("Unsaved runs of earlier sessions"));
     for left in &state.place.left_over {
         ui.horizontal(|ui| {
             let mut name = shortened(&left.dataset);
@@ -176,7 +178,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
             let link = ui.link(name);
             if link
-                .on_hover_text(say!("Opens the run, to be looked at and saved"))
+                .on_hover_text(say!("Opens the run, so you can inspect and save it"))
                 .clicked()
             {
                 commands.push(Command::Open(left.path.clone()));
@@ -187,7 +189,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             ui.label(RichText::new(what).font(words(size::SMALL)).weak());
             let discard = ui.small_button(say!("Discard"));
             if discard
-                .on_hover_text(say!("Removes the run for good"))
+                .on_hover_text(say!("Deletes the run permanently"))
                 .clicked()
             {
                 commands.push(Command::RemoveLeftOver(left.path.clone()));
@@ -243,9 +245,7 @@ fn thumbnail(ui: &mut Ui, sketch: Option<&Sketch>) {
     };
     strip::paint(ui, rect, &sketch.parts());
     let workers = plural(sketch.workers as u64, say!(n: "worker"), say!(n: "workers"));
-    let tip = say!(
-        "{workers}. The trainer from the beginning to the end: working in green, waiting in red"
-    );
+    let tip = say!("{workers}. Trainer from start to end: training in green, waiting in red.");
     response.on_hover_text(tip);
 }
 
@@ -298,7 +298,7 @@ pub fn reading(ui: &mut Ui, state: &State) -> Vec<Command> {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let text = RichText::new(say!("Still reading {name}")).color(palette.strong);
                 ui.add(egui::Label::new(text).truncate())
-                    .on_hover_text(say!("What has been read so far is shown"));
+                    .on_hover_text(say!("Shows the part read so far"));
             });
         });
     });
@@ -324,12 +324,12 @@ fn progress(ui: &mut Ui, share: f32) {
 /// Stands where the pipeline will be while a run has no batches.
 pub fn nothing_yet(ui: &mut Ui, state: &State) {
     let text = match &state.session.source {
-        Source::Recording { .. } => say!("This recording holds no batches"),
+        Source::Recording { .. } => say!("This recording contains no batches"),
         Source::Live { paused: true } => {
-            say!("The run is paused before its first step: → goes one step on, Space lets it run")
+            say!("Paused before the first step: → steps, Space continues")
         }
         Source::Live { paused: false } => say!("The loader is starting"),
-        _ => say!("No batch was loaded"),
+        _ => say!("No batches loaded"),
     };
     let room = ui.available_rect_before_wrap();
     empty_line(ui, room, text);

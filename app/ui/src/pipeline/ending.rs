@@ -89,7 +89,7 @@ impl Ending {
 /// Where to look now.
 fn offers(run: &Run) -> [(Action, &'static str); 3] {
     let second = match run.failure() {
-        Some(_) => (Action::PreviousTrouble, say!("To the error")),
+        Some(_) => (Action::PreviousTrouble, say!("Show the error")),
         None => (Action::LongestWait, say!("Longest wait")),
     };
     [
@@ -157,6 +157,6 @@ mod tests {
         let dataset = "synthetic:len=8,cost_ms=10,fail=3".to_owned();
         let (text, offers) = said(&RunOptions { dataset, ..options });
         assert!(text.starts_with("Epoch 0 failed after"), "{text}");
-        assert_eq!(offers[1], "To the error");
+        assert_eq!(offers[1], "Show the error");
     }
 }

@@ -31,7 +31,7 @@ impl Pen<'_> {
     /// What just happened, at the top.
     pub fn headline(&self, ui: &Ui, rect: Rect) {
         let Some(last) = self.scene.last else {
-            let text = say!("Nothing has been dispatched at this time");
+            let text = say!("Nothing dispatched yet");
             self.text(
                 ui,
                 rect,
@@ -85,7 +85,7 @@ impl Pen<'_> {
             Source::Recording { cut: true, .. }
         );
         let at_end = self.scene.pipeline.step == self.scene.run.transitions().len();
-        (is_cut && at_end).then_some(say!("The recording is cut off here"))
+        (is_cut && at_end).then_some(say!("The recording is truncated here"))
     }
 
     /// What the colours mean.

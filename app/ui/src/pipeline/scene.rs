@@ -254,7 +254,7 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
         let total = run.info.batches_per_epoch;
         // The last call of `next` finds nothing: that is the end, not a stall.
         if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
-            return Trainer::Idle(say!("No batch is left"));
+            return Trainer::Idle(say!("No batches left"));
         }
         return Trainer::Waiting(wait.start, pipeline.awaited());
     }

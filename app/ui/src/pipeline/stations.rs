@@ -23,7 +23,14 @@ impl Pen<'_> {
             Station::Crew => return,
             Station::Results => (Term::ResultQueue, &[say!("Result queue"), say!("Results")]),
             Station::Pin => (Term::PinThread, &[say!("Pin thread"), say!("Pin")]),
-            Station::Pinned => (Term::DataQueue, &[say!("Pinned queue"), say!("Pinned")]),
+            Station::Pinned => (
+                Term::DataQueue,
+                &[
+                    say!("Data queue (pinned)"),
+                    say!("Data queue"),
+                    say!("Pinned"),
+                ],
+            ),
             Station::Reorder => (
                 Term::ReorderBuffer,
                 &[say!("Reorder buffer"), say!("Reorder")],

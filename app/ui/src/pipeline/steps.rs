@@ -109,7 +109,7 @@ impl Pen<'_> {
         }
         let response = ui.interact(room, Id::unique("last steps"), Sense::hover());
         response.on_hover_text(say!(
-            "The last {STEPS} steps of the trainer: working below, waiting above. The longest took {most}"
+            "Last {STEPS} steps of the trainer: training below, waiting above. The longest took {most}."
         ));
     }
 }

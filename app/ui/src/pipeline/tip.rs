@@ -62,7 +62,7 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     let weak = Palette::of(ui.ctx()).weak;
     title(ui, say!("Sampler"));
     ui.label(next_batch(scene));
-    let purpose = say!("Says which samples make the next batch, one batch for every batch yielded");
+    let purpose = say!("Chooses the samples of the next batch, one batch for each batch yielded");
     ui.label(RichText::new(purpose).color(weak));
     term::pytorch(ui, Term::Sampler);
 }
@@ -74,11 +74,11 @@ pub fn next_batch(scene: &Scene<'_>) -> String {
         return say!("The sampler is exhausted").to_owned();
     }
     match scene.upcoming() {
-        Some([]) | None => say!("Next is batch {next}"),
+        Some([]) | None => say!("Next: batch {next}"),
         Some(indices) => {
             let count = indices.len() as u64;
             say!(
-                "Next is batch {next} of {}",
+                "Next: batch {next}, {}",
                 format::plural(count, say!(n: "sample"), say!(n: "samples"))
             )
         }

@@ -106,7 +106,7 @@ impl Pen<'_> {
         let name = self.fitting(
             ui,
             &[
-                say!("Order in which batches were yielded"),
+                say!("Order of the yielded batches"),
                 say!("Yielded order"),
                 say!("Yielded"),
             ],
@@ -167,8 +167,8 @@ impl Pen<'_> {
                     ink,
                 );
                 let why = [
-                    say!("in_order=False: whichever arrives first is yielded"),
-                    say!("Whichever arrives first is yielded"),
+                    say!("in_order=False: the first to arrive is yielded"),
+                    say!("The first to arrive is yielded"),
                 ];
                 let font = words(size::SMALL);
                 let room = body.width() - 2.0 * PAD - 2.0;
@@ -192,11 +192,11 @@ impl Pen<'_> {
 
     fn next_up(&self) -> String {
         match self.scene.pipeline.awaited() {
-            _ if !self.scene.in_order() => say!("Next comes whichever arrives first").to_owned(),
+            _ if !self.scene.in_order() => say!("Next: the first to arrive").to_owned(),
             Some(next) if next.stage == Stage::Ready => say!("Batch {} is ready", next.id.idx),
             Some(next) if next.stage == Stage::Held => say!("Batch {} has arrived", next.id.idx),
             Some(next) => say!("Next {} · {}", next.id.idx, whereabouts(&next)),
-            None => say!("No batch is on its way").to_owned(),
+            None => say!("No batch in flight").to_owned(),
         }
     }
 

@@ -93,7 +93,7 @@ impl Pen<'_> {
         // The caption says already that it is the main thread.
         let (name, font) = match lane {
             Lane::Main if !self.scene.run.measures(Stage::Fetching) => {
-                (say!("Who fetches was not measured").to_owned(), small)
+                (say!("Fetching was not measured").to_owned(), small)
             }
             Lane::Main => ("num_workers=0".to_owned(), mono(size::SMALL)),
             _ => (lane.to_string(), small),

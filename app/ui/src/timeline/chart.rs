@@ -96,10 +96,10 @@ impl Chart {
                     GaugeKind::PinnedBytes => say!("pinned memory"),
                     GaugeKind::Occupancy => say!("not empty"),
                     GaugeKind::Throughput => say!("throughput"),
-                    GaugeKind::TaskTime => say!("time of a task"),
+                    GaugeKind::TaskTime => say!("task time"),
                     GaugeKind::Failures => say!("failed tasks"),
                     GaugeKind::WaitingToGet => say!("waiting for items"),
-                    GaugeKind::WaitingToPut => say!("waiting for room"),
+                    GaugeKind::WaitingToPut => say!("waiting for space"),
                 };
                 let of = match subject {
                     Subject::Program => None,
@@ -151,16 +151,14 @@ impl Chart {
             Self::Gauge(_, GaugeKind::Uss) => {
                 say!("Unique set size (USS): memory not shared with other processes")
             }
-            Self::Gauge(_, GaugeKind::Cpu) => say!("Processors kept busy"),
-            Self::Gauge(_, GaugeKind::Shm) => say!("Shared memory in use, by all programs"),
-            Self::Gauge(_, GaugeKind::ShmLeft) => say!("Shared memory that is left"),
+            Self::Gauge(_, GaugeKind::Cpu) => say!("CPU cores in use"),
+            Self::Gauge(_, GaugeKind::Shm) => say!("Shared memory used by all programs"),
+            Self::Gauge(_, GaugeKind::ShmLeft) => say!("Free shared memory"),
             Self::Gauge(_, GaugeKind::MemoryLeft) => say!("Memory still available to the program"),
             Self::Gauge(_, GaugeKind::Descriptors) => say!("Open file descriptors"),
             Self::Gauge(_, GaugeKind::PinnedBytes) => say!("Page-locked memory"),
             Self::Gauge(_, GaugeKind::Occupancy) => {
-                say!(
-                    "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
-                )
+                say!("Share of time the queue was not empty. Near 0 %, its reader is starved.")
             }
             Self::Gauge(_, GaugeKind::Throughput) => say!("Items per second"),
             Self::Gauge(_, GaugeKind::TaskTime) => say!("Mean time of successful tasks"),

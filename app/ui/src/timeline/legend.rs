@@ -49,12 +49,12 @@ fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
         (
             Some(A::Waiting),
             say!("Trainer waits"),
-            say!("The trainer has asked for a batch that is not there"),
+            say!("The trainer waits for a batch that has not arrived"),
         ),
         (
             Some(A::Training),
             say!("Training"),
-            say!("The trainer works on a batch"),
+            say!("A training step uses a batch"),
         ),
         (
             Some(A::Fetching),
@@ -82,7 +82,7 @@ fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     all.push((
         None,
         say!("In a queue"),
-        say!("Queued, returning or ready: a batch waits in a queue"),
+        say!("A batch waits in a queue: queued, returning or ready"),
     ));
     all
 }

@@ -102,7 +102,7 @@ pub(super) fn show(
                 .push(Command::Mark(Mark::Move(marker.number, at)));
         }
         let tip = say!(
-            "{name} at {}\nA click goes there, dragging moves it, a right click opens its menu",
+            "{name} at {}\nClick: go there. Drag: move it. Right-click: menu.",
             scene.axis.exact(marker.at)
         );
         response
@@ -120,11 +120,7 @@ fn menu(response: &Response, marker: &Marker, asks: &mut Asks) {
         let mut ask = |command: Command| asks.commands.push(command);
         let mut name = marker.name.clone();
         let field = TextEdit::singleline(&mut name);
-        let field = ui.add(
-            field
-                .hint_text(say!("Name of the marker"))
-                .desired_width(WIDTH),
-        );
+        let field = ui.add(field.hint_text(say!("Marker name")).desired_width(WIDTH));
         let label = say!("Name of marker {}", marker.number);
         field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &label));
         if name != marker.name {

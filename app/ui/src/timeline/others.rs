@@ -142,7 +142,7 @@ fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) 
     }
     response
         .on_hover_cursor(CursorIcon::PointingHand)
-        .on_hover_text(say!("{spoken}\nShows this one"));
+        .on_hover_text(say!("{spoken}\nShows this loader"));
 }
 
 /// How many more there are.

@@ -150,7 +150,7 @@ fn rows(painter: &Painter, area: Rect, scene: &Scene<'_>, all: &[Sums]) {
         top = height.max + space::GAP;
     };
     row(
-        say!("Waiting, by what the awaited batch was doing"),
+        say!("Waiting, by stage of the awaited batch"),
         &mut |mesh, height| {
             for sums in all {
                 let of = |(what, time): (&Awaited, &Nanos)| (*time, colour(palette, *what));
@@ -213,7 +213,7 @@ fn kept(painter: &Painter, area: Rect, scene: &Scene<'_>, past: &Past) {
 fn hover(ui: &Ui, area: Rect, scene: &Scene<'_>, past: &Past, all: &[Sums]) {
     let response = ui.interact(area, ui.scope_id().with("far past"), Sense::hover());
     response.widget_info(|| {
-        let text = say!("The far past, of which only sums per minute are kept");
+        let text = say!("Far past, kept as sums per minute");
         WidgetInfo::labeled(Role::GraphicsObject, true, text)
     });
     // The lanes below take drags, so this is not what is hovered.

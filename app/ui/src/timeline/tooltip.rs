@@ -38,7 +38,7 @@ pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &
         Form::Process => (
             say!("Main process: loads, then trains").to_owned(),
             say!(
-                "num_workers=0: while a batch is loaded nothing is trained, and while the model trains nothing is loaded"
+                "num_workers=0: the main process loads and trains in turn, never at the same time"
             ),
         ),
         Form::Rows(_) | Form::Depth => (capital(&lane.lane.to_string()), purpose(lane.lane)),

@@ -61,7 +61,7 @@ fn why_waiting(run: &Run, t: Nanos) -> String {
                 batch.stage
             )
         }
-        None => say!("The trainer waits, and no batch is under way").to_owned(),
+        None => say!("The trainer waits, with no batch in flight").to_owned(),
     }
 }
 

@@ -87,15 +87,15 @@ impl Field {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Batch => say!("Task index within the epoch"),
-            Self::Epoch => say!("Counted from 0"),
-            Self::Worker => say!("Who fetched it"),
+            Self::Epoch => say!("Epoch, counted from 0"),
+            Self::Worker => say!("Worker that fetched the batch"),
             Self::Samples => say!("Samples in the batch"),
             Self::Time(WAITED) => say!("Time the trainer waited for the batch"),
             Self::Time(ARRIVED) => say!(
                 "Early: finished this long before the trainer asked. Late: finished this long after, and the trainer waited."
             ),
             Self::Time(k) => TIMED[k].0.explanation(),
-            Self::Stage => say!("Where it is at the time cursor"),
+            Self::Stage => say!("Stage at the time cursor"),
         }
     }
 }

@@ -41,7 +41,7 @@ impl BatchTable {
                 let shown = self.order.shown(all);
                 let (text, colour) = match &self.filter {
                     Err(part) => {
-                        let text = say!("Not understood: {part}. Try {EXAMPLE}");
+                        let text = say!("Invalid filter: {part}, try {EXAMPLE}");
                         (text, palette.stall)
                     }
                     Ok(_) if shown < all => {

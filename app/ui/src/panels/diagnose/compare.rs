@@ -51,7 +51,10 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         return;
     };
     let Some(compared) = compared else {
-        remark(ui, say!("The comparison is made once this run has ended"));
+        remark(
+            ui,
+            say!("The comparison is available once this run has ended"),
+        );
         return;
     };
     let sentence = title_text(ui, &compared.sentence);

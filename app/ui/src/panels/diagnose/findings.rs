@@ -17,7 +17,7 @@ use loadscope_model::view::Item;
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
     section(ui, say!("Why, and what to do"));
     if look.diagnosis.findings.is_empty() {
-        remark(ui, say!("Nothing was found that would need a change"));
+        remark(ui, say!("No problems found"));
         return;
     }
     for finding in &look.diagnosis.findings {
@@ -66,7 +66,7 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
         Evidence::Run => return None,
         Evidence::Range(start, end) => {
             go_to(Item::Range(*start, *end), &mut commands);
-            say!("Show when").to_owned()
+            say!("Show the range").to_owned()
         }
         Evidence::Batch(id) => {
             go_to(Item::Batch(state.session.run.row(*id)?), &mut commands);
@@ -76,7 +76,7 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
             go_to(Item::Batch(state.session.run.row(*id)?), &mut commands);
             match index {
                 Some(index) => say!("Show sample {index} in {id}"),
-                None => say!("Show place {position} of {id}"),
+                None => say!("Show position {position} of {id}"),
             }
         }
         Evidence::Worker(worker) => {

@@ -27,7 +27,7 @@ pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Com
             flag(ui, "in_order", &mut base.in_order, None);
             flag(ui, "persistent_workers", &mut base.persistent_workers, None);
             let unknown = (!own.pin_memory).then_some(say!(
-                "What pinning takes was not recorded: record a run with pin_memory=True"
+                "Pinning times were not recorded. Record a run with pin_memory=True."
             ));
             flag(ui, "pin_memory", &mut base.pin_memory, unknown);
             batch_size(ui, &mut base);
@@ -144,9 +144,7 @@ fn cache(ui: &mut Ui, base: &mut Setting) {
             .suffix("\u{2009}%"),
     )
     .labelled_by(label)
-    .on_hover_text(say!(
-        "Share of the samples that would come from a cache and cost nothing"
-    ));
+    .on_hover_text(say!("Share of the samples from a cache, at no cost"));
     base.cache = percent / 100.0;
     ui.end_row();
 }

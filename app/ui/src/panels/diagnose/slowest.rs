@@ -44,7 +44,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
         }
     }
     if !look.samples.is_empty() {
-        section(ui, say!("Samples that were waited for longest"));
+        section(ui, say!("Samples that caused the longest waits"));
         let columns = [
             Column::words(say!("Sample"), NAME),
             Column::words(say!("Batch"), CAUSE),

@@ -37,8 +37,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             remark(
                 ui,
                 &say!(
-                    "Runs {program} again as it is, and then with the settings that the forecast finds promising, each until its \
-                     loader has yielded 200 batches. What the program writes itself, it writes in every run"
+                    "Runs {program} again unchanged, then with each promising setting, always until its loader has yielded 200 batches. Files that the program writes are written in every run."
                 ),
             );
             button(ui, state, Action::TryProgram, false, commands);
@@ -127,7 +126,10 @@ fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: f32, commands: &mut Vec
         Cell::number(change, 70.0).colour(colour),
     ];
     let tip = match measured {
-        Ok(_) => say!("{}\nPuts its recording beside this run", tried.difference()),
+        Ok(_) => say!(
+            "{}\nCompares its recording with this run",
+            tried.difference()
+        ),
         Err(why) => why.clone(),
     };
     let response = row_button(ui, &cells, Marks::default()).on_hover_text(tip);

@@ -55,9 +55,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     hint(
         ui,
-        say!(
-            "Share of the time in which the trainer would wait, %: num_workers across, prefetch_factor down"
-        ),
+        say!("Forecast share of time spent waiting, %: num_workers across, prefetch_factor down"),
     );
     let best = what_if.best();
     let of_best = (best.setting.num_workers, best.setting.prefetch_factor);
@@ -120,7 +118,7 @@ fn detail(
     let say = |time: Nanos| time.beside(took);
     fact(
         ui,
-        say!("Would take"),
+        say!("Forecast time"),
         say!("{}, {change}", say(forecast.time)),
     );
     if forecast.low != forecast.high {
@@ -129,7 +127,7 @@ fn detail(
     }
     let share = percent(forecast.waited_share());
     let waited = say!("{} ({share})", say(forecast.waited));
-    fact(ui, say!("The trainer would wait"), waited);
+    fact(ui, say!("Forecast wait"), waited);
     if let Some(memory) = forecast.memory {
         fact(ui, say!("Memory, at most"), bytes(memory as f64));
     }
@@ -144,7 +142,7 @@ fn detail(
         match check {
             Ok(check) => {
                 let tip = say!(
-                    "Runs it with Loadscope's engine, and shows the forecast beside the outcome"
+                    "Runs it with Loadscope's engine and compares the forecast with the outcome"
                 );
                 if response.on_hover_text(tip).clicked() {
                     commands.push(Command::Check(Box::new(check)));
@@ -176,7 +174,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
     fact(ui, say!("Recorded"), say(took));
     fact(
         ui,
-        say!("The same, forecast"),
+        say!("Same settings, forecast"),
         say!("{} ({off})", say(own.time)),
     );
     fact(
@@ -224,8 +222,8 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         Some(error) => {
             fact(ui, say!("Outcome"), waits(now.total, now.waited));
             let off = match error.abs() {
-                e if e < 0.0005 => say!("The forecast came true").to_owned(),
-                e => say!("The forecast is {} off", percent(e)),
+                e if e < 0.0005 => say!("The forecast was exact").to_owned(),
+                e => say!("The forecast was {} off", percent(e)),
             };
             remark(ui, &off);
             if now.total < forecast.low || now.total > forecast.high {

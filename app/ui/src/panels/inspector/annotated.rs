@@ -67,7 +67,7 @@ pub struct Shown<'a> {
 impl AnnotatedCache {
     /// All pictures; a click enlarges one.
     pub fn show(&mut self, ui: &mut Ui, shown: &Shown<'_>, commands: &mut Vec<Command>) {
-        section_with(ui, say!("Pictures"), |ui| toggles(ui, shown, commands));
+        section_with(ui, say!("Images"), |ui| toggles(ui, shown, commands));
         self.textures.keep(shown.at, shown.content);
         let samples = &shown.annotated.samples;
         let large = samples
@@ -223,8 +223,8 @@ fn below(ui: &mut Ui, shown: &Shown<'_>, k: usize, most: usize) {
             "and {}",
             format::plural(
                 left as u64,
-                say!(n: "caption more"),
-                say!(n: "captions more")
+                say!(n: "more caption"),
+                say!(n: "more captions")
             )
         );
         ui.label(RichText::new(text).size(size::SMALL).color(palette.weak));

@@ -110,7 +110,7 @@ fn pictures(
         let FieldData::Pictures(data) = &field.data else {
             continue;
         };
-        section(ui, say!("Pictures"));
+        section(ui, say!("Images"));
         let shown = Shown {
             key: (at, k),
             data,
@@ -150,7 +150,7 @@ fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
             ui,
             &say!(
                 "and {}",
-                format::plural(left, say!(n: "field more"), say!(n: "fields more"))
+                format::plural(left, say!(n: "more field"), say!(n: "more fields"))
             ),
         );
     }
@@ -206,7 +206,7 @@ fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut 
     tensor::show(ui, field);
     if matches!(field.data, FieldData::Numbers(_) | FieldData::Text(_)) {
         let text = RichText::new(say!("Copy these values")).size(size::SMALL);
-        let tip = say!("Puts them on the clipboard, one row a sample, separated by tabs");
+        let tip = say!("Copies the values tab-separated, one row per sample");
         if ui.link(text).on_hover_text(tip).clicked() {
             let text = clipboard::field_values(place.run, place.at, k);
             commands.extend(text.map(Command::Copy));
@@ -217,11 +217,11 @@ fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut 
 
 fn why_not(run: &Run, at: usize) -> &'static str {
     match run.batches().get(at) {
-        Some(b) if b.has_error => say!("There is no content, because the batch failed"),
+        Some(b) if b.has_error => say!("No contents, because the batch failed"),
         Some(b) if !b.stage.has_arrived() => {
-            say!("The content is known once the batch is collated")
+            say!("The contents are available once the batch is collated")
         }
-        _ => say!("The content of this batch was not kept"),
+        _ => say!("The contents of this batch were not recorded"),
     }
 }
 

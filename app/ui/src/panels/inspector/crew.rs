@@ -76,7 +76,7 @@ fn slowest(
     section(ui, say!("Its slowest samples"));
     if is_cut {
         let count = format::plural(rows.len() as u64, say!(n: "batch"), say!(n: "batches"));
-        remark(ui, &say!("Of its last {count}"));
+        remark(ui, &say!("From its last {count}"));
     }
     let palette = Palette::of(ui.ctx());
     let columns = [

@@ -62,7 +62,7 @@ fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64))
         let times = 255.0 / f64::from(brightest.max(1));
         remark(
             ui,
-            &say!("Shown {times:.0} times as bright as it is; saved as it is"),
+            &say!("Shown {times:.0} times as bright. Saved unchanged."),
         );
     }
 }
@@ -80,10 +80,10 @@ pub(super) fn buttons(
         response.on_hover_text(name).clicked()
     };
     ui.horizontal(|ui| {
-        if named(ui, "‹", say!("Previous picture"), before.is_some()) {
+        if named(ui, "‹", say!("Previous image"), before.is_some()) {
             commands.push(Command::Enlarge(before));
         }
-        if named(ui, "›", say!("Next picture"), after.is_some()) {
+        if named(ui, "›", say!("Next image"), after.is_some()) {
             commands.push(Command::Enlarge(after));
         }
         let info = Action::SavePicture.info();
@@ -99,7 +99,7 @@ pub(super) fn buttons(
 /// Says so where the recording keeps less than there was.
 pub(super) fn smaller(ui: &mut Ui, original: (u64, u64), kept: (u64, u64)) {
     if original != kept {
-        let text = say!("The recording keeps it at {} pixels", sides(kept));
+        let text = say!("Recorded at {} pixels", sides(kept));
         remark(ui, &text);
     }
 }

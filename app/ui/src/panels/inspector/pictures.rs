@@ -26,8 +26,8 @@ impl Captions {
         let index = self.indices.get(k);
         let index = index.map_or_else(|| say!("sample {k}"), |i| say!("sample {i}"));
         match self.names.get(k) {
-            Some(name) => say!("picture of {index}, {name}"),
-            None => say!("picture of {index}"),
+            Some(name) => say!("image of {index}, {name}"),
+            None => say!("image of {index}"),
         }
     }
 }
@@ -83,11 +83,11 @@ impl PictureCache {
     ) {
         let (key, data, captions) = (shown.key, shown.data, shown.captions);
         if data.count() == 0 {
-            remark(ui, say!("There are no pictures"));
+            remark(ui, say!("No images"));
             return;
         }
         if !shown.fits() {
-            remark(ui, say!("The pictures are too large to be shown"));
+            remark(ui, say!("The images are too large to show"));
             return;
         }
         let sheet = self.sheet(ui, key, data);

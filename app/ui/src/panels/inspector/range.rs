@@ -44,7 +44,7 @@ impl RangePage {
         let (from, to) = (range.start.as_secs_f64(), range.end.as_secs_f64());
         remark(ui, &say!("From {from:.4} s to {to:.4} s"));
         if range.is_empty() {
-            remark(ui, say!("Nothing was recorded in it"));
+            remark(ui, say!("Nothing recorded in this range"));
             return;
         }
         throughput(ui, range);
@@ -53,8 +53,8 @@ impl RangePage {
         let whole = Nanos(length.0.saturating_mul(range.crew_size as i64));
         let name = match range.crew_size {
             0 => say!("Workers").to_owned(),
-            1 => say!("The one that fetches").to_owned(),
-            n => say!("{} workers together", format::count(n as u64)),
+            1 => say!("Fetching process").to_owned(),
+            n => say!("{} workers in total", format::count(n as u64)),
         };
         table(ui, &name, range.crew, Some(whole));
         elsewhere(ui, range.elsewhere, length);
@@ -69,7 +69,7 @@ fn throughput(ui: &mut Ui, range: &RangeSummary) {
         None => "—".to_owned(),
     };
     fact(ui, say!("Batches yielded"), format::count(range.batches));
-    fact(ui, say!("Samples in them"), format::count(range.samples));
+    fact(ui, say!("Samples yielded"), format::count(range.samples));
     fact(ui, say!("Batches per second"), rate(range.batches));
     fact(ui, say!("Samples per second"), rate(range.samples));
     let waited = range.trainer.of(Activity::Waiting);
@@ -114,7 +114,7 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
             let name = name.replacen('b', "B", 1);
             entry(ui, name, took, row);
         }
-        None => remark(ui, say!("No batch was fetched in this time")),
+        None => remark(ui, say!("No batch fetched in this range")),
     }
     if let Some((row, sample)) = range.slowest_sample {
         let which = match sample.index {

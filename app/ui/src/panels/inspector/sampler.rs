@@ -67,7 +67,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         None if run.info.batches_per_epoch == Some(sent) => {
             remark(ui, say!("The sampler is exhausted"))
         }
-        None => remark(ui, say!("What it draws next is known once it has drawn it")),
+        None => remark(ui, say!("Unknown until it is drawn")),
     }
     if let Some(row) = row_of(pipeline.send_idx.checked_sub(1)) {
         section(ui, say!("Last"));

@@ -78,7 +78,7 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
         costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
     }
     let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
-    section(ui, say!("Where fetching spent its time"));
+    section(ui, say!("Fetch time by step"));
     let (name, number) = (106.0, 58.0);
     let columns = [
         Column::words(say!("Step"), name),
@@ -148,9 +148,9 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
         remark(
             ui,
             match (has_been_fetched(run, at, now), run.samples(at).len()) {
-                (true, 0) => say!("Their times were not measured"),
-                (false, 0) => say!("Their times are known once all have been fetched"),
-                _ => say!("None of them has been fetched yet"),
+                (true, 0) => say!("Times were not measured"),
+                (false, 0) => say!("Times are available once all are fetched"),
+                _ => say!("None fetched yet"),
             },
         );
         return;

@@ -60,17 +60,16 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
     });
     let how = match sequences.padding {
         Padding::Mask => say!("by attention_mask").to_owned(),
-        Padding::Value(value) => say!("filled up with {}", number(value)),
+        Padding::Value(value) => say!("with value {}", number(value)),
     };
     remark(ui, &say!("{share} of the values are padding, {how}"));
     if sequences.rows.len() < sequences.of {
         let (kept, of) = (sequences.rows.len() as u64, sequences.of as u64);
-        let text = say!(
-            "Of {} sequences the first {} were kept",
-            format::count(of),
-            format::count(kept)
+        let (kept, of) = (format::count(kept), format::count(of));
+        remark(
+            ui,
+            &say!("Only the first {kept} of {of} sequences were recorded"),
         );
-        remark(ui, &text);
     }
 }
 

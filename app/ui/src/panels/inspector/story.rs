@@ -39,7 +39,11 @@ fn held(run: &Run, step: &PathStep, lasted: Nanos) -> String {
     let pipeline = run.pipeline_at(step.start);
     match pipeline.awaited() {
         Some(missing) if missing.stage != Stage::Held => {
-            say!("Held {lasted} behind {}, {}", missing.id, which(&missing))
+            say!(
+                "Held {lasted}, waiting for {}: {}",
+                missing.id,
+                which(&missing)
+            )
         }
         _ => say!("Held {lasted}, waiting for an earlier batch"),
     }
@@ -49,14 +53,14 @@ fn held(run: &Run, step: &PathStep, lasted: Nanos) -> String {
 fn which(batch: &HeldBatch) -> String {
     let by = match batch.lane {
         Some(Lane::Worker(w) | Lane::IndexQueue(w)) => say!("worker {w}"),
-        _ => say!("the main thread").to_owned(),
+        _ => say!("the main process").to_owned(),
     };
     match batch.stage {
-        Stage::Queued => say!("which waited in the queue of {by}"),
-        Stage::Fetching => say!("which {by} was fetching"),
-        Stage::Collating => say!("which {by} was collating"),
-        Stage::Pinning => say!("which was being pinned").to_owned(),
-        _ => say!("which was on its way").to_owned(),
+        Stage::Queued => say!("it was queued for {by}"),
+        Stage::Fetching => say!("{by} was fetching it"),
+        Stage::Collating => say!("{by} was collating it"),
+        Stage::Pinning => say!("it was being pinned").to_owned(),
+        _ => say!("it was in flight").to_owned(),
     }
 }
 
@@ -76,9 +80,9 @@ fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) 
         .collect();
     Some(match ahead.as_slice() {
         [] => say!("Queued {lasted} until worker {worker} took it"),
-        [one] => say!("Queued {lasted} for worker {worker}, behind batch {one}"),
+        [one] => say!("Queued {lasted} for worker {worker}, after batch {one}"),
         more => say!(
-            "Queued {lasted} for worker {worker}, behind batches {}",
+            "Queued {lasted} for worker {worker}, after batches {}",
             more.join(say!(", "))
         ),
     })
@@ -89,7 +93,7 @@ fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
     let stage = |k: usize| path.get(k).map(|s| s.stage);
     let was_pinned = at > 0 && stage(at - 1) == Some(Stage::Pinning);
     let queue = if was_pinned {
-        say!("pinned queue")
+        say!("data queue (pinned)")
     } else {
         say!("result queue")
     };
@@ -102,7 +106,7 @@ fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
 
 fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
     let told = match is_over {
-        true => say!("Ready {lasted} before the trainer took it"),
+        true => say!("Ready for {lasted} before the trainer took it"),
         false => say!("Ready for {lasted}"),
     };
     (lasted >= Nanos(100_000)).then_some(told)
@@ -131,17 +135,14 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
         .max_by_key(|s| so_far(s))?;
     let (time, over) = (so_far(slowest), is_over(slowest));
     let because = match (slowest.stage, over) {
-        (Stage::Fetching, true) => say!("fetching it took {time}"),
-        (Stage::Fetching, false) => say!("it has been fetched for {time} so far"),
-        (Stage::Collating, true) => say!("collating it took {time}"),
-        (Stage::Collating, false) => say!("it has been collated for {time} so far"),
-        (Stage::Pinning, true) => say!("pinning it took {time}"),
-        (Stage::Pinning, false) => say!("it has been pinned for {time} so far"),
-        (stage, true) => say!("it was {} for {time}", stage.label().to_lowercase()),
-        (stage, false) => say!(
-            "it has been {} for {time} so far",
-            stage.label().to_lowercase()
-        ),
+        (Stage::Fetching, true) => say!("fetching took {time}"),
+        (Stage::Fetching, false) => say!("fetching for {time} so far"),
+        (Stage::Collating, true) => say!("collating took {time}"),
+        (Stage::Collating, false) => say!("collating for {time} so far"),
+        (Stage::Pinning, true) => say!("pinning took {time}"),
+        (Stage::Pinning, false) => say!("pinning for {time} so far"),
+        (stage, true) => say!("{} for {time}", stage.label().to_lowercase()),
+        (stage, false) => say!("{} for {time} so far", stage.label().to_lowercase()),
     };
     let waits = if wait.end <= now {
         say!("waited")

@@ -112,7 +112,7 @@ const BINS: usize = 512;
 
 fn more(ui: &mut Ui, left: usize) {
     if left > 0 {
-        let values = format::plural(left as u64, say!(n: "value more"), say!(n: "values more"));
+        let values = format::plural(left as u64, say!(n: "more value"), say!(n: "more values"));
         remark(ui, &say!("and {values}"));
     }
 }
@@ -230,7 +230,10 @@ fn cut(ui: &mut Ui, field: &Field) {
     let all = sizes.fold(1u64, u64::saturating_mul);
     if kept < all {
         let (kept, all) = (format::count(kept), format::count(all));
-        remark(ui, &say!("The first {kept} of {all} values were kept"));
+        remark(
+            ui,
+            &say!("Only the first {kept} of {all} values were recorded"),
+        );
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         |ui, label| {
             let in_force = Collate::Fitting.in_force(&o.dataset);
             let name = |choice: Collate| match choice {
-                Collate::Fitting => say!("usual ({})", short(in_force)),
+                Collate::Fitting => say!("automatic ({})", short(in_force)),
                 other => short(other).to_owned(),
             };
             let combo = ComboBox::from_id_salt("collate")
@@ -48,7 +48,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         part(
             ui,
             "padding_value",
-            say!("What stands behind the elements of a shorter sample"),
+            say!("Value appended to shorter samples"),
             |ui, label| {
                 ui.add(DragValue::new(value).speed(0.1)).labelled_by(label);
             },

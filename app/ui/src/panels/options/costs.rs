@@ -17,7 +17,7 @@ type Preset = (Text, Text, fn(&mut CostModel));
 const PRESETS: [Preset; 4] = [
     (
         text!("One slow sample"),
-        text!("Sample 4 takes a second: batches behind it are held"),
+        text!("Sample 4 takes 1 s, so later batches are held"),
         |model| {
             plain(model);
             model
@@ -49,7 +49,7 @@ const PRESETS: [Preset; 4] = [
     ),
     (
         text!("Crash in worker"),
-        text!("Sample 12 ends its worker"),
+        text!("Sample 12 kills its worker"),
         |model| {
             plain(model);
             model.panic.insert(at_most(model, 12));

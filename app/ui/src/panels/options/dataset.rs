@@ -72,7 +72,7 @@ const KINDS: [Kind; 20] = [
         prefix: "coco:",
         name: Text::same("COCO"),
         first: "coco:",
-        label: text!("pictures, annotations"),
+        label: text!("images, annotations"),
         example: "/data/train2017,/data/instances.json",
         hint: text!(
             "Like torchvision's CocoDetection: a folder and a JSON file. Keys: task=captions, masks=false, size=square."
@@ -255,7 +255,7 @@ pub(super) fn dataset(
         ui,
         form,
         Field::Dataset,
-        say!("Where the samples come from"),
+        say!("Source of the samples"),
         |ui, label| {
             let name = current
                 .and_then(|at| KINDS.get(at))
@@ -333,7 +333,7 @@ fn details(
             form,
             Field::ImageSize,
             say!(
-                "Pictures are resized to this many pixels square; annotated ones with size=square"
+                "Resizes images to a square of this many pixels. Annotated images also need size=square."
             ),
             |ui, label| {
                 number(ui, label, &mut options.image_size);

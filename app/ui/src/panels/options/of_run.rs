@@ -28,12 +28,12 @@ pub(super) fn switch(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             (
                 OptionsOf::Run,
                 say!("Shown run"),
-                say!("The options of the run that is shown"),
+                say!("Options of the shown run"),
             ),
             (
                 OptionsOf::NextRun,
                 say!("Next run"),
-                say!("The options that Run starts with"),
+                say!("Options of the next run"),
             ),
         ] {
             let button = Button::new(label).selected(state.session.options_of == of);
@@ -83,12 +83,12 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn headline(ui: &mut Ui, state: &State) {
     let what = match (&state.session.run.info.origin, &state.session.source) {
         (Origin::Engine, Source::Live { .. } | Source::Finished) => {
-            say!("Of the run that is shown")
+            say!("Shown run")
         }
-        (_, Source::Live { .. }) => say!("Of the watched program"),
-        (Origin::Pytorch(_), _) => say!("Of the recorded program"),
-        (Origin::Import(_), _) => say!("Of the imported run"),
-        (Origin::Simulation, _) => say!("Of the simulated run"),
+        (_, Source::Live { .. }) => say!("Watched program"),
+        (Origin::Pytorch(_), _) => say!("Recorded program"),
+        (Origin::Import(_), _) => say!("Imported run"),
+        (Origin::Simulation, _) => say!("Simulated run"),
         (Origin::Engine, _) => say!("Recorded options"),
     };
     section(ui, what);

@@ -28,13 +28,13 @@ const KINDS: [Kind; 11] = [
     Kind {
         prefix: "sequential",
         name: Text::same("Sequential"),
-        effect: text!("One after the other"),
+        effect: text!("In dataset order"),
         file: None,
     },
     Kind {
         prefix: "random",
         name: Text::same("Random"),
-        effect: text!("Random, as often as num_samples says"),
+        effect: text!("Random, num_samples draws per epoch"),
         file: None,
     },
     Kind {
@@ -93,7 +93,7 @@ pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::BatchSize,
-        say!("Samples per batch; None: samples are yielded as they are; default 1"),
+        say!("Samples per batch (default 1). None: no batching."),
         |ui, label| {
             let mut none = o.batch_size.is_none();
             let mut size = o.batch_size.unwrap_or(1);
@@ -139,7 +139,7 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             },
         );
     }
-    let effect = current.map_or(say!("There is no such sampler"), |k| KINDS[k].effect.say());
+    let effect = current.map_or(say!("Unknown sampler"), |k| KINDS[k].effect.say());
     row(ui, form, Field::Sampler, effect, |ui, label| {
         let name = current.map_or("?", |k| KINDS[k].name.say());
         let combo = ComboBox::from_id_salt("sampler")
@@ -221,7 +221,7 @@ fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::NumSamples,
-        say!("Samples drawn per epoch; default: as many as there are"),
+        say!("Samples drawn per epoch (default: size of the dataset)"),
         |ui, label| {
             let mut given = o.num_samples.is_some();
             let mut count = o.num_samples.unwrap_or(100);
@@ -252,7 +252,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::Rank,
-        say!("Which of them this is"),
+        say!("Rank of this process"),
         |ui, label| {
             number(ui, label, &mut o.rank);
         },
@@ -272,7 +272,7 @@ fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         ui,
         form,
         Field::SetEpoch,
-        say!("Tells the sampler which epoch it is; without, every epoch has the same order"),
+        say!("Calls sampler.set_epoch(epoch). Without it, every epoch has the same order."),
         |ui, label| {
             flag(ui, label, &mut o.set_epoch);
         },

@@ -82,19 +82,19 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
     vec![
         curve(
             say!("Trainer waits"),
-            say!("share of the time in which it had no batch, %"),
+            say!("share of time without a batch, %"),
             Unit::Share,
             vec![of(say!("waiting"), Ink::Stall, Counter::Waiting)],
         ),
         curve(
             say!("Throughput"),
-            say!("samples handed to the trainer, 1/s"),
+            say!("samples yielded per second"),
             Unit::PerSecond,
             vec![(say!("samples"), Ink::Step, samples)],
         ),
         curve(
             say!("Batches"),
-            say!("handed to the trainer, 1/s"),
+            say!("yielded per second"),
             Unit::PerSecond,
             vec![(say!("batches"), Ink::Step, batches)],
         ),
@@ -107,7 +107,7 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
         curve(say!("Queues"), say!("batches"), Unit::Batches, queues),
         curve(
             say!("Held"),
-            say!("finished batches behind a missing one"),
+            say!("finished batches waiting for an earlier one"),
             Unit::Batches,
             vec![of(say!("held"), Ink::Held, Counter::Held)],
         ),
@@ -132,7 +132,7 @@ fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
         match lane {
             Lane::IndexQueue(_) => add(&mut index, &values),
             Lane::ResultQueue => lines.push((say!("result queue"), Ink::Fetch, values)),
-            Lane::DataQueue => lines.push((say!("behind the pin thread"), Ink::Pin, values)),
+            Lane::DataQueue => lines.push((say!("data queue (pinned)"), Ink::Pin, values)),
             _ => {}
         }
     }

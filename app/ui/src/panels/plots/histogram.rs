@@ -108,16 +108,16 @@ impl Histogram {
         else {
             return match self.kind {
                 Kind::Held => say!("no batch was held in this range").to_owned(),
-                Kind::Wait => say!("the trainer waited for no batch in this range").to_owned(),
+                Kind::Wait => say!("the trainer did not wait in this range").to_owned(),
                 _ => say!("no batch in this range").to_owned(),
             };
         };
         if self.kind == Kind::Distance {
             let in_order = u64::from(self.all[NO_DISTANCE]);
             return match n - in_order {
-                0 => say!("all {batches} came in order"),
+                0 => say!("all {batches} arrived in order"),
                 off => say!(
-                    "{} of {batches} came too early (−) or too late (+), places",
+                    "{} of {batches} arrived too early (−) or too late (+), places",
                     count(off)
                 ),
             };
@@ -291,7 +291,7 @@ fn text_of(histogram: &Histogram, bar: &Range<usize>) -> String {
             start_of(bar.end as f64)
         ),
     };
-    say!("{what}\n{batches}; a click selects one after the other")
+    say!("{what}\n{batches}. Click to select them one by one.")
 }
 
 fn tick(kind: Kind, bin: f64) -> String {

@@ -41,9 +41,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
             title(ui, say!("Class balance"), "—");
             hint(
                 ui,
-                say!(
-                    "No class labels are available: not from the dataset, the contents of batches or weights"
-                ),
+                say!("No class labels in the dataset, the batches or the weights"),
             );
         }
     }
@@ -53,7 +51,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
         hint(
             ui,
             &say!(
-                "{} workers yield {} samples, {} of them different",
+                "{} workers yield {} samples, {} of them unique",
                 sharing.workers,
                 count(sharing.yielded),
                 count(sharing.different)
@@ -122,7 +120,7 @@ fn bar(ui: &mut Ui, times: usize, indices: u64, most: u64) {
         t if t + 1 == Coverage::TIMES => format!("≥\u{2009}{t}×"),
         t => format!("{t}×"),
     };
-    let text = say!("{} indices came {label}", count(indices));
+    let text = say!("{} indices drawn {label}", count(indices));
     name(&response, &text);
     let painter = ui.painter();
     let (left, right) = (rect.left() + 36.0, rect.right() - 84.0);

@@ -33,15 +33,15 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
     let hidden = balance.classes.len() - shown.len();
     if hidden > 0 {
         let text = say!(
-            "{} more classes are nearer to what was asked for",
+            "{} more classes are closer to the expected share",
             count(hidden as u64)
         );
         hint(ui, &text);
     }
     let against = match balance.against {
-        Against::Weights => say!("Tick: what the weights ask for"),
+        Against::Weights => say!("Tick: share expected from the weights"),
         Against::Dataset => say!("Tick: its share of the dataset"),
-        Against::Nothing => say!("Nothing is known to hold the classes against"),
+        Against::Nothing => say!("No expected shares to compare with"),
     };
     hint(ui, against);
     if let Some(test) = balance.test {
@@ -62,14 +62,11 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
     }
     if let Some((seen, expected)) = balance.mixture {
         let text =
-            say!("{seen:.1} classes per batch; {expected:.1} if each sample were drawn on its own");
+            say!("{seen:.1} classes per batch ({expected:.1} expected from independent draws)");
         hint(ui, &text);
     }
     if balance.unknown > 0 {
-        let text = say!(
-            "The classes of {} samples are not known",
-            count(balance.unknown)
-        );
+        let text = say!("Class unknown for {} samples", count(balance.unknown));
         hint(ui, &text);
     }
 }
@@ -94,11 +91,11 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
     let expected = class.expected.map(|e| format!("{e:.0}"));
     let text = match &expected {
         Some(expected) => say!(
-            "{}: {} came, {expected} expected",
+            "{}: {} drawn, {expected} expected",
             class.name,
             count(class.came)
         ),
-        None => say!("{}: {} came", class.name, count(class.came)),
+        None => say!("{}: {} drawn", class.name, count(class.came)),
     };
     heading::name(&response, &text);
     let painter = ui.painter();

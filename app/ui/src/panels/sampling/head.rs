@@ -19,18 +19,16 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for (what, name, tip) in [
-                (OrderOf::Run, say!("This run"), say!("The order as it came")),
+                (OrderOf::Run, say!("This run"), say!("Actual order")),
                 (
                     OrderOf::Next,
                     say!("Next epoch"),
-                    say!(
-                        "The order of the epoch that would come next, with the options of this run"
-                    ),
+                    say!("Predicted order of the next epoch, with the options of this run"),
                 ),
                 (
                     OrderOf::Options,
                     say!("Next run"),
-                    say!("The order that the options on the left will give"),
+                    say!("Predicted order with the options on the left"),
                 ),
             ] {
                 let possible = what == OrderOf::Options || state.has_run();
@@ -82,12 +80,12 @@ fn stepper(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let before = ui.add_enabled(epoch > first, Button::new("‹"));
-        if before.on_hover_text(say!("The epoch before")).clicked() {
+        if before.on_hover_text(say!("Previous epoch")).clicked() {
             to = Some(epoch - 1);
         }
         ui.label(RichText::new(number.to_string()).font(mono(size::BODY)));
         let after = ui.add_enabled(epoch < last, Button::new("›"));
-        if after.on_hover_text(say!("The epoch after")).clicked() {
+        if after.on_hover_text(say!("Next epoch")).clicked() {
             to = Some(epoch + 1);
         }
     });

@@ -371,7 +371,7 @@ fn tooltip(response: &Response, answers: &Answers, position: usize) {
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.set_max_width(280.0);
         ui.label(say!("Index {}", count(*index)));
-        let place = say!("Position {} of the epoch", count(position as u64));
+        let place = say!("Position {} in the epoch", count(position as u64));
         ui.label(place);
         if let Some(batch) = batch {
             let who = worker.map_or(String::new(), |w| say!(", worker {w}"));

@@ -96,7 +96,7 @@ pub fn spoken(sample: &Sample) -> String {
         ));
     }
     if sample.classes.is_some() {
-        parts.push(say!("a mask of classes").to_owned());
+        parts.push(say!("a class mask").to_owned());
     }
     if !sample.keypoints.is_empty() {
         let objects = sample.keypoints.len() as u64;

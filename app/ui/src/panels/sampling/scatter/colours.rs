@@ -115,7 +115,7 @@ pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Opt
             });
         }
     });
-    let tip = say!("What the points are coloured by");
+    let tip = say!("Colour of the points");
     shown
         .response
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, tip));
