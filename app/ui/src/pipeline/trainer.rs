@@ -288,7 +288,7 @@ impl Pen<'_> {
         ui.painter()
             .rect_filled(dot, 2.0, self.ink(self.palette.held, false));
         let text = say!(
-            "{} held behind it",
+            "{} held after it",
             format::plural(held, say!(n: "batch"), say!(n: "batches"))
         );
         let line = inset(line, 14.0, 0.0);

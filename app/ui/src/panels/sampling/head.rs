@@ -104,10 +104,9 @@ fn about(state: &State) -> String {
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
     }
     if answers.is_one_of_many {
-        parts
-            .push(say!("no seed: every run has a different order; this is one example").to_owned());
+        parts.push(say!("no seed, so every run has a different order").to_owned());
     } else if answers.agrees == Some(true) {
-        parts.push(say!("predicted; earlier epochs matched").to_owned());
+        parts.push(say!("predicted (earlier epochs matched)").to_owned());
     } else if answers.agrees == Some(false) {
         parts.push(
             say!("unreliable prediction: earlier epochs did not match these options").to_owned(),
