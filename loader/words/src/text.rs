@@ -53,3 +53,15 @@ pub fn look_up(table: &[(&'static str, Text)], english: &str) -> Option<&'static
     let at = table.binary_search_by_key(&english, |(key, _)| key).ok()?;
     Some(table[at].1.say())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_a_translation_falls_back_to_english() {
+        let text = crate::text!("A text that no catalog contains");
+        assert_eq!(text.of(Language::Zh), text.of(Language::En));
+        assert_eq!(crate::text!("Next wait").of(Language::Zh), "下一次等待");
+    }
+}

@@ -1,5 +1,5 @@
-//! The macros of `loadscope-words`. They read the catalogs of the crate that is compiled, so that a text without its counterpart does
-//! not compile, and give `format!` the texts of all languages, so that it checks the placeholders of each.
+//! The macros of `loadscope-words`. They read the catalogs of the crate that is compiled and give `format!` the texts of all languages,
+//! so that it checks the placeholders of each. A text that a catalog lacks falls back to English.
 
 #![forbid(unsafe_code)]
 
@@ -184,8 +184,11 @@ fn entry(input: TokenStream) -> Result<Entry, (Span, String)> {
     let mut texts = vec![english];
     for (_, code) in OTHERS {
         let file = format!("{code}.toml");
-        let text = with(&file, |catalog| catalog.get(&key).cloned()).map_err(fail)?;
-        let text = text.ok_or_else(|| fail(format!("words/{file} has no text for {key:?}")))?;
+        let translated = with(&file, |catalog| catalog.get(&key).cloned()).map_err(fail)?;
+        let Some(text) = translated else {
+            texts.push(texts[0].clone());
+            continue;
+        };
         let has = template::placeholders(&text).map_err(fail)?;
         if has != wanted {
             return Err(fail(format!(
