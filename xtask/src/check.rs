@@ -7,11 +7,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::circles;
 use crate::setup::Ready;
 use crate::steps::{cargo, finish, shown};
 use crate::test::test;
-use crate::web;
+use crate::{catalogs, circles, web, wording};
 
 /// Bytes that the files of a clone may take on a disk.
 const MOST_BYTES: u64 = 45_000_000;
@@ -24,6 +23,12 @@ enum Ended {
     With(u8),
     /// It could not be taken, and has said why.
     NotTaken,
+}
+
+impl Ended {
+    fn of(is_good: bool) -> Self {
+        Self::With(u8::from(!is_good))
+    }
 }
 
 type Step<'a> = (&'static str, Box<dyn Fn() -> Result<Ended> + 'a>);
@@ -86,7 +91,9 @@ fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Ste
     let mut steps: Vec<Step<'a>> = vec![
         ("format", Box::new(step(&["fmt", "--all", "--check"]))),
         ("size", Box::new(|| size(workspace))),
-        ("circles of files", Box::new(|| circles(ready, workspace))),
+        ("import cycles", Box::new(|| circles(ready, workspace))),
+        ("catalogs", Box::new(|| catalogs::check(workspace).map(Ended::of))),
+        ("wording", Box::new(|| wording::check(workspace).map(Ended::of))),
         ("dependencies", Box::new(|| dependencies(ready))),
         ("clippy", Box::new(clippy)),
     ];

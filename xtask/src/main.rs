@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | soak | faults | bench | forecasts | truth | diagnosis | lesson | readers | differential | web | wheel | deb | site | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | fix | sanitize | fuzz | size | soak | faults | bench | forecasts | truth | diagnosis | lesson | readers | differential | web | wheel | deb | site | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -15,6 +15,7 @@
 )]
 
 mod bench;
+mod catalogs;
 mod check;
 mod circles;
 #[cfg(unix)]
@@ -25,6 +26,7 @@ mod exit;
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
 mod faults;
 mod film;
+mod fix;
 mod fuzz;
 mod kinds;
 mod libtorch;
@@ -48,7 +50,7 @@ mod truth;
 mod version;
 mod web;
 mod wheel;
-mod words;
+mod wording;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -61,7 +63,7 @@ use packages::Level;
 #[derive(Parser)]
 #[command(
     name = "cargo xtask",
-    about = "Sets up what Loadscope needs, then runs, tests or checks it"
+    about = "Set up, build, test, measure and package Loadscope"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -70,16 +72,15 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Get libtorch and the system packages; after it plain `cargo run` and `cargo test` work too
+    /// Install libtorch and the system packages. Afterwards plain `cargo run` and `cargo test` work
     Setup {
-        /// Also a Python environment with PyTorch, for the tests that record real programs; some hundred megabytes to a few
-        /// gigabytes, once per user
+        /// Also install a Python environment with PyTorch, for tests that record real programs (up to a few gigabytes, once per user)
         #[arg(long)]
         pytorch: bool,
-        /// Also, over that one, what formats of data are compared with: torchvision, pycocotools, soundfile, lmdb and others
+        /// Also install torchvision, pycocotools, soundfile, lmdb and other references for data formats
         #[arg(long)]
         formats: bool,
-        /// Also a compiler for the crates that run in a browser, and wasm-bindgen
+        /// Also install the compiler target for the browser, and wasm-bindgen
         #[arg(long)]
         web: bool,
         /// Print the folder of libtorch on standard output
@@ -95,22 +96,22 @@ enum Command {
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
-    /// Run every test; arguments go to `cargo test`
+    /// Run every test. Arguments go to `cargo test`
     Test {
         /// Arguments for `cargo test`, as in `cargo xtask test -p loadscope -- --nocapture`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Everything CI checks: formatting, size of a clone, circles of files, dependencies, clippy, tests, documentation
+    /// Run the checks of CI: format, size of a clone, import cycles, catalogs, wording, dependencies, clippy, tests, documentation
     Check {
-        /// Leave the tests out
+        /// Skip the tests
         #[arg(long)]
         no_test: bool,
-        /// Go on after a step that failed
+        /// Continue after a failed step
         #[arg(long)]
         keep_going: bool,
     },
-    /// Run the benchmarks; arguments go to `cargo bench`. With `--peers`: beside PyTorch and dataloader-rs
+    /// Run the benchmarks. Arguments go to `cargo bench`. `--peers` compares with PyTorch and dataloader-rs
     Bench {
         #[command(flatten)]
         comparison: bench::Options,
@@ -118,81 +119,71 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Forecast other settings from recordings, then really run them; writes loader/engine/FORECASTS.md. Takes two minutes on a quiet
-    /// host
+    /// Compare forecasts with measured runs of the engine, write loader/engine/FORECASTS.md. Takes two minutes on a quiet host
     Forecasts,
-    /// Record PyTorch programs with and without Loadscope, over releases of PyTorch and ways of starting workers; writes
-    /// tests/pytorch/RESULTS.md
+    /// Run PyTorch programs with and without recording, across PyTorch releases, write tests/pytorch/RESULTS.md
     ProbeMatrix(probe::Matrix),
-    /// Record programs as people write them with real PyTorch, and hold the recordings against the truth; writes
-    /// tests/pytorch/KINDS.md
+    /// Check recordings of typical PyTorch programs, write tests/pytorch/KINDS.md
     Kinds(kinds::Options),
-    /// Put causes into trainings with real PyTorch, ask the verdict and try what it offers; writes tests/pytorch/CAUSES.md. Wants a
-    /// quiet host
+    /// Check verdicts on PyTorch trainings with injected causes, write tests/pytorch/CAUSES.md. Needs a quiet host
     Causes(kinds::Options),
-    /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet host
+    /// Measure the cost of recording a PyTorch program, write tests/pytorch/OVERHEAD.md. Needs a quiet host
     ProbeOverhead(probe::Overhead),
-    /// Record workloads in real PyTorch, forecast other settings from that, and really run them; writes tests/pytorch/TRUTH.md. Takes half
-    /// an hour on a quiet host
+    /// Compare forecasts with real PyTorch, write tests/pytorch/TRUTH.md. Takes half an hour on a quiet host
     Truth(truth::Options),
-    /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
+    /// Check verdicts on runs with injected causes, write loader/engine/DIAGNOSIS.md
     Diagnosis {
-        /// Sets of seeds, as in 201..205; without, these
+        /// Sets of seeds, as in 201..205 [default: the usual sets]
         seeds: Option<String>,
     },
-    /// Play lessons and say what is wrong with them: `lesson check FILE…`, `lesson ask FILE QUERY`, `lesson phrases`
+    /// Check lessons: `lesson check FILE…`, `lesson ask FILE QUERY`, `lesson phrases`
     Lesson {
-        /// check, ask or phrases, and what belongs to it; see app/lessons/README.md
+        /// check, ask or phrases, and their arguments (see app/lessons/README.md)
         #[arg(trailing_var_arg = true, required = true)]
         arguments: Vec<OsString>,
     },
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
-        /// Names of tests, and arguments for them after `--`
+        /// Test names, and test arguments after `--`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Make up hostile input, guided by what it reaches; adds what was done to loader/fuzz/FUZZ.md
+    /// Fuzz the parsers, guided by coverage, add the executions to loader/fuzz/FUZZ.md
     Fuzz(fuzz::Options),
-    /// Read 10 million rows or 100,000 files of each format of data: when the first batch is there, what memory an epoch takes; writes
-    /// loader/formats/SIZE.md. Needs 2 GB for a while
+    /// Measure start time and memory for 10 million rows or 100,000 files per data format, write loader/formats/SIZE.md. Needs 2 GB
     Size(size::Options),
-    /// Put a thousand million events through the recorder with a limit, the window and the engine, and watch what they take; with --write
-    /// into tests/soak/RESULTS.md. Takes hours
+    /// Run the endurance test: a billion events through the recorder, the window and the engine. Takes hours
     #[cfg(target_os = "linux")]
     Soak(soak::Options),
-    /// Inject faults into the real program: full disks, kills, limits, closed streams, second writers, dead displays; writes
-    /// tests/faults/RESULTS.md
+    /// Inject faults into the real program (full disks, kills, closed streams, second writers), write tests/faults/RESULTS.md
     #[cfg(target_os = "linux")]
     Faults(faults::Options),
-    /// Tell a recorder of a loader, as a PyTorch program does; for `faults`
+    /// Send the events of a loader to a recorder, like a PyTorch program (for `faults`)
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     Speak(faults::speak::Speech),
-    /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
+    /// Read the files of `loadscope export` with DuckDB, pyarrow and Perfetto, in a separate Python environment
     Readers,
-    /// Build the window in a browser: one page, which the program includes for `loadscope share`; says its size
+    /// Build the browser view, a page that the program includes for `loadscope share`, and print its size
     Web(web::Options),
-    /// Build the package for pip: the program without the embedded loader and the Python package, in one wheel
+    /// Build the wheel for pip: the program without the embedded loader, and the Python package
     Wheel(wheel::Options),
-    /// Write the site: documentation, and recordings in the live window; checks its links
+    /// Build the site of the documents and example recordings, check its links
     Site(site::Options),
-    /// Run programs that are drawn by seed by the real PyTorch and by the engine, and make those smaller that are answered differently
+    /// Run random programs in PyTorch and in the engine, reduce those with different results
     Differential(differential::Options),
-    /// Build the package for Debian and Ubuntu; `--try` installs and starts it
+    /// Build the package for Debian and Ubuntu. `--try` installs and starts it
     #[cfg(unix)]
     Deb(deb::Options),
-    /// Draw the pictures that the picture tests compare with anew, and make them small
+    /// Draw the reference images of the tests again, and compress them
     Screenshots,
-    /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
-    /// host
+    /// Measure the build time after a change of one line, optionally next to another checkout. Needs a quiet host
     Rebuild(rebuild::Options),
-    /// Make the pictures of the tests and of the README small, without changing a pixel; for those that were drawn by
-    /// UPDATE_SNAPSHOTS=true
+    /// Compress the images of tests and README without loss, such as those of UPDATE_SNAPSHOTS=true
     Pictures,
-    /// Count how many of the texts that people read stand in catalogs, crate by crate
-    Words(words::Options),
-    /// Make the short films of the README: the window's own frames, as animated pictures in screenshots/
+    /// Format the code, sort the catalogs, subset the Chinese font, store lower counts in xtask/wording.toml
+    Fix,
+    /// Draw the animated images of the README in screenshots/ from frames of the window
     Film,
 }
 
@@ -284,7 +275,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             rebuild::run(&options)
         }
         Command::Pictures => pictures::shrink(&setup::workspace()),
-        Command::Words(options) => words::run(&setup::workspace(), &options).map(|()| 0),
+        Command::Fix => fix::fix(&setup::workspace()),
         Command::Film => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             film::film(&ready, &setup::workspace())

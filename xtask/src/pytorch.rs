@@ -145,6 +145,21 @@ fn layer(environment: &Path, below: &[&Path], modules: &str) -> Result<(PathBuf,
     Ok((python, true))
 }
 
+/// A Python environment in `folder` in which `module` can be imported, made with pip's `package` if necessary.
+///
+/// # Errors
+/// If the environment cannot be made, or pip fails.
+pub fn environment(folder: &Path, module: &str, package: &str) -> Result<PathBuf> {
+    let python = inside(folder);
+    if !runs(Command::new(&python).args(["-c", &format!("import {module}")])) {
+        let mut make = Command::new(python::find()?);
+        make.args(["-m", "venv"]).arg(folder);
+        succeed(&mut make, "No Python environment could be made")?;
+        succeed(&mut pip(&python, &[package]), &format!("{package} could not be installed"))?;
+    }
+    Ok(python)
+}
+
 fn pip(python: &Path, packages: &[&str]) -> Command {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])

@@ -62,27 +62,16 @@ fn all() -> Vec<Entry> {
     found
 }
 
+/// A paragraph without a translation is shown in English, and `cargo xtask check` lists it.
 #[test]
-fn every_paragraph_is_in_the_catalog_and_every_key_is_used() {
+fn every_key_of_the_catalog_is_used() {
     let all = all();
     let used = all.iter().flat_map(|entry| entry.text.split("\n\n"));
     let used: BTreeSet<&str> = used.collect();
     let keys: BTreeSet<&str> = HELP.iter().map(|(key, _)| *key).collect();
-    let missing: Vec<_> = used.difference(&keys).collect();
     let unused: Vec<_> = keys.difference(&used).collect();
-    assert!(
-        missing.is_empty() && unused.is_empty(),
-        "missing: {missing:#?}\nunused: {unused:#?}"
-    );
-    assert!(used.len() > 100, "{}", used.len());
-}
-
-#[test]
-fn every_paragraph_has_a_chinese_text() {
-    for (key, text) in HELP {
-        let is_name = matches!(*key, "English" | "OpenGL" | "中文");
-        assert!(is_name || text.of(Language::Zh) != *key, "{key}");
-    }
+    assert!(unused.is_empty(), "unused: {unused:#?}");
+    assert!(keys.len() > 100, "{}", keys.len());
 }
 
 #[test]
