@@ -91,7 +91,7 @@ fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
     for text in [
         "The trainer waited 1.11\u{2009}s of 1.59\u{2009}s (70\u{2009}%)",
         "0.96\u{2009}s of it for batch 4",
-        "in_order=False would take 1.17\u{2009}s, and a third worker 1.45\u{2009}s",
+        "in_order=False would take 1.17\u{2009}s, and num_workers=3 would take 1.45\u{2009}s",
     ] {
         assert!(
             window.query_all_by_label_contains(text).next().is_some(),

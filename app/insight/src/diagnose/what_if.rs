@@ -156,7 +156,7 @@ mod tests {
         let sentence = what_if.sentence().map(|s| s.replace('\u{2009}', " "));
         assert_eq!(
             sentence.as_deref(),
-            Some("in_order=False would take 1.17 s, and a third worker 1.45 s")
+            Some("in_order=False would take 1.17 s, and num_workers=3 would take 1.45 s")
         );
     }
 

@@ -49,7 +49,7 @@ fn the_sentence_comes_out_by_itself() {
     assert_eq!(
         plain(&diagnosis.verdict.text()),
         "The trainer waited 1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while \
-         batches 5 and 7 were already finished. in_order=False would take 1.17 s, and a third worker 1.45 s."
+         batches 5 and 7 were already finished. in_order=False would take 1.17 s, and num_workers=3 would take 1.45 s."
     );
     let verdict = &diagnosis.verdict;
     assert_eq!(

@@ -56,16 +56,16 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: match beside_order(&run.info.options) {
-            Some(beside) => say!("{any_order}. {beside}"),
+        remedy: match grouping(&run.info.options) {
+            Some(advice) => say!("{any_order}. {advice}"),
             None => any_order.to_owned(),
         },
         cost: Some(cost),
     })
 }
 
-/// What helps against slow batches beside another order; `None` where a batch is one sample.
-pub(super) fn beside_order(options: &RunOptions) -> Option<Text> {
+/// The advice to group samples of similar cost; `None` if a batch is one sample.
+pub(super) fn grouping(options: &RunOptions) -> Option<Text> {
     const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
     let has_several = options.batch_size.is_some_and(|size| size > 1);
     has_several.then_some(GROUPS)

@@ -73,10 +73,10 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let remedy = match message.about {
         Some(_) => {
             say!(
-                "Catch the error in __getitem__ and return another sample, or exclude this one. To debug it, set num_workers=0."
+                "Catch the error in __getitem__ and return another sample, or exclude this sample. To debug, set num_workers=0."
             )
         }
-        None => say!("To debug it, set num_workers=0"),
+        None => say!("To debug, set num_workers=0"),
     };
     Some(Finding {
         id: FindingId::Failed,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use loadscope_words::{Text, say, text};
+use loadscope_words::say;
 use serde::{Serialize, Serializer};
 
 use crate::{Nanos, percent};
@@ -113,12 +113,9 @@ impl Serialize for Change {
 }
 
 impl Change {
-    /// As the subject of a sentence; `now` is how many workers there are.
-    pub fn subject(self, now: usize) -> String {
+    /// As the subject of a sentence.
+    pub fn subject(self) -> String {
         match self {
-            Self::NumWorkers(n) if n.checked_sub(1) == Some(now) => {
-                say!("a {} worker", ordinal(n))
-            }
             Self::Window(n, factor) => say!("num_workers={n} with prefetch_factor={factor}"),
             Self::Kept(n) => say!("num_workers={n} with persistent_workers=True"),
             other => other.to_string(),
@@ -230,8 +227,7 @@ impl Prospects {
         Some(say!("Other numbers of workers cannot be forecast: {why}"))
     }
 
-    /// `in_order=False would take 1.17 s, and a third worker 1.45 s`. There were so many `workers`; `say` writes
-    /// times.
+    /// `in_order=False would take 1.17 s, and num_workers=3 would take 1.45 s`. The run had `workers` workers. `say` formats times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
         if !self.fits() {
             return say!(
@@ -254,58 +250,32 @@ impl Prospects {
             );
             return with(text, unknown);
         };
-        let subject = first.change.subject(workers);
+        let subject = first.change.subject();
         let took = say(first.took);
         let mut text = match self.is_rough() {
             true => say!("{subject} would take about {took}"),
             false => say!("{subject} would take {took}"),
         };
         if let Some(second) = self.second(&first, workers) {
-            let subject = second.change.subject(workers);
+            let subject = second.change.subject();
             let (took, same) = (say(second.took), say(first.took));
             text += &match took == same {
                 true => say!(", and so would {subject}"),
-                false => say!(", and {subject} {took}"),
+                false => say!(", and {subject} would take {took}"),
             };
         }
         let all = [Some(first), self.second(&first, workers)];
         let mut conditions = all.into_iter().flatten().map(|f| self.condition(f.change));
         text += conditions.find(|text| !text.is_empty()).unwrap_or("");
-        // A name of PyTorch's keeps its letters.
-        if text.starts_with("a ") {
-            text.replace_range(..1, "A");
-        }
         with(text, unknown)
     }
 }
 
-/// Joins two sentences.
+/// Appends one or more sentences to a sentence.
 fn with(text: String, more: Option<String>) -> String {
-    match more {
-        Some(more) => say!("{text}. {more}."),
-        None => text,
-    }
-}
-
-/// `third`, `11th`, `22nd`
-fn ordinal(n: usize) -> String {
-    const WORDS: [Text; 9] = [
-        text!("first"),
-        text!("second"),
-        text!("third"),
-        text!("fourth"),
-        text!("fifth"),
-        text!("sixth"),
-        text!("seventh"),
-        text!("eighth"),
-        text!("ninth"),
-    ];
-    let word = n.checked_sub(1).and_then(|k| WORDS.get(k));
-    match (word, n % 10, n % 100) {
-        (Some(word), ..) => word.say().to_owned(),
-        (None, 1, tail) if tail != 11 => say!("{n}st"),
-        (None, 2, tail) if tail != 12 => say!("{n}nd"),
-        (None, 3, tail) if tail != 13 => say!("{n}rd"),
-        _ => say!("{n}th"),
-    }
+    let Some(more) = more else {
+        return text;
+    };
+    let more = more.trim_end_matches(['.', '。']);
+    say!("{text}. {more}.")
 }

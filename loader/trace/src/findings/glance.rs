@@ -179,7 +179,7 @@ impl<'a> Glance<'a> {
         let what = match main {
             Cause::NotDispatched => say!("it had not been dispatched").to_owned(),
             Cause::Starting => say!("{place} was starting"),
-            Cause::Queued => say!("it was queued behind an earlier batch of {place}"),
+            Cause::Queued => say!("it was queued after an earlier batch of {place}"),
             Cause::IndexQueue => say!("it was in the index queue of {place}"),
             Cause::Fetching => match self.slowest_sample(row) {
                 Some(sample) => say!("{sample} in {place}"),

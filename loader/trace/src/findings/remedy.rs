@@ -1,6 +1,6 @@
-//! Remedies that agree with the forecasts: a finding does not advise what the table beside it says is slower.
+//! Remedies that agree with the forecasts: a finding never advises a setting that is forecast to be slower.
 
-use super::blocked::beside_order;
+use super::blocked::grouping;
 use super::{Change, Finding, FindingId, Forecast, Prospects, Survey};
 use loadscope_words::{Text, say, text};
 
@@ -28,8 +28,8 @@ const PREPARE: Text = text!("Best: preprocess or cache these samples.");
 pub(super) struct Loader {
     /// Workers of the run.
     workers: usize,
-    /// What is advised beside another order.
-    beside_order: Option<Text>,
+    /// Advice to group samples of similar cost.
+    grouping: Option<Text>,
 }
 
 impl Loader {
@@ -37,7 +37,7 @@ impl Loader {
     pub fn of(survey: &Survey) -> Self {
         Self {
             workers: survey.workers,
-            beside_order: beside_order(&survey.run.info.options),
+            grouping: grouping(&survey.run.info.options),
         }
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
         let remedy = match finding.id {
             id if ABOUT_WORKERS.contains(&id) => about_workers.clone(),
             FindingId::HeavyTail => prospects.and_then(|p| about_slow_samples(workers, p)),
-            FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.beside_order)),
+            FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.grouping)),
             _ => None,
         };
         if let Some(remedy) = remedy {
@@ -82,7 +82,9 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
         return Some(say!("{}. {prepare}", prospects.remedy(first)));
     }
     if workers == 0 {
-        return Some(say!("Without workers, nothing hides slow samples. {prepare}"));
+        return Some(say!(
+            "Without workers, nothing hides slow samples. {prepare}"
+        ));
     }
     let changes = &prospects.changes;
     Some(
@@ -97,17 +99,20 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     )
 }
 
-/// What `in_order=False` is forecast to bring, and what is advised `beside`; `None` where that is not known.
-fn about_order(prospects: &Prospects, beside: Option<Text>) -> Option<String> {
+/// What `in_order=False` is forecast to bring, and the advice of `grouping`; `None` where that is not known.
+fn about_order(prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;
     let is_better = prospects.better().iter().any(|f| f.change == known.change);
     let text = match is_better {
-        true => say!("{}, in a different order in every run", prospects.remedy(known)),
+        true => say!(
+            "{}, in a different order in every run",
+            prospects.remedy(known)
+        ),
         false => say!("in_order=False is forecast to save little").to_owned(),
     };
-    Some(match beside {
-        Some(beside) => say!("{text}. {beside}"),
+    Some(match grouping {
+        Some(advice) => say!("{text}. {advice}"),
         None => text,
     })
 }
@@ -157,7 +162,7 @@ mod tests {
         let mut findings = of.to_vec();
         let loader = Loader {
             workers: 2,
-            beside_order: Some(GROUPS),
+            grouping: Some(GROUPS),
         };
         agree(&mut findings, loader, Some(prospects));
         let plain = |f: Finding| f.remedy.replace('\u{2009}', " ");
