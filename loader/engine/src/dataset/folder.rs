@@ -111,11 +111,14 @@ impl ImageFolder {
         }
         folder.notes.extend(scan.note());
         if folder.files.is_empty() {
-            let found = scan.said().unwrap_or_default();
-            return Err(EngineError::Dataset(say!(
-                "no images in {} or its subfolders. Expected .jpg, .jpeg or .png files, in one subfolder per class. {found}",
+            let mut text = say!(
+                "no images in {} or its subfolders. Expected .jpg, .jpeg or .png files, in one subfolder per class.",
                 root.display()
-            ).trim_end().to_owned()));
+            );
+            if let Some(skipped) = scan.said() {
+                text = format!("{text} {skipped}");
+            }
+            return Err(EngineError::Dataset(text));
         }
         Ok(folder)
     }

@@ -153,7 +153,7 @@ data! {
         /// The classes, from label 1 on; none: those of VOC, or those that are found.
         classes: Vec<String> = Vec::new(), Text::same("classes=cat;dog");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Original, text!("size=original (or square: image_size)");
+        size: PictureSize = PictureSize::Original, text!("size=original (or square, to image_size)");
     }
     /// COCO: instances, captions or keypoints in JSON. torchvision's `CocoDetection`, pycocotools.
     Coco(CocoSpec) = "coco", "coco:IMAGES,ANNOTATIONS", {
@@ -167,7 +167,7 @@ data! {
         /// Whether masks are drawn.
         masks: bool = true, Text::same("masks=true");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Original, text!("size=original (or square: image_size)");
+        size: PictureSize = PictureSize::Original, text!("size=original (or square, to image_size)");
     }
     /// Rows of a query to an SQLite file or a PostgreSQL server. `sqlite3`, `psycopg`.
     Sql(SqlSpec) = "sql", "sql:sqlite:FILE,query=SELECT … (or sql:postgresql://…)", {
@@ -185,7 +185,7 @@ data! {
         /// The column of labels.
         label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// A table as text. `pandas.read_csv`.
     Csv(CsvSpec) = "csv", "csv:FILE", {
@@ -201,7 +201,7 @@ data! {
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// Tables by column. `pyarrow.parquet`.
     Parquet(ParquetSpec) = "parquet", "parquet:FILES", {
@@ -215,7 +215,7 @@ data! {
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// A saved Hugging Face dataset. `datasets.load_from_disk`.
     Arrow(ArrowSpec) = "arrow", "arrow:DIR", {
@@ -231,7 +231,7 @@ data! {
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// A JSON value a line. `datasets`, `json`.
     Jsonl(JsonlSpec) = "jsonl", "jsonl:FILE", {
@@ -245,7 +245,7 @@ data! {
         /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
         label: Option<String> = None, Text::same("label=COLUMN");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// One array, by its first axis. `numpy.load(…, mmap_mode="r")`.
     Npy(NpySpec) = "npy", "npy:FILE", {
@@ -285,7 +285,7 @@ data! {
         /// Whether the shards come in another order in each epoch.
         shuffle_shards: bool = false, Text::same("shuffle_shards=true");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// One POSIX tar archive, iterable-style. `webdataset.WebDataset`.
     Tar(TarSpec) = "tar", "tar:FILE", {
@@ -297,7 +297,7 @@ data! {
         /// Samples of the shuffle buffer; 0: none.
         shuffle: usize = 0, Text::same("shuffle=1000");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// Bytes by key. `lmdb`.
     Lmdb(LmdbSpec) = "lmdb", "lmdb:DIR", {
@@ -307,7 +307,7 @@ data! {
         /// What the bytes are.
         decode: Decode = Decode::Auto, text!("decode=auto (or picture, npy, text, bytes)");
         /// What is made of the pictures' sizes.
-        size: PictureSize = PictureSize::Square, text!("size=square (image_size; or original)");
+        size: PictureSize = PictureSize::Square, text!("size=square (to image_size, or original)");
     }
     /// WAV, FLAC and OGG. `soundfile.read`.
     Audio(AudioSpec) = "audio", "audio:DIR", {
