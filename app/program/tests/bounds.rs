@@ -107,9 +107,9 @@ fn every_argument_has_a_limit() {
         ),
         (
             "run --num-workers 65535",
-            "at most 1,024, but got num_workers=65535; use fewer workers",
+            "at most 1,024, but got num_workers=65535. Use fewer workers",
         ),
-        ("run --num-workers 4000000000", "use fewer workers"),
+        ("run --num-workers 4000000000", "Use fewer workers."),
         (
             "run --num-workers 2 --prefetch-factor 10001",
             "at most 10,000",
@@ -127,8 +127,8 @@ fn every_argument_has_a_limit() {
             "run --num-workers 2 --timeout=-1",
             "timeout option should be non-negative",
         ),
-        ("run --step-ms 1e300", "3,600,000 (an hour)"),
-        ("run --step-ms nan", "3,600,000 (an hour)"),
+        ("run --step-ms 1e300", "3,600,000 (one hour)"),
+        ("run --step-ms nan", "3,600,000 (one hour)"),
         ("run --image-size 4097", "between 1 and 4,096"),
         ("run --world=0", "at least 1, but got world_size=0"),
         (
@@ -169,9 +169,9 @@ fn every_argument_has_a_limit() {
         ),
         (
             "order --len 5 --iterable=whole --num-workers 4000000000",
-            "use fewer workers",
+            "Use fewer workers.",
         ),
-        ("order --len 5 --epochs 4294967295", "choose fewer"),
+        ("order --len 5 --epochs 4294967295", "Choose fewer epochs."),
         // A random order of so many takes four gigabytes, which this process may not have.
         (
             "order --len 1000000000 --shuffle",
@@ -185,7 +185,7 @@ fn every_argument_has_a_limit() {
             "what-if nothing.jsonl --prefetch 1..10001",
             "at most 10,000",
         ),
-        ("what-if nothing.jsonl --workers 8..0", "as in 0..8"),
+        ("what-if nothing.jsonl --workers 8..0", "such as 0..8"),
     ];
     for (args, says) in cases {
         let args: Vec<&str> = args.split_whitespace().collect();

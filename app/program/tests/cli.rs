@@ -110,8 +110,8 @@ fn bad_input_is_a_sentence_with_a_remedy() {
     }
     let folder = format!("folder:{}", dir.path().display());
     assert!(refusal(&["run", "--dataset", "folder:/no/such"]).contains("Check the spelling"));
-    assert!(refusal(&["run", "--dataset", &folder]).contains("picture"));
-    assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Possible are digits"));
+    assert!(refusal(&["run", "--dataset", &folder]).contains("image"));
+    assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Valid: digits"));
     assert!(refusal(&["run", "--prefetch-factor", "2"]).contains("num_workers > 0"));
     assert!(refusal(&["run", "--batch-size", "0"]).contains("batch_size"));
     let negative = loadscope(&["run", "--num-workers", "-1"]);

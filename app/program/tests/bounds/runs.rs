@@ -9,8 +9,8 @@ fn workers_that_cannot_be_started_are_refused() {
     let text = refused_in(&["run", "--num-workers", "1000"], 2 << 30);
     assert!(
         text.contains(
-            "num_workers=1000 is more than can be started here: the limit of the address space"
-        ) && text.ends_with("use fewer workers\n"),
+            "num_workers=1000 is more than this host can start: the limit of the address space"
+        ) && text.ends_with("Use fewer workers.\n"),
         "{text}"
     );
     // As many as the sentence calls possible are possible.
@@ -91,7 +91,7 @@ fn folders_of_the_kernel_are_refused() {
     ] {
         let text = refused(args);
         assert!(
-            text.contains("holds what the system tells about itself"),
+            text.contains("contains system information"),
             "{args:?}: {text}"
         );
     }

@@ -111,7 +111,7 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
     for (set, says) in [
         (
             "num_worker=3",
-            "there is no num_worker. Possible are num_workers=4",
+            "unknown key 'num_worker'. Valid: num_workers=4",
         ),
         ("num_workers", "not of the form"),
         ("cache=2", "from 0 to 1"),

@@ -149,7 +149,7 @@ fn record_sets_arguments_where_they_are_valid_and_says_where_they_are_not() {
     let wrong = within_deadline(wrong);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(
-        text(&wrong.stderr).contains("there is no batch_size"),
+        text(&wrong.stderr).contains("unknown key 'batch_size'"),
         "{}",
         text(&wrong.stderr)
     );
