@@ -30,10 +30,10 @@ const LIBRARY: &str = "loadscope_web";
 /// What is done with it.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Try it as well, in a headless Chromium: writes tests/web/RESULTS.md. Builds the program without the embedded loader
+    /// Test the page in a headless Chromium, write tests/web/RESULTS.md. Builds the program without the embedded loader
     #[arg(long = "try")]
     tries: bool,
-    /// Keep the pictures of what was tried in this folder
+    /// Keep the screenshots of the test in this folder
     #[arg(long, value_name = "FOLDER", requires = "tries")]
     pictures: Option<PathBuf>,
 }
