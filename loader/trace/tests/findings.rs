@@ -132,7 +132,7 @@ fn an_error_that_ended_the_run_is_reported_first() {
     let text = verdict.text().replace('\u{2009}', " ");
     assert!(
         text.starts_with(
-            "The run ended with an error at 2.07 s: ValueError: corrupt, for sample 77 of batch 40 in worker 0. The trainer waited"
+            "The run ended with an error at 2.07 s in sample 77 of batch 40 in worker 0: ValueError: corrupt. The trainer waited"
         ),
         "{text}"
     );
@@ -215,7 +215,7 @@ fn a_slow_collate_fn_is_named() {
     let (text, severity) = says(&slow.run(vec![(0, ENDED)]), "slow_collate").expect("it is slow");
     assert!(
         text.starts_with(
-            "collate_fn takes 120 ms of the 157 ms that a batch takes to make: 4.68 s of waiting"
+            "collate_fn takes 120 ms of the 157 ms per batch: 4.68 s of waiting"
         ),
         "{text}"
     );
@@ -290,7 +290,7 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
     };
     let (text, remedy) = first(90, 100);
     assert!(
-        text.contains("5.00 ms: the main thread took 90.0 ms to start 2 workers"),
+        text.contains("of the run): the main process took 90.0 ms to start 2 workers"),
         "{text}"
     );
     assert!(!remedy.contains("worker_init_fn"), "{remedy}");

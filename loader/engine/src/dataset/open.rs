@@ -137,7 +137,7 @@ mod tests {
         let missing: DatasetSpec = "tokens:/no/such,file,block=8".parse().unwrap();
         let error = missing.open(224).err().unwrap().to_string();
         assert!(
-            error.contains("The file of tokens /no/such,file cannot be opened"),
+            error.contains("token file /no/such,file cannot be opened"),
             "{error}"
         );
     }

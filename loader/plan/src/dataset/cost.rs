@@ -367,8 +367,8 @@ mod tests {
         says("jitter=NaN", "is not a number from 0 to 1");
         says("cost_ms=inf", "is not a number");
         says("every=0:5", "is not a whole number from 1");
-        says("shape=3x0x4", "no shape");
-        says("shape=99999x99999x9", "no shape");
+        says("shape=3x0x4", "is not a shape");
+        says("shape=99999x99999x9", "is not a shape");
         says("cpu=yes", "neither true nor false");
     }
 }

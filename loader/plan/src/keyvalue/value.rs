@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(read, [Some(true), Some(false), Some(true), Some(false)]);
         says(flag("yes"), "'yes' is neither true nor false");
         assert_eq!(pair("4 : 1000"), Ok(("4", "1000")));
-        says(pair("4"), "'4' needs two numbers with a colon between them");
+        says(pair("4"), "'4' is not two numbers separated by a colon");
     }
 
     #[test]

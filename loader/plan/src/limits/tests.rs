@@ -78,7 +78,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
     }
     let text = refused(|o| (o.num_workers, o.prefetch_factor) = (1000, Some(1001)));
     assert!(
-        text.contains("1,001,000 batches in flight, but at most 1,000,000"),
+        text.contains("1,001,000 batches in flight, but the limit is 1,000,000"),
         "{text}"
     );
 }
@@ -119,7 +119,7 @@ fn batches_in_flight_have_to_fit_into_memory() {
     let text = check_flight(&o, of(100, SAMPLES), 1 << 28).expect_err("no host has so much");
     let text = text.to_string();
     assert!(
-        text.starts_with("9 batches of 10,000,000 samples at a time take")
+        text.starts_with("9 batches of 10,000,000 samples in flight take")
             && text.contains("TB of memory"),
         "{text}"
     );

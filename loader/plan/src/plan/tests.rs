@@ -127,13 +127,13 @@ fn what_is_not_known_or_makes_no_sense_is_a_sentence() {
         classes: Some(vec![0, 1].into()),
         ..nothing()
     };
-    assert!(sentence(&options("equi:labels"), short).contains("not known"));
+    assert!(sentence(&options("equi:labels"), short).contains("needs the class"));
     let mut o = options("group:patient");
     o.batch_size = None;
     assert!(sentence(&o, table()).contains("needs a batch_size"));
     let mut o = options("group:patient");
     (o.batch_size, o.drop_last) = (Some(41), true);
-    assert!(sentence(&o, table()).contains("40 groups, fewer than the 41 samples"));
+    assert!(sentence(&o, table()).contains("only 40 groups, but drop_last needs 41"));
     let mut o = options("bucket:len");
     o.replacement = true;
     assert!(sentence(&o, table()).contains("replacement"));

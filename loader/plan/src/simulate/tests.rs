@@ -171,7 +171,7 @@ fn what_cannot_be_simulated_is_refused() {
         let text = simulate(&options, &MadeUp).map(|events| events.len());
         let text = text.expect_err("too many").to_string();
         assert!(
-            text.contains("too many to be simulated: at most 20,000,000"),
+            text.contains("too many to simulate: the limit is 20,000,000"),
             "{text}"
         );
     }

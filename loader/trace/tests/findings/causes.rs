@@ -49,7 +49,7 @@ fn steps_that_take_nearly_all_of_the_time_are_the_bottleneck_whatever_is_waited_
         .unwrap_or_default();
     assert_eq!(
         text,
-        "The trainer is the bottleneck: its steps take 91 % of the time, 40.0 ms each, and it waited 9.1 %"
+        "Training is the bottleneck: steps take 91 % of the time (40.0 ms each), and waiting takes 9.1 %"
     );
     let fast = Program { step: 4, ..program };
     let found = ids(&fast.run(vec![(0, ENDED)]));

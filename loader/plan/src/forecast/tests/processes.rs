@@ -280,7 +280,7 @@ fn a_stream_is_not_said_to_be_best_as_it_is() {
     let sentence = prospects.sentence(2, |time| time.to_string());
     assert!(
         sentence
-            .contains("Other numbers of workers cannot be forecast: the dataset is iterable-style"),
+            .contains("Other numbers of workers cannot be forecast: the recording does not show"),
         "{sentence}"
     );
     assert!(!sentence.contains("No other setting"), "{sentence}");

@@ -55,7 +55,7 @@ impl DataSpec {
             None => nouns.to_owned(),
         };
         let what = match self {
-            Self::Voc(_) | Self::Coco(_) => count("annotated picture", "annotated pictures"),
+            Self::Voc(_) | Self::Coco(_) => count("annotated image", "annotated images"),
             Self::Sql(_) | Self::Csv(_) | Self::Parquet(_) | Self::Arrow(_) => count("row", "rows"),
             Self::Jsonl(_) | Self::Text(_) => count("line", "lines"),
             Self::Npy(_) | Self::Npz(_) | Self::Safetensors(_) => count("slice", "slices"),
