@@ -284,7 +284,7 @@ fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
         .expect_err("parts are missing")
         .to_string();
     assert!(
-        text.contains("run.parts") && text.contains("along with the file"),
+        text.contains("run.parts") && text.contains("together with the file"),
         "{text}"
     );
     // The folder is no recording by itself, and beside one it is not looked at.
