@@ -9,6 +9,7 @@ use loadscope_words::say;
 
 use super::Report;
 use super::facts::{causes, facts, ready};
+use super::verdict::{self, Fact};
 use crate::format::{percent, printable, signed};
 
 /// The verdict, why, what next, and the numbers, as GitHub's Markdown.
@@ -22,9 +23,8 @@ pub fn markdown(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
-    let facts = super::verdict::facts(report);
-    let line = |fact: &super::verdict::Fact| format!("**{}** {}", fact.label, plain(&fact.text));
-    let lines: Vec<String> = facts.iter().map(line).collect();
+    let line = |fact: Fact| format!("**{}** {}", fact.label, plain(&fact.text));
+    let lines: Vec<String> = verdict::facts(report).into_iter().map(line).collect();
     // Two spaces at the end of a line break it.
     writeln!(out, "{}\n", lines.join("  \n"))?;
     if let Some(loader) = &report.loader {
