@@ -46,7 +46,6 @@ pub use window::{Renderer, WindowArgs};
     // A fixed name, because the file may have any.
     bin_name = "loadscope",
     version,
-    about,
     after_help = "\
 Examples:
   loadscope watch -- python train.py

@@ -13,13 +13,12 @@ pub(super) const LOADER: &str = "DataLoader options";
 
 /// Arguments of DataLoader and of its samplers, named as in PyTorch.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = LOADER)]
 pub struct LoaderArgs {
     /// Samples per batch, at most 10,000,000, or none for no batching [default: 32, in `order` 1]
-    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true, help_heading = LOADER)]
     batch_size: Option<BatchSize>,
     /// Draw a new random order in every epoch
-    #[arg(long)]
+    #[arg(long, help_heading = LOADER)]
     shuffle: bool,
     /// Sampler: random, distributed, weighted:FILE, … [default: sequential, or random with --shuffle]
     ///
@@ -34,54 +33,54 @@ pub struct LoaderArgs {
     ///   bucket:len                       samples of similar length in a batch
     ///
     /// A file has at most 1 GB, 100,000,000 entries and 100,000 different labels.
-    #[arg(long, value_name = "SAMPLER", verbatim_doc_comment)]
+    #[arg(long, value_name = "SAMPLER", verbatim_doc_comment, help_heading = LOADER)]
     sampler: Option<String>,
     /// Random samplers draw with replacement
-    #[arg(long)]
+    #[arg(long, help_heading = LOADER)]
     replacement: bool,
     /// Indices per epoch from random samplers, at most 1,000,000,000 [default: the number of samples]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_samples)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_samples, help_heading = LOADER)]
     num_samples: Option<u64>,
     /// Number of ranks (num_replicas), 1 to 1,000,000 [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = ranks)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = ranks, help_heading = LOADER)]
     world: Option<u32>,
     /// Rank, from 0 to the number of ranks minus 1 [default: 0]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rank)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rank, help_heading = LOADER)]
     rank: Option<u32>,
     /// Distributed samplers drop the tail instead of padding
-    #[arg(long)]
+    #[arg(long, help_heading = LOADER)]
     sampler_drop_last: bool,
     /// Do not call set_epoch, a common mistake: every epoch has the same order
-    #[arg(long)]
+    #[arg(long, help_heading = LOADER)]
     no_set_epoch: bool,
     /// Seed of the generator and of distributed samplers [default: random]
     ///
     /// A number from 0 to 18446744073709551615.
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", help_heading = LOADER)]
     seed: Option<u64>,
     /// Seed of the default generator, as set by torch.manual_seed [default: random]
     ///
     /// A number from 0 to 18446744073709551615.
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", help_heading = LOADER)]
     global_seed: Option<u64>,
     /// Worker threads, at most 1,024, or 0 to load in the main process [default: 0]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers, help_heading = LOADER)]
     num_workers: Option<usize>,
     /// Batches in flight per worker, at most 10,000 [default: 2]
     ///
     /// All workers together have at most 1,000,000 batches in flight.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = prefetch_factor)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = prefetch_factor, help_heading = LOADER)]
     prefetch_factor: Option<usize>,
     /// Drop the last, incomplete batch
-    #[arg(long)]
+    #[arg(long, help_heading = LOADER)]
     drop_last: bool,
     /// Keep the workers alive between epochs
-    #[arg(long)]
+    #[arg(long, help_heading = LOADER)]
     persistent_workers: bool,
     /// Passes over the dataset, at most 1,000,000 [default: 1]
     ///
     /// All epochs together have at most 20,000,000 batches.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = epochs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = epochs, help_heading = LOADER)]
     epochs: Option<u32>,
 }
 

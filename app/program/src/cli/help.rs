@@ -42,7 +42,12 @@ pub(super) fn shown(mut command: Command) -> Command {
     });
     let hidden = WITHOUT_EFFECT.into_iter();
     hidden.fold(command, |command, (name, option)| {
-        command.mut_subcommand(name, |sub| sub.mut_arg(option, |found| found.hide(true)))
+        command.mut_subcommand(name, |sub| {
+            sub.mut_args(|argument| {
+                let hidden = argument.is_hide_set() || argument.get_id() == option;
+                argument.hide(hidden)
+            })
+        })
     })
 }
 

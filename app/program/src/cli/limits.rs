@@ -9,28 +9,30 @@ use loadscope_words::say;
 
 use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
 
+/// Heading of the limits of a recording.
+const LIMITS: &str = "Recording limits";
+
 /// Limits of a recording, none by default.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Recording limits")]
 pub struct LimitArgs {
     /// Keep only the last TIME in full: 90s, 30m, 12h or 2d
     ///
     /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. If the recording
     /// reaches its maximum size, less than TIME is kept.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
     last: Option<Nanos>,
     /// Limit the size of the recording: 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
     ///
     /// The limit is for all files of the recording together. Older data is reduced as with --last.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = LIMITS)]
     max_size: Option<u64>,
     /// With --last or --max-size, keep waits of at least TIME in full [default: 100ms]
     ///
     /// If they do not all fit, the shortest are dropped.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
     long_wait: Option<Nanos>,
     /// With --last or --max-size, keep the N slowest batches in full, at most 10,000 [default: 100]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000), help_heading = LIMITS)]
     keep_slowest: Option<u32>,
 }
 

@@ -362,7 +362,7 @@ def start(
     Args:
         path: the output file, ``.jsonl`` or ``.jsonl.zst``. By default ``run.jsonl.zst``, then ``run-2.jsonl.zst`` and so on.
         force: replace an existing file.
-        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
+        previews: number of images and waveforms to keep of a batch, about once per second, at most 64.
         live: show the run live in a browser on this host. A notebook shows the window under the cell, other programs print the link.
     """
     recording = Recording()

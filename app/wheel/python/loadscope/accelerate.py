@@ -32,7 +32,7 @@ def record(
         accelerator: the ``Accelerator``. It logs if ``init_trackers`` was called.
         path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
         force: replace an existing file.
-        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
+        previews: number of images and waveforms to keep of a batch, about once per second, at most 64.
         step: the step for the logged figures.
     """
     recording = start(of_rank(path, accelerator.process_index), force=force, previews=previews)

@@ -38,7 +38,7 @@ class LoadscopeCallback(Callback):  # type: ignore[misc]
     Args:
         path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
         force: replace an existing file.
-        previews: about once per second, keep up to N images and waveforms of a batch, at most 64.
+        previews: number of images and waveforms to keep of a batch, about once per second, at most 64.
 
     Attributes:
         recording: the :class:`loadscope.Recording`, from the start of ``fit`` on.
