@@ -113,7 +113,7 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
         let glance = Glance::of(run);
         writeln!(out, "{}", glance.headline())?;
         if let Some(cause) = glance.cause() {
-            writeln!(out, "{cause}")?;
+            writeln!(out, "{}", format::capital(&cause))?;
         }
     }
     messages(out, run)?;

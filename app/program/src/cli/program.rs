@@ -34,18 +34,18 @@ pub struct RecordArgs {
     #[command(flatten)]
     force: ForceArg,
     #[command(flatten)]
-    limits: LimitArgs,
-    #[command(flatten)]
     program: ProgramArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 /// A program, and the limits of its recording.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     #[command(flatten)]
-    limits: LimitArgs,
-    #[command(flatten)]
     program: ProgramArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 /// A program to be watched.

@@ -213,15 +213,15 @@ pub(super) const WINDOW: &str = "Window options";
 /// Options of commands that open the window.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct WindowArgs {
+    /// Language of all texts [default: the system's]
+    #[arg(long, global = true, value_name = "LANGUAGE")]
+    lang: Option<LangArg>,
     /// Graphics API of the window
     #[arg(long, value_enum, default_value_t, global = true, help_heading = WINDOW)]
     renderer: Renderer,
     /// Turn animations off
     #[arg(long, global = true, help_heading = WINDOW)]
     reduce_motion: bool,
-    /// Language of all texts [default: the system's]
-    #[arg(long, global = true, value_name = "LANGUAGE")]
-    lang: Option<LangArg>,
     /// Memory limit of a live run in the window: 500MB or 4GB, at least 100MB
     ///
     /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. Saving still writes
