@@ -143,7 +143,7 @@ fn a_program_that_fails_says_what_it_printed_last() {
     assert!(window.state().state.session.watched);
     until(
         &mut window,
-        "The program train.sh has ended with exit code 3",
+        "The program train.sh ended with exit code 3",
     );
     window.get_by_label_contains("one and two words");
     window.get_by_label_contains("ValueError: it failed");
