@@ -41,7 +41,7 @@ fn an_order_without_a_seed_can_be_had_again() {
     let once = loadscope(&shuffled);
     let said = String::from_utf8_lossy(&once.stderr).into_owned();
     let (_, seed) = said.rsplit_once("--global-seed ").expect("it says which");
-    let (seed, _) = seed.split_once(';').expect("and how to have it again");
+    let (seed, _) = seed.split_once(' ').expect("and how to have it again");
     let again = loadscope(&[&shuffled[..], &["--global-seed", seed]].concat());
     assert_eq!(json(&once), json(&again));
     assert!(again.stderr.is_empty());
