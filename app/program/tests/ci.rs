@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod command;
+mod documents;
 
 use std::path::Path;
 

@@ -1,0 +1,133 @@
+//! The documents: each command that they show exists, with each of its options.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use crate::command::loadscope;
+
+/// Documents that show commands.
+const DOCUMENTS: [&str; 11] = [
+    "README.md",
+    "app/wheel/CI.md",
+    "app/wheel/README.md",
+    "docs/BUILDING.md",
+    "docs/DATASETS.md",
+    "docs/ENGINE.md",
+    "docs/GUIDE.md",
+    "docs/RECORDING.md",
+    "docs/REMOTE.md",
+    "docs/REPORTS.md",
+    "docs/TUNING.md",
+];
+
+/// Calls of the program in a document: lines of code and `code` in sentences.
+fn calls(text: &str) -> Vec<&str> {
+    let spans = text.split('`').flat_map(str::lines);
+    let lines = spans.map(|line| line.trim().trim_start_matches("$ "));
+    lines
+        .filter_map(|line| line.strip_prefix("loadscope "))
+        .collect()
+}
+
+/// The command and the options of a call, without the arguments of the recorded program, comments and redirections.
+fn parts(call: &str) -> (Option<&str>, Vec<&str>) {
+    let words = call.split_whitespace();
+    let own = words
+        .take_while(|word| !["--", ">", ">>", "|", "&&"].contains(word) && !word.starts_with('#'));
+    let own: Vec<&str> = own.collect();
+    let name = own.iter().find(|word| !word.starts_with('-')).copied();
+    let options = own.into_iter().filter(|word| word.starts_with('-'));
+    (
+        name,
+        options
+            .map(|word| word.split_once('=').map_or(word, |(name, _)| name))
+            .collect(),
+    )
+}
+
+fn help(arguments: &[&str]) -> Option<String> {
+    let output = loadscope(arguments);
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// True if a help lists the option.
+fn lists(help: &str, option: &str) -> bool {
+    let words = help.split(|c: char| c.is_whitespace() || ",[=<".contains(c));
+    words.into_iter().any(|word| word == option)
+}
+
+#[test]
+fn commands_in_documents_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut all: BTreeMap<String, BTreeSet<(&str, String)>> = BTreeMap::new();
+    for file in DOCUMENTS {
+        let text = fs::read_to_string(root.join(file)).expect("a document");
+        for call in calls(&text) {
+            // `COMMAND` stands for any.
+            let (Some(name), options) = parts(call) else {
+                continue;
+            };
+            if name.chars().all(|c| c.is_ascii_lowercase() || c == '-') {
+                let of = all.entry(name.to_owned()).or_default();
+                of.extend(options.into_iter().map(|option| (file, option.to_owned())));
+            }
+        }
+    }
+    assert!(all.len() > 10, "too few commands: {all:?}");
+    let window = help(&["--help"]).expect("the help");
+    let mut wrong = Vec::new();
+    for (name, options) in all {
+        let Some(help) = help(&[name.as_str(), "--help"]) else {
+            wrong.push(format!("there is no command {name}"));
+            continue;
+        };
+        for (file, option) in options {
+            if !lists(&help, &option) && !lists(&window, &option) {
+                wrong.push(format!("{file}: {name} has no option {option}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The README may leave out lines of an output, and no more.
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("README.md")).expect("the README");
+    let blocks = text.split("```").skip(1).step_by(2);
+    let shown: Vec<&str> = blocks
+        .filter_map(|block| block.trim_start().strip_prefix("$ loadscope "))
+        .collect();
+    assert!(!shown.is_empty(), "the README shows no output");
+    for block in shown {
+        let (call, output) = block.split_once('\n').expect("an output");
+        let (command, file) = call.split_once(' ').expect("a file");
+        let file = root.join(file);
+        let file = file.to_str().expect("a path of the repository");
+        let printed = loadscope(&[command, file]);
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let mut lines = printed.lines();
+        for line in output.lines() {
+            assert!(
+                lines.any(|l| l == line),
+                "{call} does not print {line:?}:\n{printed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn calls_are_read() {
+    let text = "see `loadscope what-if --set a=1`:\n```\nloadscope record --last=3m -o x -- python --y # z\n```";
+    assert_eq!(calls(text).len(), 2);
+    assert_eq!(parts(calls(text)[0]), (Some("what-if"), vec!["--set"]));
+    assert_eq!(
+        parts(calls(text)[1]),
+        (Some("record"), vec!["--last", "-o"])
+    );
+}
