@@ -217,7 +217,7 @@ mod tests {
             says(
                 read(&format!("0..{text}")),
                 &format!(
-                    "num_workers should be at most 1,024, but got num_workers={text}; ask for less"
+                    "num_workers should be at most 1,024, but got num_workers={text}. Choose a smaller number."
                 ),
             );
         }

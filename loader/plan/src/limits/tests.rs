@@ -41,7 +41,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
         ),
         (
             refused(|o| o.num_samples = Some(u64::MAX)),
-            "got num_samples=18446744073709551615; draw fewer",
+            "got num_samples=18446744073709551615. Draw fewer",
         ),
         (
             refused(|o| o.epochs = u32::MAX),
@@ -57,7 +57,7 @@ fn refusals_name_the_value_the_limit_and_the_remedy() {
         ),
         (
             refused(|o| o.timeout = 1e308),
-            "at most 1,000,000,000 s, but got timeout=1e+308; use 0",
+            "at most 1,000,000,000 s, but got timeout=1e+308. Use 0",
         ),
         (
             refused(|o| o.timeout = f64::NAN),
