@@ -32,11 +32,11 @@ OFFERS = re.compile(r"(num_workers|prefetch_factor)=(\d+)|(in_order|persistent_w
 # What comes before an offer that is none.
 NO_OFFER = re.compile(r"would keep up, but|would take [^.]*, no faster")
 LIBRARY = {"lightning": "lightning", "trainer": "transformers", "accelerate": "accelerate"}
-HEAD = """# Causes put into trainings
+HEAD = """# Verdicts on injected causes
 
-Written by `cargo xtask causes`. Each line is a training with real PyTorch %s (Python %s, %d cores) with one thing wrong with it, in a plain loop,
-with Lightning, with the Trainer of transformers or with accelerate (`causes_expected.py`). *Tried*: the change of DataLoader's arguments that
-the verdict offers, really made: seconds without and with it, medians of %d alternating runs in one process.
+Written by `cargo xtask causes`. Each row is a training with PyTorch %s (Python %s, %d cores) and one injected cause, as a plain loop, with
+Lightning, transformers or accelerate (`causes_expected.py`). *tried*: the change of DataLoader arguments from the verdict. *seconds*:
+without and with that change, medians of %d alternating runs in one process.
 
 | training | verdict | waited | names the cause | tried | seconds | not slower |
 |---|---|---|---|---|---|---|"""

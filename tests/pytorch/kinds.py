@@ -24,11 +24,11 @@ from recording import Missing, Wrong, recorded, run, steady
 HERE = pathlib.Path(__file__).resolve().parent
 # Seconds that a program has; the slowest needs 15 s, most of them to import its libraries.
 MOST = 240
-HEAD = """# Programs as people write them
+HEAD = """# Recordings of typical programs
 
-Written by `cargo xtask kinds`. Each program of `tests/pytorch/kinds` ran without and with `loadscope record`, with Python %s and PyTorch %s.
-Held against each other: output and exit code; the batches that the program counted and those in the recording; how many loaders
-there are and what they are called; the verdict and what is true (`kinds_expected.py`); that `report` and its summary give the same figures.
+Written by `cargo xtask kinds`. Each program in `tests/pytorch/kinds` ran without and with `loadscope record` (Python %s, PyTorch %s).
+Compared are output and exit code, the counted and the recorded batches, number and names of the loaders, the verdict and the true cause
+(`kinds_expected.py`), and the figures of `report` and its summary.
 
 | program | what it would show | batches counted / recorded | loaders | verdict | as expected |
 |---|---|---|---|---|---|"""

@@ -28,14 +28,17 @@ from results import Results
 
 STARTS = ("none", "fork", "spawn", "forkserver")
 KINDS = {"Numbers": "map", "Stream": "iterable"}
-HEAD = """# The probe under PyTorch
+HEAD = """# Recording across PyTorch releases
 
-Written by `cargo xtask probe-matrix`, release by release; `matrix.py` says what each check means. A check that does not hold says FAILED.
-Every program ran with and without Loadscope: the same batches bit by bit, the same random numbers, output and exit code. Of
-the loaders (*map…*, *iterable…*) the table says how many of the samples that were really fetched the recording has in the batch that they
-were for. Programs are killed at random moments, drawn with seed %d; sent is how long before the kill the
-recording ends, at most (below 0: a kill takes a moment, and clocks are compared by what the program prints). Programs with a colon in their names were not written for us. "—": not
-tried, for want of the option in that release, of the library, or of time. "†": tried with an earlier probe."""
+Written by `cargo xtask probe-matrix`, release by release. `matrix.py` explains each check. A failed check says FAILED.
+
+Every program ran with and without recording. Batches (bit by bit), random numbers, output and exit code must be equal.
+
+- Loaders (*map…*, *iterable…*): the share of fetched samples that the recording has in the right batch.
+- Kills at random times (seed %d). *sent*: the largest time between the end of the recording and the kill. It can be below 0, because a
+  kill takes a moment and clocks are compared by program output.
+- A name with a colon belongs to a program of others. "—": not run, because the release lacks the option or the library, or for lack of
+  time. "†": run with an earlier probe."""
 SEED = 1
 
 

@@ -35,12 +35,12 @@ WORKS = (
 )
 # Samples of what a limit is about.
 OF = {"sample": 1, "batch": 2}
-MEANS = "*pictures*: 800 JPEGs, each read, decoded and made 224 × 224, in batches of 32. *steady*: 1 ms for a sample. *tiny*: nothing to do for a sample. *pairs*: the same, two to a batch."
+MEANS = "*pictures*: 800 JPEGs, read, decoded and resized to 224 × 224, in batches of 32. *steady*: 1 ms per sample. *tiny*: no work per sample. *pairs*: the same, two to a batch."
 TIMES = ["work", "workers", "rounds", "bare", "recording adds", "at most", "holds", "processor time, program", "and recorder", "its start", "probe"]
 COUNTS = ["work", "workers", "an epoch, bare", "recording adds", "at most", "holds", "a sample", "its start", "probe"]
 COUNTED = (
-    "Those of the program and its workers, counted by callgrind (`--instructions`). They do not depend on what else the host does. "
-    "The recorder, which runs beside the program, is not in them. *its start*: once, until the first epoch."
+    "Instructions of the program and its workers, counted by callgrind (`--instructions`), independent of other load on the host. "
+    "They do not include the recorder, a separate process. *its start*: once, until the first epoch."
 )
 
 
@@ -185,8 +185,8 @@ def write(path, times, counts):
         lines = [columns, ["---"] * len(columns), *(rows[key] for key in order if key in rows)]
         return "".join("| %s |\n" % " | ".join(line) for line in lines)
 
-    head = "# What recording a PyTorch program costs\n\nWritten by `cargo xtask probe-overhead`; each program ran with and without "
-    head += "in turn.\n%s *probe*: its CRC-32." % MEANS
+    head = "# Cost of recording a PyTorch program\n\nWritten by `cargo xtask probe-overhead`. Each program ran in turn with and without "
+    head += "recording.\n%s *probe*: CRC-32 of the probe." % MEANS
     parts = [head, table(TIMES, times)]
     if counts:
         parts += ["## Instructions", COUNTED, table(COUNTS, counts)]

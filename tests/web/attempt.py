@@ -318,8 +318,8 @@ def table(rows):
 
 HEAD = """# The window in a browser
 
-Written by `cargo xtask web --try`: pages of `loadscope share`, `view`, `record --web` and `watch --web` in a headless Chromium, which draws
-with the processor alone. Times are from the command to open the page until the window shows the run, on the host that wrote this.
+Written by `cargo xtask web --try`: pages of `loadscope share`, `view`, `record --web` and `watch --web` in a headless Chromium without a
+GPU. Times are from opening the page until the window shows the run.
 
 """
 

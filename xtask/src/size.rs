@@ -108,11 +108,10 @@ fn row(format: &str, unit: &str, measured: &Json) -> Result<String> {
 
 fn page(rows: &[String]) -> String {
     let mut page = String::from(
-        "# Large data\n\nWritten by `cargo xtask size`. The first batch of 64 rows is there so many seconds after the data are opened, which \
-         is part of it; then every row is read once, batches from all over the data, in one thread. Memory is that of the process that no \
-         file backs: after the first batch, after a quarter of the rows, at the end. Files that were just written are in the cache of the \
-         operating system. Tables as text have no index: the whole file is looked through when it is opened. Of Parquet and compressed \
-         Arrow up to 512 MB are kept once they are decoded.\n\n\
+        "# Large data\n\n\
+         Written by `cargo xtask size`. *first batch*: time from opening the data to the first batch of 64 rows. *epoch*: every row is read\n\
+         once, in batches from all over the data, in one thread. Memory is that of the process without file mappings. The files are in the page\n\
+         cache. Text tables have no index, so opening reads the whole file. Parquet and compressed Arrow keep up to 512 MB of decoded data.\n\n\
          | format | size | first batch | epoch | memory, first batch | a quarter | end |\n|---|---|---|---|---|---|---|\n",
     );
     for row in rows {

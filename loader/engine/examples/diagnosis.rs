@@ -70,17 +70,17 @@ fn report(sets: &[Set], (first, last): (u64, u64)) -> Result<String, std::fmt::E
     writeln!(
         out,
         "# Diagnosis against known causes\n\n\
-         Written by `cargo xtask diagnosis`, which takes other seeds as an argument. Causes are put into runs on purpose, alone \
-         and in pairs, with workers, steps, batch sizes and costs drawn from the seed; then the verdict is asked. It is right \
-         if it names a cause that was put in, and if every cause that was put in is a finding of severity warning or above. A \
-         healthy run is to have none: from {:.0} % of the run's time on a cost is a warning, from {:.0} % on it is critical.\n",
+         Written by `cargo xtask diagnosis`, which takes other seeds as an argument. Causes are injected into simulated runs, alone \
+         and in pairs, with workers, steps, batch sizes and costs drawn from the seed. A verdict is right if it names an injected \
+         cause and every injected cause is a finding of severity warning or above. A healthy run must have none. A cost is a \
+         warning from {:.0} % of the run's time on, critical from {:.0} %.\n",
         Severity::WARNING_SHARE * 100.0,
         Severity::CRITICAL_SHARE * 100.0
     )?;
     writeln!(
         out,
-        "**Right: {} with one cause, {} with two, {} of the healthy ones.** Promised are {:.0} % of those with causes and all \
-         healthy ones.\n",
+        "**Right: {} with one cause, {} with two, {} of the healthy runs.** Goal: {:.0} % with causes and all healthy \
+         runs.\n",
         score(|s| &s.alone),
         score(|s| &s.paired),
         score(|s| &s.healthy),

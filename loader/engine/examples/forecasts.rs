@@ -330,16 +330,15 @@ fn table(rows: &[Row], half: f64, most: f64) -> Result<String, std::fmt::Error> 
     writeln!(out)?;
     writeln!(
         out,
-        "Written by `cargo xtask forecasts`. Of each workload one run was recorded by the engine; from this recording alone\n\
-         the time of every other setting was forecast, and then it was really run. {} runs on {cores} cores.",
+        "Written by `cargo xtask forecasts`. For each workload the engine recorded one run. Loadscope forecast the time of every other\n\
+         setting from this recording alone, then ran it. {} runs on {cores} cores.",
         rows.len()
     )?;
     writeln!(out)?;
     writeln!(
         out,
-        "**The error is {:.1} % in the middle and {:.1} % at the 90th percentile; at worst it is {:.1} %.** Promised are {:.0} % and\n\
-         {:.0} %. In {inside} of {} runs the outcome lies between *low* and *high*, which tell only what other samples of the same\n\
-         kind would change.",
+        "**The median error is {:.1} %, at the 90th percentile {:.1} %, at worst {:.1} %.** Goals: {:.0} % and {:.0} %. In {inside} of {} runs\n\
+         the outcome is between *low* and *high*, which cover only the effect of other samples of the same kind.",
         half * 100.0,
         most * 100.0,
         rows.iter().map(|r| r.error().abs()).fold(0.0, f64::max) * 100.0,

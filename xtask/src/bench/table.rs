@@ -9,11 +9,12 @@ use std::fs;
 use super::measured::{Measured, cores, figure};
 use crate::spread::Spread;
 
-const FORMATS: &str = "# Formats of data beside what reads them in Python\n\nMade by `cargo xtask bench --peers --only formats`. Both sides \
-    have a loader of the same interface around the dataset, without workers, in one thread, with the same batches in the same order; sums over \
-    the labels say so. The programs took turns; ratios are those within a round. Figures are medians, with the least and the largest in \
-    brackets; files are in the cache of the operating system. Loadscope's program takes its memory from mimalloc, Python from the C \
-    library. `tests/peers/make_formats.py` writes the data, `tests/peers/formats.py` is the counterpart.\n\n";
+const FORMATS: &str = "# Data formats compared with Python readers\n\n\
+    Written by `cargo xtask bench --peers --only formats`. Both sides use a loader with the same interface around the \
+    dataset, without workers, in one thread, with equal batches in equal order, checked by sums of the labels. The \
+    programs took turns, and ratios are within a round. Figures are medians, with minimum and maximum in brackets. Files \
+    are in the page cache. Loadscope uses mimalloc, Python the C library's allocator. `tests/peers/make_formats.py` writes \
+    the data, `tests/peers/formats.py` is the counterpart.\n\n";
 
 /// The report of the formats.
 pub fn formats(measured: &[Measured], rounds: u32) -> String {
@@ -22,12 +23,12 @@ pub fn formats(measured: &[Measured], rounds: u32) -> String {
 
 /// The whole report.
 pub fn written(measured: &[Measured], rounds: u32) -> String {
-    let text = "# Loadscope beside PyTorch and dataloader-rs\n\nMade by `cargo xtask bench --peers`. The programs took turns; \
-         ratios are those within a round. Figures are medians, with the least and the largest in brackets. Every program \
-         counts with the number of workers that suits it best. Loadscope's program takes its memory from mimalloc, \
-         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc. What recording \
-         costs is measured in one process, in which a loader that is recorded and one that is not take turns, once the first 0.3 s \
-         of looks into its batches are over.\n\n";
+    let text = "# Loadscope compared with PyTorch and dataloader-rs\n\n\
+         Written by `cargo xtask bench --peers`. The programs took turns, and ratios are within a round. Figures are medians, \
+         with minimum and maximum in brackets. Each program uses its best number of workers. Loadscope uses mimalloc, PyTorch \
+         and dataloader-rs the C library's allocator. dataloader-rs is also measured with mimalloc. The cost of recording is \
+         measured in one process, in which a recorded and an unrecorded loader take turns, after the first 0.3 s of content \
+         capture.\n\n";
     report(text, measured, rounds)
 }
 

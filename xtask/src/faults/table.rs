@@ -13,8 +13,8 @@ pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> St
     let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
     let left = tried.len() - passed - failed;
     let mut page = format!(
-        "# Injected faults\n\nMade by `cargo xtask faults`: the real program{}, under faults that are injected by answering its system calls, by \
-         limits and by kills. {} cases in {:.0} s, {} kills at random moments: **{passed} held, {failed} failed, {left} not tried**.\n",
+        "# Injected faults\n\nWritten by `cargo xtask faults`. The real program{} runs under faults injected with seccomp user notifications, limits \
+         and kills. {} cases in {:.0} s, {} kills at random times: **{passed} held, {failed} failed, {left} not tried**.\n",
         if release { ", optimised" } else { "" },
         tried.len(),
         took.as_secs_f64(),

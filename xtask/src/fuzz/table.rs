@@ -42,11 +42,11 @@ pub(super) fn page(
     table: &BTreeMap<String, Done>,
 ) -> Result<String> {
     let mut page = String::from(
-        "# Fuzzing\n\nWritten by `cargo xtask fuzz`, which adds what it did to what is here. Executions are libFuzzer's own count, guided by the \
-         edges that an\ninput reaches, with overflow checks and debug assertions; more than 512 MiB or a second of the processor counts as \
-         a mistake. The targets\nare in `src/target.rs`, the inputs in `tests/corpus.tar.zst`, those that found a mistake in \
-         `tests/faults`.\n`cargo test -p loadscope-fuzz` replays all of them.\n\n\
-         | target | executions | seconds of the processor | inputs kept | bytes | mistakes that were found and are fixed |\n|---|---|---|---|---|---|\n",
+        "# Fuzzing\n\n\
+         Written by `cargo xtask fuzz`, which adds its executions. libFuzzer counts them, guided by edge coverage, with overflow checks and debug\n\
+         assertions. More than 512 MiB or a second of CPU time counts as a failure. The targets are in `src/target.rs`, the inputs in\n\
+         `tests/corpus.tar.zst`, those that once failed in `tests/faults`. `cargo test -p loadscope-fuzz` replays all of them.\n\n\
+         | target | executions | CPU seconds | inputs | bytes | fixed failures |\n|---|---|---|---|---|---|\n",
     );
     let mut total = Done::default();
     let (mut inputs, mut bytes, mut mistakes) = (0, 0, 0);

@@ -8,11 +8,11 @@ use super::row::{Row, count};
 use crate::steps;
 
 /// What stands above the sections.
-const HEAD: &str = "# Soak\n\nWritten by `cargo xtask soak --write`: events by the thousand million through what goes on for weeks where people train. Each section is one \
-process,\nwhich is looked at from outside four times a second: its resident memory, descriptors and threads, and the files of its recording. After the first \
-tenth of\nthe events nothing may grow: the largest value of all that follows on the second tenth is at most a tenth and 16 MB above the largest of the second tenth, \
-16\nabove it for descriptors (who reads a recording has its parts open), and 8 for threads. What the recording says is held against what was counted event by event \
-while\nit was written.\n";
+const HEAD: &str = "# Soak\n\n\
+Written by `cargo xtask soak --write`. It runs a billion events through the parts of the program that run for weeks. Each section is one\n\
+process, sampled four times per second: resident memory, descriptors, threads, and the files of its recording. After the second tenth of\n\
+the events nothing may grow. Limits above the maximum of the second tenth: 10 % and 16 MB of memory, 16 descriptors, 8 threads. The\n\
+recording is compared with counts taken while it was written.\n";
 
 /// A section of the page.
 pub struct Section {

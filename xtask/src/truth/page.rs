@@ -6,7 +6,7 @@ use super::figures::{Head, Judged, Outcome, Regret};
 use super::kept::Measurements;
 
 /// What is promised.
-const GOALS: &str = "Wanted are at most 5 % in the middle, 15 % at the 90th percentile, at least 85 % inside, and a regret of at most 5 %.";
+const GOALS: &str = "Goals: a median error of at most 5 %, at most 15 % at the 90th percentile, at least 85 % inside the interval, a regret of at most 5 %.";
 
 /// The whole page.
 pub fn written(measured: &Measurements, judged: &[Judged]) -> String {
@@ -14,28 +14,28 @@ pub fn written(measured: &Measurements, judged: &[Judged]) -> String {
     let host = &measured.host;
     let mut text = format!(
         "# Forecasts against real PyTorch\n\n\
-         Written by `cargo xtask truth`. Of each workload in `tests/pytorch/truth/workloads` one run was recorded; from this recording alone\n\
-         the time of every other setting was forecast, and then the program was really run with it, without being recorded, in turn over the\n\
-         rounds. Compared is the time from before `iter(loader)` of the first epoch to the end of the last: starting and ending workers, loading\n\
-         and training steps, but not importing PyTorch. PyTorch {}, {} cores ({}).\n\n",
+         Written by `cargo xtask truth`. For each workload in `tests/pytorch/truth/workloads` one run was recorded. Loadscope forecast the time\n\
+         of every other setting from this recording alone. Then the program ran with each setting in turn, without recording. The time is from\n\
+         before `iter(loader)` of the first epoch to the end of the last: starting and ending workers, loading and training steps, but not\n\
+         importing PyTorch. PyTorch {}, {} cores ({}).\n\n",
         host.torch, host.cores, host.processor
     );
     let _ = writeln!(text, "**{}**\n", sentence(&head));
     let _ = writeln!(
         text,
-        "{GOALS} *forecast*, *low* and *high*: what Loadscope says, with its interval for nine of ten. *took*: the middle of the"
+        "{GOALS}\n\n*forecast*, *low* and *high*: the forecast with its 90 % interval. *took*: the median of the rounds, with"
     );
     let _ = writeln!(
         text,
-        "rounds, and the range of all. *error*: of the forecast, against that middle. *regret*: by how much the setting that Loadscope recommends"
+        "their range. *error*: the forecast compared with that median. *regret*: the extra time of the setting that Loadscope recommends,"
     );
     let _ = writeln!(
         text,
-        "really took longer than the best one of those that were tried; other orders of batches (`in_order=False`) are left out, since they are"
+        "compared with the best measured one. Settings with `in_order=False` are excluded, because they change the order of"
     );
     let _ = writeln!(
         text,
-        "another training. The rounds of a setting differ by {} in the middle, and other programs used {:.2} cores meanwhile.\n",
+        "batches. The median spread between the rounds of a setting is {}. Other programs used {:.2} cores meanwhile.\n",
         percent(head.noise),
         head.others
     );
@@ -93,7 +93,7 @@ fn short(outcome: &Outcome) -> String {
 
 fn sentence(head: &Head) -> String {
     let mut text = format!(
-        "Over {} outcomes the error is {} in the middle, {} at the 90th percentile and {} at worst; {} of them lie inside the interval.",
+        "Over {} outcomes the median error is {}, at the 90th percentile {}, at worst {}. {} of them are inside the interval.",
         head.outcomes,
         percent(head.median),
         percent(head.ninetieth),
@@ -261,7 +261,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("Over 3 outcomes the error is 19.3 % in the middle"),
+            text.contains("Over 3 outcomes the median error is 19.3 %"),
             "{text}"
         );
     }
