@@ -15,7 +15,7 @@ pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> St
     let mut page = format!(
         "# Injected faults\n\nWritten by `cargo xtask faults`. The real program{} runs under faults injected with seccomp user notifications, limits \
          and kills. {} cases in {:.0} s, {} kills at random times: **{passed} held, {failed} failed, {left} not tried**.\n",
-        if release { ", optimised" } else { "" },
+        if release { ", optimised," } else { "" },
         tried.len(),
         took.as_secs_f64(),
         world.kills,
