@@ -120,28 +120,31 @@ def more_kinds(program):
         yield "resume with more or fewer workers"
 
 
-NOTE = f"""# Programs drawn by seed
+NOTE = f"""# Random programs in PyTorch and in the engine
 
-Written by `cargo xtask differential`: programs that no one wrote (a dataset, what wraps it, a sampler, a loader, some epochs, samples that raise,
-epochs that are left early), run by the real PyTorch and by the engine. Batches, workers, base seeds, exceptions, lengths and what is left in
-the generators have to be the same.
+Written by `cargo xtask differential`. PyTorch and the engine run random programs: a dataset, its wrappers, a sampler, a loader, some epochs,
+samples that raise, epochs that end early. Batches, workers, base seeds, exceptions, lengths and the final states of the generators must be
+equal.
 
-From seed {drawn.MORE} on there is more: datasets inside of datasets, streams with a length, `worker_init_fn`, `timeout`, `in_order`, samples of
-every form and dtype for `default_collate` with the last line of what it raises, and *resume*: the engine saves the loader as text after some
-batches (none, all, between two epochs, several times), makes everything anew with other seeds, loads the text, and goes on. All of it together
-has to be what PyTorch yields without an interruption, and so has what is left in the generators. Where it goes on with more or fewer workers,
-PyTorch's epoch is begun by one loader and, from the same generators, ended by the other.
+From seed {drawn.MORE} on, programs also contain nested datasets, iterable-style datasets with a length, `worker_init_fn`, `timeout`, `in_order`, and
+samples of every form and dtype for `default_collate`, with the last line of its error. *resume*: the engine saves the loader as text after
+some batches (none, all, between two epochs, several times), creates everything again with other seeds, loads the text and continues. The
+result must equal PyTorch's uninterrupted run, also in the generators. If the number of workers changes, one PyTorch loader starts the epoch
+and another one ends it with the same generators.
 
-Not drawn or not compared: `in_order=False` with several workers, and weights without replacement (any order, any processor's draw); `set`s beside
-other samples, in which the engine does not look; other workers for persistent ones after their first epoch, which would keep their seed, and
-persistent workers whose `worker_init_fn` failed, which new ones would call again; with *resume*, warnings of a stream's length where batches
-may be exceptions, of which a state does not tell.
+Not compared:
 
-One program of {NEW_PROCESSES} has worker processes of its own; in the others PyTorch's `_worker_loop` runs in processes that ran others before.
-torchdata's StatefulDataLoader, which has a state of its own kind, is asked about one resumed program of ten, if it is installed. It is no
-measure of the engine: where it was looked into, it differed from PyTorch's uninterrupted program because its `shuffle` draws otherwise from the
-first epoch on, because a state that is saved where an epoch ends begins the next one, because it keeps no generators (base seeds, an order
-that was not begun), or because it takes exceptions otherwise (`worker_init_fn`, samples of a stream).
+- `in_order=False` with several workers, and weights without replacement. Their order depends on the host.
+- `set`s among other samples, which the engine does not examine.
+- Other numbers of persistent workers after the first epoch, which would keep their seed.
+- Persistent workers whose `worker_init_fn` failed, which new workers would call again.
+- With *resume*, warnings about the length of an iterable-style dataset if batches can be exceptions, because a state does not contain them.
+
+One program of {NEW_PROCESSES} has worker processes of its own. In the others PyTorch's `_worker_loop` runs in reused processes.
+
+If torchdata is installed, StatefulDataLoader runs one resumed program of ten. It is not a reference. It differed from uninterrupted PyTorch in
+these cases: its `shuffle` draws differently from the first epoch on, a state saved at the end of an epoch starts the next one, it keeps no
+generators (base seeds, an unstarted order), and it handles some exceptions differently (`worker_init_fn`, iterable-style samples).
 """
 
 
