@@ -66,7 +66,7 @@ fn then(h: &Holes<'_>) -> Option<Query> {
 forms! {
     /// Queries that are about more than one thing. Tried before the others.
     WRAPPED: Query;
-    "more or less TEXT", "`more or less seconds with num_workers=4`: more, less or same; lists: same or different" => |h| changed(h, Query::MoreOrLess);
+    "more or less TEXT", "`more or less seconds with num_workers=4`: more, less or same (lists: same or different)" => |h| changed(h, Query::MoreOrLess);
     "times less TEXT", "`times less seconds with num_workers=4`: the factor between now and then" => |h| changed(h, Query::TimesLess);
     "option NAME", "the value of an option: `option num_workers`" => |h| Some(Query::Option(h.text(0)?.to_owned()));
     "line N of NAME", "what assets/lessons/code/NAME.py printed" => |h| Some(Query::Line(h.read(0)?, h.text(1)?.to_owned()));
