@@ -67,7 +67,7 @@ def wrapped(name, shows, reasons):
 
 KINDS = [
     Kind("plain", "the simplest loop", {"train": CALM_LOADER}),
-    Kind("epochs", "workers that start anew for each epoch", {"train": of({"epoch_refill", "slow_first_batch", "slower_than_none"}, {"epoch_refill", "slow_first_batch", "slower_than_none"})}),
+    Kind("epochs", "workers that start again in each epoch", {"train": of({"epoch_refill", "slow_first_batch", "slower_than_none"}, {"epoch_refill", "slow_first_batch", "slower_than_none"})}),
     Kind(
         "validation_by_len",
         "an epoch that ends without StopIteration",
@@ -78,7 +78,7 @@ KINDS = [
     ),
     Kind(
         "lightning_fit",
-        "Lightning's validation, which never hears StopIteration",
+        "Lightning's validation, which never receives StopIteration",
         {
             "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
             "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough",)),
@@ -165,8 +165,8 @@ KINDS = [
         },
     ),
     Kind("tiny_rows", "rows that cost more to hand over than to make", {"train": of({"slower_than_none"}, {"slow_first_batch"}, says=("num_workers=0|larger batches|batch_size",))}),
-    Kind("missing_set_epoch", "a sampler that is not told the epoch", {"train": of({"same_permutation"}, IN_MEMORY, says=("set_epoch",))}),
-    Kind("equal_seeds", "a generator that is seeded anew for each epoch", {"train": of({"same_permutation", "colliding_seeds"}, IN_MEMORY | {"same_permutation", "colliding_seeds"}, says=("seed",))}),
+    Kind("missing_set_epoch", "a sampler without set_epoch", {"train": of({"same_permutation"}, IN_MEMORY, says=("set_epoch",))}),
+    Kind("equal_seeds", "a generator that is seeded again in each epoch", {"train": of({"same_permutation", "colliding_seeds"}, IN_MEMORY | {"same_permutation", "colliding_seeds"}, says=("seed",))}),
     Kind("equal_numpy_seeds", "workers whose NumPy has one seed", {"train": of(IN_MEMORY | {"colliding_seeds"}, IN_MEMORY | {"colliding_seeds"}, says=("draw the same (random )?numbers",))}),
     Kind(
         "children",
