@@ -133,7 +133,7 @@ fn program(places: &Places, program: &Path, target: &str) -> Result<Command> {
     fs::create_dir_all(&temporary)?;
     let mut command = Command::new(program);
     command.env("LOADSCOPE_FUZZ_TARGET", target);
-    // Files that are written anew thousands of times a second belong into memory.
+    // Files that are rewritten thousands of times per second belong in memory.
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory } else { &temporary };
     command.env("TMPDIR", folder);

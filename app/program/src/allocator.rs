@@ -110,7 +110,7 @@ unsafe fn remap(at: *mut u8, before: usize, size: usize) -> *mut u8 {
         // SAFETY: by the caller's promise.
         return unsafe { remap_memory(at, before, size) };
     }
-    // SAFETY: both places have at least so many bytes, and they are two. The old one is not used any more.
+    // SAFETY: both blocks have at least that many bytes and do not overlap. The old one is not used again.
     unsafe {
         at.copy_to_nonoverlapping(to, before.min(size));
         unmap(at, before);
@@ -175,7 +175,7 @@ unsafe impl GlobalAlloc for Allocator {
                 // SAFETY: a new place of the new size.
                 let to = unsafe { self.alloc(new) };
                 if !to.is_null() {
-                    // SAFETY: both places have at least so many bytes, and they are two. The old one is not used any more.
+                    // SAFETY: both blocks have at least that many bytes and do not overlap. The old one is not used again.
                     unsafe {
                         at.copy_to_nonoverlapping(to, layout.size().min(size));
                         self.dealloc(at, layout);

@@ -172,7 +172,7 @@ fn every_argument_has_a_limit() {
             "Use fewer workers.",
         ),
         ("order --len 5 --epochs 4294967295", "Choose fewer epochs."),
-        // A random order of so many takes four gigabytes, which this process may not have.
+        // A random order of that length takes 4 GB, more than this process may allocate.
         (
             "order --len 1000000000 --shuffle",
             "takes 4.0\u{2009}GB of memory, but this program may use 3.2\u{2009}GB",

@@ -252,10 +252,10 @@ impl Limited {
                 break bytes;
             }
             if slowest.is_empty() {
-                // Of so many runs the parts that are there tell.
+                // With too many runs for the limit, the remaining parts describe them.
                 break head(Heading::Limited, &runs[..0])?;
             }
-            // It is recorded how many are kept, not how many might have been.
+            // The recording contains the number of kept batches.
             most = slowest.len() / 2;
         };
         let path = self.folder.join(Member::Kept.name());

@@ -75,7 +75,7 @@ fn copied_pages_and_leaks_are_two_findings() {
     let leak = run(leaking);
     assert_eq!(found(&leak, "copy_on_write"), None);
     let finding = found(&leak, "memory_growth").expect("it is found");
-    // 300 MB a minute: what is left lasts nine minutes.
+    // 300 MB per minute: the free memory lasts nine minutes.
     assert!(
         finding.text.contains("worker 0") && finding.text.contains("300"),
         "{}",

@@ -172,7 +172,7 @@ where
         .sampler(sampler)
         .collator(collator)
         .num_workers(job.workers)
-        // In flight or waiting are then 2 batches a worker, as with PyTorch and Loadscope.
+        // Then 2 batches per worker are in flight or waiting, as with PyTorch and Loadscope.
         .prefetch_depth(job.workers.max(1))
         .build();
     let mut check = Check::default();

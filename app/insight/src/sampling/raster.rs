@@ -137,7 +137,7 @@ impl Raster {
         group: &mut Option<impl FnMut(usize, u64) -> Option<u32>>,
     ) {
         let (width, height) = (self.width, self.height);
-        // Colours come again long before there are so many groups.
+        // Colours repeat long before that many groups.
         let number = |group: u32| (group % 60_000) as u16 + 1;
         let per = |pixels: usize, range: &Range<f64>| pixels as f64 / (range.end - range.start);
         let (across, up) = (per(width, &window.positions), per(height, &window.indices));

@@ -130,7 +130,7 @@ fn measures_are_the_same(
         ("wait_share", Some(share)),
         ("samples_per_second", info["samples_per_second"].as_f64()),
     ] {
-        // A trace does not tell how many samples a batch has.
+        // A trace does not contain the number of samples per batch.
         let Some(whole) = whole else { continue };
         let measures = compare["measures"].as_array().expect("a list");
         let measure = measures.iter().find(|m| m["id"] == id);

@@ -141,7 +141,7 @@ fn rows(tensor: &Tensor, indices: &[usize]) -> Result<Tensor, SampleError> {
     }
     let width = bytes.len().checked_div(all).unwrap_or(0);
     let copy = |out: &mut [u8]| match width {
-        // Numbers, one a sample: a copy of known length is a load and a store.
+        // One number per sample: a copy of known length is a load and a store.
         4 => copy_rows::<4>(bytes, indices, out),
         8 => copy_rows::<8>(bytes, indices, out),
         width => {

@@ -23,7 +23,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     let severity = Severity::of_share(survey.share(cost))?;
     let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
     let longest = usual.max_by_key(|w| w.working)?;
-    // So many batches more would be ready when it comes to the longest wait.
+    // That many more batches would be ready at the longest wait.
     let more = (longest.working.0 / step).saturating_add(1);
     let factor = (more / workers)
         .saturating_add(1)

@@ -117,7 +117,7 @@ impl Lines {
     /// Makes events of the lines.
     pub fn parse(&mut self) -> Parsed {
         let mut parsed = Parsed {
-            // Most lines are about so long.
+            // Typical length of a line, bytes.
             events: Vec::with_capacity(self.used / 96 + 1),
             length: self.used,
             consumed: self.consumed,

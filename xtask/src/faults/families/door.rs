@@ -49,7 +49,7 @@ fn attempt(place: &Place, count: usize, visit: Visit) -> Result<()> {
         notes(&place.notes()).len() >= 20
     })?;
     let path = socket(place)?;
-    // The system's queue has room for so many; who does not fit in is turned away by the system.
+    // The backlog of the socket. The system refuses further connections.
     let mut guests = Vec::new();
     for _ in 0..count {
         let guest = UnixStream::connect(&path).ok().and_then(visit);

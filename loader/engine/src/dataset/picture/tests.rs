@@ -133,7 +133,7 @@ fn what_is_compressed_beside_the_pixels_is_limited() {
     chunk.extend(crc.sum().to_be_bytes());
     let mut png = encode(gradient(4, 4), ImageFormat::Png);
     png.splice(33..33, chunk);
-    // With or without its profile, it is no reason to take so much memory.
+    // The image is refused with and without its profile, before its memory is allocated.
     let _ = decode(&png, 8, &mut SampleClock::off());
     #[cfg(target_os = "linux")]
     {

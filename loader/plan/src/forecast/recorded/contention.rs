@@ -54,7 +54,7 @@ impl Recorded {
     pub(super) fn take_out_contention(&mut self) {
         let workers = self.options.num_workers;
         if workers > limits::WORKERS {
-            // Of so many no forecast is made; a recording may claim any number.
+            // Larger numbers are not forecast: a recording may claim any number.
             return;
         }
         let Some(cores) = self.cores.filter(|cores| workers >= *cores) else {
