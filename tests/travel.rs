@@ -71,11 +71,11 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
     assert_eq!((moved.batch, moved.stage), (4, Stage::Held));
     assert_eq!(state.pipeline().rcvd_idx, 3);
     press(&mut window, Modifiers::SHIFT, Key::O);
-    assert!(hint(&window).starts_with("No batch arrived out of order"));
+    assert!(hint(&window).starts_with("No earlier batch arrived out of order"));
     // The sentence is on the screen.
     assert!(
         window
-            .query_by_label_contains("No batch arrived out of order")
+            .query_by_label_contains("No earlier batch arrived out of order")
             .is_some()
     );
     tap(&mut window, Key::ArrowRight);
@@ -143,7 +143,7 @@ fn markers_are_placed_gone_to_and_removed() {
     press(&mut window, Modifiers::SHIFT, Key::J);
     assert_eq!(window.state().state.now(), Nanos::from_millis(300));
     tap(&mut window, Key::J);
-    assert!(hint(&window).starts_with("No marker after"));
+    assert!(hint(&window).starts_with("No later marker"));
     tap(&mut window, Key::M);
     assert!(window.state().state.session.markers.all().is_empty());
 }
@@ -234,7 +234,7 @@ fn the_palette_finds_actions_and_batches() {
     press(&mut window, Modifiers::COMMAND, Key::K);
     type_text(&mut window, "redo");
     tap(&mut window, Key::Enter);
-    assert_eq!(hint(&window), "No change was taken back");
+    assert_eq!(hint(&window), "Nothing to redo");
     tap(&mut window, Key::Escape);
     assert_eq!(window.state().state.overlay.palette, None);
 }

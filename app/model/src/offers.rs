@@ -92,7 +92,7 @@ fn of_batch(state: &State, row: usize) -> Vec<Vec<Offer>> {
     let wait = wait_for(run, row);
     let mut times = Vec::new();
     times.extend(start.map(|at| to(say!("Go to its start"), row, at)));
-    times.extend(wait.map(|wait| to(say!("Go to where the trainer gets it"), row, wait.end)));
+    times.extend(wait.map(|wait| to(say!("Go to its arrival at the trainer"), row, wait.end)));
     times.extend(end.map(|at| to(say!("Go to its end"), row, at)));
     let seen = start.map(|start| (start, end.unwrap_or(run.end())));
     times.extend(seen.map(|(start, end)| zoom(start, end)));

@@ -46,7 +46,8 @@ impl Preparing {
     }
 }
 
-const BROKEN: Text = text!("The run of this step could not be simulated: go back and on again");
+const BROKEN: Text =
+    text!("The run of this step could not be simulated: go one step back, then forward again");
 
 fn failed(number: u64, why: String) -> Message {
     Message::Prepared(Prepared {

@@ -59,8 +59,8 @@ pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
     let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());
     match &state.session.source {
         _ if is_complete(run, epoch) => None,
-        _ if run.dropped() > 0 => Some(say!("events were lost, so indices may be missing here")),
-        Source::Live { .. } if !ended => Some(say!("still going on")),
+        _ if run.dropped() > 0 => Some(say!("events were dropped, so indices may be missing here")),
+        Source::Live { .. } if !ended => Some(say!("still running")),
         _ if run.hidden_after().is_some() => Some(say!("so far: the future is hidden")),
         _ => Some(say!("stopped early")),
     }

@@ -39,7 +39,7 @@ impl PathFor {
             Self::Save => say!("Save as"),
             Self::Compare => say!("Compare with which recording?"),
             Self::Export => say!("Export as"),
-            Self::Folder => say!("Which folder of pictures?"),
+            Self::Folder => say!("Which folder of images?"),
         }
     }
 
@@ -57,10 +57,10 @@ impl PathFor {
     /// What the path has to be, beyond that; empty: nothing.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Save => say!(".jsonl.zst compressed, .jsonl plain"),
+            Self::Save => say!(".jsonl.zst for a compressed file, .jsonl for plain text"),
             Self::Export => {
                 say!(
-                    ".json.gz or .json for Perfetto; .parquet or .csv for pandas: six tables, run.batches.csv, run.samples.csv and so on"
+                    "Use .json.gz or .json for Perfetto. Use .parquet or .csv for pandas: six tables (run.batches.csv, run.samples.csv, …)."
                 )
             }
             Self::Open | Self::OpenFolder | Self::Compare | Self::Folder => "",

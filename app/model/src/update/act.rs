@@ -47,7 +47,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
             return None;
         }
         A::WatchProgram => {
-            state.overlay.hint = Some(say!("Copied. Paste it into a terminal: {WATCH}"));
+            state.overlay.hint = Some(say!("Copied, paste it into a terminal: {WATCH}"));
             return Some(Effect::Copy(WATCH.to_owned()));
         }
         A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),

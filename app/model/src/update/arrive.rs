@@ -184,7 +184,7 @@ fn show_options(state: &mut State, options: &RunOptions) {
 fn simulated(state: &mut State, run: Run) {
     let note = run.messages().first().map(|(_, m)| m.text.as_str());
     let note = note.unwrap_or(say!("Simulated"));
-    state.overlay.hint = Some(say!("Space plays it, → steps. {note}"));
+    state.overlay.hint = Some(say!("Space plays, → steps · {note}"));
     state.session.run = run.into();
     state.session.source = Source::Finished;
     state.session.cursor = Cursor::Step(0);
@@ -204,10 +204,10 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     notes.into_iter().for_each(|note| tell(state, note));
     if cut && !is_reported {
         let text = say!(
-            "{} is cut off in the middle: the program that wrote it was stopped. Everything before the cut is shown",
+            "{}: The recording is truncated. Everything before the cut was read.",
             path.display()
         );
-        complain(state, &text);
+        state.session.notices.push(Notice::error(text));
     }
     // The options become those of this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {

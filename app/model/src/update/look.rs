@@ -171,5 +171,5 @@ pub(super) fn resize(state: &mut State, action: Action) {
     };
     state.prefs.zoom = next.unwrap_or(now);
     let share = format::percent(f64::from(state.prefs.zoom));
-    state.overlay.hint = Some(say!("Everything is shown at {share}"));
+    state.overlay.hint = Some(say!("Zoom: {share}"));
 }

@@ -23,11 +23,11 @@ pub fn is_possible(state: &State, action: Action) -> bool {
 pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     use Action as A;
     let session = &state.session;
-    let no_run = unless(state.has_run(), say!("There is no run yet"));
+    let no_run = unless(state.has_run(), say!("No run yet"));
     let in_page = unless(!state.place.in_page, IN_PAGE.say());
     let no_steps = no_run.or(unless(
         !session.run.whole_transitions().is_empty(),
-        say!("No batch was loaded yet"),
+        say!("No batch has been loaded yet"),
     ));
     // What was measured over time can be looked at without a batch.
     let no_time = no_steps.filter(|_| !(state.has_run() && state.has_only_gauges()));
@@ -62,7 +62,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         | A::ChangeLanguage
         | A::LeaveLesson => learn::obstacle(state, action),
         A::OpenFolder | A::ChooseFolder => in_page,
-        A::Quit => unless(!state.place.in_page, say!("Close the page in the browser")),
+        A::Quit => unless(!state.place.in_page, say!("Close the browser tab instead")),
         A::Run | A::RunPaused | A::RunSlowly => {
             in_page_without(state).or(unless(!state.place.no_engine, NO_ENGINE.say()))
         }
@@ -72,39 +72,33 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         ),
         A::ShowDiagnose => unless(
             !state.learn.hides_verdict(),
-            say!("The diagnosis may give the answer away: answer the question first"),
+            say!("The diagnosis may reveal the answer: answer the question first"),
         ),
-        A::Stop => unless(session.source.is_live(), say!("Nothing is running")),
+        A::Stop => unless(session.source.is_live(), say!("No run is in progress")),
         A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN.say()),
         A::Save | A::Export if state.is_reading() => {
             Some(say!("The recording is still being read"))
         }
         A::Save => no_run.or(in_page).or(unless(
             !matches!(session.source, Source::Simulating),
-            say!("The simulation is not finished"),
+            say!("The simulation is still running"),
         )),
         A::TryProgram => tries(state),
         A::EndTries => unless(
             state.look.trying.as_ref().is_some_and(Trying::is_running),
-            say!("Nothing is being tried"),
+            say!("No tries are running"),
         ),
         A::Export => no_run.or(in_page).or(unless(
             session.exporting.is_none(),
-            say!("An export is under way"),
+            say!("An export is already running"),
         )),
-        A::CancelExport => unless(
-            session.exporting.is_some(),
-            say!("Nothing is being exported"),
-        ),
+        A::CancelExport => unless(session.exporting.is_some(), say!("No export is running")),
         A::Close => unless(
             !matches!(session.source, Source::None),
-            say!("There is nothing to close"),
+            say!("Nothing to close"),
         ),
-        A::Undo => unless(state.look.history.can_undo(), say!("No option was changed")),
-        A::Redo => unless(
-            state.look.history.can_redo(),
-            say!("No change was taken back"),
-        ),
+        A::Undo => unless(state.look.history.can_undo(), say!("Nothing to undo")),
+        A::Redo => unless(state.look.history.can_redo(), say!("Nothing to redo")),
         A::TakeOptions => no_run.or_else(|| options(state)),
         A::PauseResume if session.source.is_live() => None,
         A::LongestWait => no_steps.or(unless(
@@ -124,15 +118,15 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         )),
         A::StepBack => no_steps.or(unless(
             state.step() > 0,
-            say!("This is before the first event of the run"),
+            say!("The time cursor is before the first event of the run"),
         )),
         A::Slower => no_steps.or(unless(
             state.look.speed > SPEEDS[0],
-            say!("The lowest speed is 0.01×; below that, use Step"),
+            say!("The minimum speed is 0.01×: use Step to go slower"),
         )),
         A::Faster => no_steps.or(unless(
             state.look.speed < SPEEDS[SPEEDS.len() - 1],
-            say!("This is as fast as it goes"),
+            say!("The maximum speed is 10×"),
         )),
         A::NextStage | A::PreviousStage => no_steps.or_else(|| stages(state, action)),
         A::NextSpan => no_steps.or_else(|| to_span(state, true)),
@@ -153,11 +147,11 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::ToggleMarker | A::ShowAll | A::ZoomIn => no_time,
         A::ClearMarkers => unless(
             !session.markers.all().is_empty(),
-            say!("There is no marker: press M to place one"),
+            say!("No markers: press M to place one"),
         ),
         A::ZoomOut | A::PanLeft | A::PanRight => no_time.or(unless(
             session.view.is_some() || state.course() != state.whole(),
-            say!("The whole run is on the screen: zoom in first"),
+            say!("The whole run is already visible: zoom in first"),
         )),
         A::FitSelection => no_steps.or(unless(
             matches!(
@@ -170,38 +164,26 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             matches!(session.selection, Some(Item::Range(..))),
             say!("No range is selected: drag on the ruler"),
         )),
-        A::ViewBack => unless(
-            !session.views_before.is_empty(),
-            say!("No other range was looked at before"),
-        ),
-        A::ViewForward => unless(
-            !session.views_after.is_empty(),
-            say!("No other range was looked at after"),
-        ),
+        A::ViewBack => unless(!session.views_before.is_empty(), say!("No previous view")),
+        A::ViewForward => unless(!session.views_after.is_empty(), say!("No next view")),
         A::SavePicture => in_page.or(unless(
             clipboard::picture(state).is_some(),
-            say!("No picture is enlarged: click one in the inspector"),
+            say!("No image is enlarged: click one in the inspector"),
         )),
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => unless(
             clipboard::has_text(state, action),
-            say!("There is nothing to copy: select a batch"),
+            say!("Nothing to copy: select a batch"),
         ),
         A::ShowLoaders | A::NextLoader | A::PreviousLoader => no_run.or(unless(
             session.loaders.are_many(),
             say!("This session has one loader"),
         )),
         A::Present => no_steps,
-        A::Larger => unless(
-            state.prefs.zoom < LARGEST,
-            say!("This is as large as it gets"),
-        ),
-        A::Smaller => unless(
-            state.prefs.zoom > SMALLEST,
-            say!("This is as small as it gets"),
-        ),
+        A::Larger => unless(state.prefs.zoom < LARGEST, say!("Maximum size reached")),
+        A::Smaller => unless(state.prefs.zoom > SMALLEST, say!("Minimum size reached")),
         A::ActualSize => unless(
             (state.prefs.zoom - 1.0).abs() > f32::EPSILON,
-            say!("It is shown in its actual size"),
+            say!("Already at actual size"),
         ),
         A::Search | A::ToggleInspector | A::Compare | A::ShowMessages => no_run,
     }
@@ -214,7 +196,7 @@ fn unless(possible: bool, why: &'static str) -> Option<&'static str> {
 /// Why the options of the run cannot be taken over.
 fn options(state: &State) -> Option<&'static str> {
     if state.options_of_run() == Some(&state.prefs.options) {
-        return Some(say!("The next run has the same options already"));
+        return Some(say!("The next run already has these options"));
     }
     match state.session.run.info.python_line() {
         Some(_) => None,
@@ -225,24 +207,25 @@ fn options(state: &State) -> Option<&'static str> {
 }
 
 /// Of what only the embedded loader can do.
-pub const NO_ENGINE: Text = text!("This build has no embedded loader. Simulate works without one");
+pub const NO_ENGINE: Text = text!("This build has no embedded loader. Use Simulate instead.");
 
 /// Of what a page in a browser cannot do.
-pub const IN_PAGE: Text = text!(
-    "A page in a browser cannot do this: it has no access to files. The window on a desktop can"
-);
+pub const IN_PAGE: Text =
+    text!("Not available in a browser, which cannot access files. Use the desktop window.");
 
 /// Why a page runs no loader.
 fn in_page_without(state: &State) -> Option<&'static str> {
     unless(
         !state.place.in_page,
-        say!("A page in a browser runs no loader. Simulate works in it"),
+        say!("A browser cannot run a loader. Use Simulate instead."),
     )
 }
 
-const GIVEN: Text = text!("A run of a lesson is not saved: simulate its options yourself");
+const GIVEN: Text = text!(
+    "Runs of a lesson cannot be saved or exported. Simulate their options to get a run of your own."
+);
 
-const NOT_HELD: Text = text!("A program that is watched goes on by itself: it cannot be held");
+const NOT_HELD: Text = text!("A watched program cannot be paused");
 
 /// True if to go on would mean to let a program go on that one cannot hold.
 fn is_held_back(state: &State) -> bool {
@@ -269,19 +252,21 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     let is_before = forwards && find(state, goal, false).is_some();
     Some(match (goal, forwards) {
         (Goal::Stall, true) if is_before => {
-            say!("No stall after this moment: P goes to the last one before it")
+            say!("No later wait. Press P for the previous one.")
         }
-        (Goal::Trouble, true) if is_before => say!("No later errors. Shift+E: previous error"),
-        (Goal::Batch, true) => say!("No batch is yielded after this moment"),
-        (Goal::Batch, false) => say!("No batch was yielded before this moment"),
-        (Goal::Stall, true) => say!("No stall after this moment"),
-        (Goal::Stall, false) => say!("No stall before this moment"),
-        (Goal::OutOfOrder, true) => say!("No batch arrives out of order after this moment"),
-        (Goal::OutOfOrder, false) => say!("No batch arrived out of order before this moment"),
-        (Goal::Trouble, true) => say!("No error and no loss after this moment"),
-        (Goal::Trouble, false) => say!("No error and no loss before this moment"),
-        (Goal::Marker, true) => say!("No marker after this moment: press M to place one"),
-        (Goal::Marker, false) => say!("No marker before this moment: press M to place one"),
+        (Goal::Trouble, true) if is_before => {
+            say!("No later errors. Press Shift+E for the previous one.")
+        }
+        (Goal::Batch, true) => say!("No later batch is returned"),
+        (Goal::Batch, false) => say!("No earlier batch was returned"),
+        (Goal::Stall, true) => say!("No later wait"),
+        (Goal::Stall, false) => say!("No earlier wait"),
+        (Goal::OutOfOrder, true) => say!("No later batch arrives out of order"),
+        (Goal::OutOfOrder, false) => say!("No earlier batch arrived out of order"),
+        (Goal::Trouble, true) => say!("No later errors or dropped events"),
+        (Goal::Trouble, false) => say!("No earlier errors or dropped events"),
+        (Goal::Marker, true) => say!("No later marker: press M to place one"),
+        (Goal::Marker, false) => say!("No earlier marker: press M to place one"),
     })
 }
 
@@ -292,10 +277,8 @@ fn stages(state: &State, action: Action) -> Option<&'static str> {
             "No batch is selected: click one, or press / to find one"
         )),
         Some(_) if stage(state, forwards).is_some() => None,
-        Some(_) if forwards => Some(say!("The selected batch enters no stage after this moment")),
-        Some(_) => Some(say!(
-            "The selected batch entered no stage before this moment"
-        )),
+        Some(_) if forwards => Some(say!("The selected batch has no later stage")),
+        Some(_) => Some(say!("The selected batch has no earlier stage")),
     }
 }
 
@@ -311,20 +294,22 @@ fn to_lane(state: &State, down: bool) -> Option<&'static str> {
 /// Why the next or the previous batch of a lane cannot be gone to.
 fn to_span(state: &State, forwards: bool) -> Option<&'static str> {
     if lane(state).is_none() {
-        return Some(say!("No lane and no batch is selected: press ↓ for a lane"));
+        return Some(say!(
+            "No lane or batch is selected: press ↓ to select a lane"
+        ));
     }
     match neighbour(state, forwards) {
         Some(_) => None,
-        None if forwards => Some(say!("No batch after this one here")),
-        None => Some(say!("No batch before this one here")),
+        None if forwards => Some(say!("No later batch on this lane")),
+        None => Some(say!("No earlier batch on this lane")),
     }
 }
 
 fn matches(state: &State) -> Option<&'static str> {
     if state.look.search.query().is_none() {
-        Some(say!("Nothing was searched for: press / to search"))
+        Some(say!("No search yet: press / to search"))
     } else if state.look.search.hits().is_empty() {
-        Some(say!("Nothing was found"))
+        Some(say!("The search has no results"))
     } else {
         None
     }
@@ -333,11 +318,11 @@ fn matches(state: &State) -> Option<&'static str> {
 fn tries(state: &State) -> Option<&'static str> {
     match &state.look.trying {
         _ if state.session.program.is_none() => Some(say!(
-            "Only for a program that was started here or by loadscope watch"
+            "Only available for programs started here or with `loadscope watch`"
         )),
-        Some(trying) if trying.is_running() => Some(say!("The program is being tried already")),
+        Some(trying) if trying.is_running() => Some(say!("The tries are already running")),
         _ if state.session.watched && state.session.source.is_live() => Some(say!(
-            "The program is still running, and would compete with its tries"
+            "Wait until the program has ended: it would slow down the tries"
         )),
         Some(_) | None => None,
     }

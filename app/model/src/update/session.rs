@@ -57,7 +57,7 @@ pub fn left_over(state: &mut State, left_over: Vec<LeftOver>, on_start_page: boo
     state.place.left_over = left_over;
     if count > 0 && !on_start_page {
         let text = say!(
-            "{} not saved before Loadscope ended. Close this one to open it from the start page",
+            "{} not saved before Loadscope ended. Close this run to open unsaved runs from the start page.",
             plural(count, say!(n: "run was"), say!(n: "runs were"))
         );
         tell(state, Notice::note(text));

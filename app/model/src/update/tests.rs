@@ -95,17 +95,17 @@ fn every_kind_of_moment_is_gone_to_and_back() {
     assert_eq!(go(Action::NextBatch), (41.0, None));
     assert_eq!(go(Action::NextBatch), (51.0, None));
     assert_eq!(go(Action::NextStall), (61.0, None));
-    let none = Some("No stall after this moment: P goes to the last one before it".to_owned());
+    let none = Some("No later wait. Press P for the previous one.".to_owned());
     assert_eq!(go(Action::NextStall), (61.0, none));
     assert_eq!(go(Action::PreviousStall), (4.0, None));
     assert_eq!(go(Action::NextTrouble), (90.0, None));
-    let none = Some("No error and no loss after this moment".to_owned());
+    let none = Some("No later errors or dropped events".to_owned());
     assert_eq!(go(Action::NextTrouble), (90.0, none));
     assert_eq!(go(Action::PreviousBatch), (51.0, None));
     assert_eq!(go(Action::PreviousOutOfOrder), (20.0, None));
-    let none = Some("No batch arrived out of order before this moment".to_owned());
+    let none = Some("No earlier batch arrived out of order".to_owned());
     assert_eq!(go(Action::PreviousOutOfOrder), (20.0, none));
-    let none = Some("No marker after this moment: press M to place one".to_owned());
+    let none = Some("No later marker: press M to place one".to_owned());
     assert_eq!(go(Action::NextMarker), (20.0, none));
     go(Action::ToggleMarker);
     go(Action::StepBack);
@@ -166,7 +166,7 @@ fn what_was_found_is_jumped_to() {
     update(&mut state, Action::NextMatch);
     assert_eq!(
         state.overlay.hint.as_deref(),
-        Some("Nothing was searched for: press / to search")
+        Some("No search yet: press / to search")
     );
     update(&mut state, Command::Search("errors".to_owned()));
     let (search, run) = (&mut state.look.search, &state.session.run);

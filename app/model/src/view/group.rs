@@ -53,15 +53,15 @@ impl LaneGroup {
     pub fn about(self) -> &'static str {
         match self {
             Self::Reorder => {
-                say!("Batches that have arrived before it was their turn, or whose turn has come")
+                say!("Batches that wait for an earlier one, and batches ready for the trainer")
             }
             Self::Workers => say!("All workers together"),
-            Self::Queues => say!("Where batches wait between workers, pin thread and main thread"),
-            Self::Gauges => say!("Quantities over time"),
+            Self::Queues => {
+                say!("Batches that wait between the workers, the pin thread and the main process")
+            }
+            Self::Gauges => say!("Measured quantities over time"),
             Self::Loaders => {
-                say!(
-                    "What the trainers of the other loaders and ranks did: training in green, waiting in red"
-                )
+                say!("Trainers of the other loaders and ranks: training in green, waiting in red")
             }
         }
     }

@@ -176,13 +176,11 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
             Page::Lesson(playing) => match playing.play.phase() {
                 Phase::Asking | Phase::Trying(_) => None,
                 Phase::Reading | Phase::Answered(_) | Phase::Reached | Phase::Finished => {
-                    Some(say!("There is nothing to skip: press Enter to go on"))
+                    Some(say!("Nothing to skip: press Enter to continue"))
                 }
             },
             Page::Quiz(quizzing) if quizzing.entry().is_some() => None,
-            Page::Quiz(_) | Page::Case(_) | Page::Contents => {
-                Some(say!("There is no open question"))
-            }
+            Page::Quiz(_) | Page::Case(_) | Page::Contents => Some(say!("No question is open")),
         },
         Action::PreviousPage => match page {
             Page::Lesson(playing) if playing.play.phase() == &Phase::Finished => None,
@@ -192,7 +190,7 @@ pub(in crate::update) fn obstacle(state: &State, action: Action) -> Option<&'sta
         },
         Action::ReturnToStep => match has_wandered(state) {
             true => None,
-            false => Some(say!("The window shows what the step is about")),
+            false => Some(say!("The window already shows this step")),
         },
         _ => None,
     }
@@ -237,7 +235,7 @@ fn cannot_go_on(state: &State, page: &Page) -> Option<&'static str> {
                 None
             }
             (Some(_), None) => Some(say!("Name the cause and choose a remedy first")),
-            (None, None) => Some(say!("The case is being made")),
+            (None, None) => Some(say!("The case is being prepared")),
         },
     }
 }

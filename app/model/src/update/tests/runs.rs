@@ -177,7 +177,7 @@ fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
     let mut state = state();
     state.session.number = 1;
     let shown = |state: &State| state.session.program.as_ref().map(Program::shown);
-    let refused = "Only for a program that was started here or by loadscope watch";
+    let refused = "Only available for programs started here or with `loadscope watch`";
     assert_eq!(obstacle(&state, Action::TryProgram), Some(refused));
     update(&mut state, Message::Watches(program("a.py")));
     assert_eq!(obstacle(&state, Action::TryProgram), None);
