@@ -198,7 +198,7 @@ fn without_workers_in_order_has_no_effect() {
 }
 
 #[test]
-fn the_main_thread_fetches_by_itself() {
+fn the_main_process_fetches_without_workers() {
     let told = sentences(vec![
         (0, EventKind::EpochStarted { epoch: 0 }),
         (0, EventKind::dispatched(id(0), None, [4, 2])),
@@ -208,7 +208,7 @@ fn the_main_thread_fetches_by_itself() {
         told,
         [
             "The sampler passes batch 0 to the main process",
-            "The main thread begins to fetch batch 0"
+            "The main process begins to fetch batch 0"
         ]
     );
 }
