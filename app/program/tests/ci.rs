@@ -71,7 +71,7 @@ fn a_second_recording_that_waits_more_fails() {
     let (ended, said) = code(&worse);
     assert_eq!(ended, Some(1), "{said}");
     assert!(
-        said.contains("violated: wait>+5%: share waited went from"),
+        said.contains("violated: wait>+5%: share waited changed from"),
         "{said}"
     );
     let (ended, said) = code(&["compare", &few, &many, "--fail-on", "wait>+5%"]);
