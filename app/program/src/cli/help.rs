@@ -41,14 +41,26 @@ pub(super) fn shown(mut command: Command) -> Command {
         false => without_window(sub),
     });
     let hidden = WITHOUT_EFFECT.into_iter();
-    hidden.fold(command, |command, (name, option)| {
+    let command = hidden.fold(command, |command, (name, option)| {
         command.mut_subcommand(name, |sub| {
             sub.mut_args(|argument| {
                 let hidden = argument.is_hide_set() || argument.get_id() == option;
                 argument.hide(hidden)
             })
         })
-    })
+    });
+    general_last(command)
+}
+
+/// Puts the options of all commands after the options of a command.
+fn general_last(command: Command) -> Command {
+    let order = |argument: Arg| match argument.get_id().as_str() {
+        "lang" => argument.display_order(1_000),
+        "help" => argument.display_order(1_001),
+        "version" => argument.display_order(1_002),
+        _ => argument,
+    };
+    command.mut_args(order).mut_subcommands(general_last)
 }
 
 fn without_window(command: Command) -> Command {
