@@ -116,7 +116,7 @@ fn every_argument_has_a_limit() {
         ),
         (
             "run --num-workers 1000 --prefetch-factor 10000",
-            "at most 1,000,000 are possible",
+            "the limit is 1,000,000",
         ),
         (
             "run --num-workers 2 --timeout=1e308",
@@ -262,7 +262,7 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
     let at = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
     let text = refused(&["run", "--config=/dev/zero"]);
     assert!(
-        text.contains("/dev/zero has more than 1 MB, the limit for options"),
+        text.contains("/dev/zero is larger than 1 MB, the limit for options"),
         "{text}"
     );
     let text = refused(&["run", "--config", &at("")]);
@@ -296,7 +296,7 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
         &format!("weighted:{}", at("huge")),
     ]);
     assert!(
-        text.contains("has more than 1000 MB, the limit for weights"),
+        text.contains("is larger than 1000 MB, the limit for weights"),
         "{text}"
     );
     // A pipe that is written to is read to its end.
@@ -354,7 +354,7 @@ fn a_silent_pipe_is_not_waited_for_for_ever() {
     let path = dir.path().join("pipe");
     make_pipe(&path);
     let text = refused(&["run", "--config", path.to_str().expect("UTF-8")]);
-    assert!(text.contains("nothing came for 10 s"), "{text}");
+    assert!(text.contains("no data for 10 s"), "{text}");
 }
 
 #[expect(unsafe_code, reason = "a signal")]

@@ -103,7 +103,7 @@ fn bad_input_is_a_sentence_with_a_remedy() {
         assert!(refusal(&[command, &newer]).contains("Open it with a newer Loadscope"));
         let said = refusal(&[command, &binary]);
         assert!(
-            said.contains("is a PNG picture") && said.contains("torch.profiler"),
+            said.contains("is a PNG image") && said.contains("torch.profiler"),
             "{said}"
         );
         assert!(refusal(&[command, "/no/such.jsonl"]).contains("Check the path"));
@@ -249,9 +249,9 @@ fn a_recording_is_exported() {
     assert!(dir.path().join("run.gauges.csv").exists());
     let text = refusal(&["export", &run, "--to", "csv", "-o", "/no/such/run.csv"]);
     assert!(
-        text.contains(": the folder /no/such does not exist. Make it first"),
+        text.contains(": folder /no/such does not exist. Create it first."),
         "{text}"
     );
     let text = refusal(&["info", &path("run.json")]);
-    assert!(text.contains("Open the recording itself"), "{text}");
+    assert!(text.contains("open the recording itself"), "{text}");
 }

@@ -65,11 +65,11 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
     std::fs::create_dir(at("empty")).expect("a folder");
     let socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     for (path, word) in [
-        (at("pipe.jsonl"), "is no file"),
-        (PathBuf::from("/dev/zero"), "is no file"),
-        (PathBuf::from("/dev/full"), "is no file"),
-        (at("socket"), "is no file"),
-        (at("empty"), "folder is empty"),
+        (at("pipe.jsonl"), "is not a regular file"),
+        (PathBuf::from("/dev/zero"), "is not a regular file"),
+        (PathBuf::from("/dev/full"), "is not a regular file"),
+        (at("socket"), "is not a regular file"),
+        (at("empty"), "is empty"),
         (at("a"), "ymbolic link"),
         (at("dangling"), "No such file"),
     ] {
@@ -81,7 +81,7 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
     for name in ["1-1.stream.jsonl", "lotustrace_main_pid_1"] {
         make_pipe(&at("empty").join(name));
     }
-    assert!(refused(&at("empty")).contains("holds no recordings"));
+    assert!(refused(&at("empty")).contains("contains no recordings"));
 }
 
 /// Letters that clear the screen, set its title, overwrite what stands there, and turn the direction of what follows.
@@ -247,7 +247,7 @@ fn names_that_are_written_to_do_not_command_the_terminal() {
     }
     let onto_itself = [word("report"), &run, word("--html"), &run];
     assert!(names_tamely(&onto_itself).1.contains("is the input"));
-    assert!(names_tamely(&[word("repair"), &run]).1.contains("is sound"));
+    assert!(names_tamely(&[word("repair"), &run]).1.contains("is intact"));
     let text = std::fs::read_to_string(&run).expect("it is there");
     let text = text.replacen("\"e\":\"dispatched\"", "\"e\":?", 1);
     std::fs::write(&run, text).expect("there is room");

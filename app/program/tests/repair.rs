@@ -82,7 +82,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
     assert_eq!(events(&after), events(&before) - 1);
     // The recording itself is as it was, and what was made of it is sound.
     assert_eq!(fs::read_to_string(&path).expect("still there"), harmed);
-    assert!(said(&["repair", text(&repaired)]).contains("is sound"));
+    assert!(said(&["repair", text(&repaired)]).contains("is intact"));
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder"))
             .expect("a folder")
@@ -192,14 +192,14 @@ fn what_is_no_recording_is_refused() {
     let trace =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/profiler/workers.json.gz");
     for (path, word) in [
-        (file("a.jsonl", b""), "file is empty"),
+        (file("a.jsonl", b""), "is empty"),
         (
             file("b.jsonl", b"\x89PNG\r\n\x1a\n0123"),
-            "is a PNG picture",
+            "is a PNG image",
         ),
         (
             file("c.jsonl", b"one\ntwo\n"),
-            "is a text of some other kind",
+            "is a text file, but not a recording",
         ),
         (
             file(
@@ -232,7 +232,7 @@ fn a_recording_under_way_is_left_alone() {
     std::io::Write::write_all(&mut growing, begun).expect("there is room");
     assert!(refusal(&["repair", text(&path)]).contains("is being recorded"));
     growing.finish().expect("there is room");
-    assert!(said(&["repair", text(&path)]).contains("1 event is kept"));
+    assert!(said(&["repair", text(&path)]).contains("Wrote 1 event"));
 }
 
 #[cfg(unix)]

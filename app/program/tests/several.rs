@@ -108,7 +108,7 @@ fn a_folder_is_one_session_and_what_is_skipped_is_named() {
     let output = loadscope(&["info", &path]);
     let said = text(&output.stderr);
     assert!(
-        said.contains("notes.txt is a text of some other kind"),
+        said.contains("notes.txt is a text file, but not a recording"),
         "{said}"
     );
     let info = json(&["info", &path, "--json"]);
@@ -183,7 +183,7 @@ fn what_is_damaged_or_cut_is_named_and_the_others_open() {
     for command in ["info", "open", "report"] {
         let refused = loadscope(&[command, empty.path().to_str().expect("text")]);
         assert!(!refused.status.success());
-        assert!(text(&refused.stderr).contains("folder is empty"));
+        assert!(text(&refused.stderr).contains("is empty"));
     }
 }
 

@@ -229,7 +229,7 @@ fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
     let err = text(&output.stderr);
     assert_eq!(output.status.code(), Some(9), "{err}");
     assert!(
-        err.contains("failed by itself") && err.contains("01-as-it-is.log"),
+        err.contains("the unchanged program failed") && err.contains("01-as-it-is.log"),
         "{err}"
     );
     let mut command = loadscope(dir.path());
@@ -241,7 +241,7 @@ fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
     let output = within_deadline(command);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        text(&output.stderr).contains("No DataLoader"),
+        text(&output.stderr).contains("no DataLoader was recorded"),
         "{}",
         text(&output.stderr)
     );

@@ -91,7 +91,7 @@ fn folders_of_the_kernel_are_refused() {
     ] {
         let text = refused(args);
         assert!(
-            text.contains("contains system information"),
+            text.contains("belongs to the system"),
             "{args:?}: {text}"
         );
     }

@@ -41,7 +41,9 @@ fn entries(command: &Command, into: &mut Vec<Entry>) {
     }
     for argument in command.get_arguments() {
         let place = format!("{name} {}", argument.get_id());
-        let heading = argument.get_help_heading().map(StyledStr::from);
+        let heading = argument
+            .get_help_heading()
+            .map(|heading| StyledStr::from(heading.to_owned()));
         add(place.clone(), heading.as_ref(), false);
         add(place.clone(), argument.get_help(), true);
         add(place.clone(), argument.get_long_help(), true);
@@ -116,7 +118,7 @@ fn an_option_has_the_same_help_in_all_commands() {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let command = shown(Cli::command());
     for sub in command.get_subcommands() {
-        for argument in sub.get_opts() {
+        for argument in sub.get_arguments().filter(|one| !one.is_positional()) {
             let id = argument.get_id().to_string();
             // The second half of `Print help` depends on whether there is more.
             if DIFFER.contains(&&*id) || id == "help" {
