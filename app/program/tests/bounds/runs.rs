@@ -90,10 +90,7 @@ fn folders_of_the_kernel_are_refused() {
         &["compare", "/proc", "/proc"],
     ] {
         let text = refused(args);
-        assert!(
-            text.contains("belongs to the system"),
-            "{args:?}: {text}"
-        );
+        assert!(text.contains("belongs to the system"), "{args:?}: {text}");
     }
     for folder in ["/proc", "/sys", "/dev"] {
         let text = refused(&["run", "--dataset", &format!("folder:{folder}")]);
