@@ -31,8 +31,8 @@ pub struct ExportArgs {
     ///
     /// chrome writes one file, compressed if its name ends in .gz.
     ///
-    /// csv and parquet write a folder of tables: batches, samples, gauges, waits, loaders and errors. If the name ends in .csv or .parquet,
-    /// they write files next to each other: run.batches.csv, run.samples.csv, …
+    /// csv and parquet write a folder of tables: batches, samples, gauges, waits, loaders and errors. If the name ends in .csv or .parquet, they
+    /// write one file per table, such as run.batches.csv.
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: PathBuf,
     #[command(flatten)]
