@@ -9,25 +9,25 @@ use loadscope_words::say;
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// There is one, and it may not be replaced.
-    #[error("{}", say!("{0} already exists. Choose another name, or pass --force to replace it", .0.display()))]
+    #[error("{}", say!("{0} already exists. Choose another name, or pass --force to replace it.", .0.display()))]
     Exists(PathBuf),
     /// What is to hold new files only holds others.
-    #[error("{}", say!("{0} is there already, and is not an empty folder. Choose another name", .0.display()))]
+    #[error("{}", say!("{0} exists and is not an empty folder. Choose another name.", .0.display()))]
     NotEmpty(PathBuf),
     /// Another process records into it.
-    #[error("{}", say!("{0} is being written by another process. Choose another name", .0.display()))]
+    #[error("{}", say!("{0} is being written by another process. Choose another name.", .0.display()))]
     InUse(PathBuf),
     /// What is read is what would be written.
-    #[error("{}", say!("{0} is the input. Choose another name for the output", .0.display()))]
+    #[error("{}", say!("{0} is the input. Choose another name for the output.", .0.display()))]
     IsInput(PathBuf),
     /// A folder cannot be replaced by a file.
-    #[error("{}", say!("{0} is a folder. Give the name of a file", .0.display()))]
+    #[error("{}", say!("{0} is a folder. Give a file name.", .0.display()))]
     IsFolder(PathBuf),
     /// What stands in several files cannot go into a pipe or a device.
-    #[error("{}", say!("{0} is not a file, and a recording with a limit stands in several files. Give the name of a file", .0.display()))]
+    #[error("{}", say!("{0} is not a file. With --last or --max-size the recording consists of several files, so give a file name.", .0.display()))]
     NotAFile(PathBuf),
     /// A socket or a disk, which nothing of Loadscope's belongs into.
-    #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name", .0.display()))]
+    #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name.", .0.display()))]
     NotWritable(PathBuf),
     /// The name leads to another file now, or to none.
     #[error("{}", say!("{0} was removed or replaced while it was written", .0.display()))]
@@ -41,13 +41,13 @@ pub enum WriteError {
         now: PathBuf,
     },
     /// Another program has written into it.
-    #[error("{}", say!("another program changed {0} while it was written, and part of it is gone", .0.display()))]
+    #[error("{}", say!("another program changed {0} while it was written, and part of it is lost", .0.display()))]
     Changed(PathBuf),
     /// A pipe that no process reads from.
-    #[error("{}", say!("no process reads from the pipe {0}. Start the reader first", .0.display()))]
+    #[error("{}", say!("no process reads from the pipe {0}. Start the reader first.", .0.display()))]
     NoReader(PathBuf),
     /// There is no folder to write into.
-    #[error("{}", say!("{path}: the folder {folder} does not exist. Make it first", path = .path.display(), folder = .folder.display()))]
+    #[error("{}", say!("{path}: folder {folder} does not exist. Create it first.", path = .path.display(), folder = .folder.display()))]
     NoFolder {
         /// The file.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum WriteError {
         folder: PathBuf,
     },
     /// The disk has no room.
-    #[error("{}", say!("{path}: cannot {doing}: there is no space left on the disk. Free some, or choose another place", path = .path.display(), doing = verb(.doing)))]
+    #[error("{}", say!("{path}: cannot {doing}: no space left on the disk. Free some space, or choose another folder.", path = .path.display(), doing = verb(.doing)))]
     Full {
         /// The file.
         path: PathBuf,
@@ -110,7 +110,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// It holds more than may be read.
-    #[error("{}", say!("{path} has more than {} MB, the limit for {what}", .limit / 1_000_000, path = .path.display(), what = .what))]
+    #[error("{}", say!("{path} is larger than {} MB, the limit for {what}", .limit / 1_000_000, path = .path.display(), what = .what))]
     TooLarge {
         /// The path.
         path: PathBuf,
@@ -120,7 +120,7 @@ pub enum ReadError {
         limit: u64,
     },
     /// It is no UTF-8.
-    #[error("{}", say!("{0} is not a text in UTF-8", .0.display()))]
+    #[error("{}", say!("{0} is not UTF-8 text", .0.display()))]
     NotText(PathBuf),
     /// The system refused.
     #[error("{path}: {cause}")]
@@ -140,7 +140,7 @@ fn verb(doing: &'static str) -> &'static str {
         "sync" => say!("sync"),
         "rename" => say!("rename"),
         "remove" => say!("remove"),
-        "look at it" => say!("look at it"),
+        "look at it" => say!("read its metadata"),
         other => other,
     }
 }

@@ -21,7 +21,7 @@ pub fn open_regular(path: &Path) -> Result<File, ReadError> {
         None => Ok(file),
         Some(what) => Err(ReadError::NotAFile {
             path: path.to_owned(),
-            what,
+            what: what.name(),
         }),
     }
 }
@@ -138,9 +138,9 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
     let file = options.open(path).map_err(|cause| {
         // Sockets cannot be opened at all; that says less than what they are.
         match std::fs::metadata(path).map(|found| what_else(found.file_type())) {
-            Ok(Some(what)) if what == say!("a socket") => ReadError::NotAFile {
+            Ok(Some(what @ Special::Socket)) => ReadError::NotAFile {
                 path: path.to_owned(),
-                what,
+                what: what.name(),
             },
             _ => failed(cause),
         }
@@ -149,25 +149,49 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
     Ok((file, kind))
 }
 
-/// What it is if it is no regular file.
-fn what_else(kind: FileType) -> Option<&'static str> {
+/// A kind of file that is not a regular file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(unix),
+    expect(dead_code, reason = "only Unix has pipes and sockets with a path")
+)]
+enum Special {
+    Folder,
+    Pipe,
+    Socket,
+    Device,
+}
+
+impl Special {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Folder => say!("a folder"),
+            Self::Pipe => say!("a pipe"),
+            Self::Socket => say!("a socket"),
+            Self::Device => say!("a device"),
+        }
+    }
+}
+
+/// The kind of a special file; `None` for a regular file.
+fn what_else(kind: FileType) -> Option<Special> {
     if kind.is_file() {
         return None;
     }
     if kind.is_dir() {
-        return Some(say!("a folder"));
+        return Some(Special::Folder);
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
         if kind.is_fifo() {
-            return Some(say!("a pipe"));
+            return Some(Special::Pipe);
         }
         if kind.is_socket() {
-            return Some(say!("a socket"));
+            return Some(Special::Socket);
         }
     }
-    Some(say!("a device"))
+    Some(Special::Device)
 }
 
 /// Waits until there is something to read, or the end.
@@ -184,7 +208,7 @@ fn wait(file: &File) -> io::Result<()> {
     // SAFETY: poll reads and writes one pollfd, which lives through the call.
     match unsafe { libc::poll(&raw mut asked, 1, most) } {
         0 => {
-            let text = say!("nothing came for {} s", PATIENCE.as_secs());
+            let text = say!("no data for {} s", PATIENCE.as_secs());
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         }
         n if n < 0 => match io::Error::last_os_error() {

@@ -65,7 +65,7 @@ impl TemporaryFolder {
         }
         if std::env::join_paths([&place]).is_err() {
             return Err(io::Error::other(say!(
-                "the path cannot stand in a list of paths"
+                "the path contains a character that separates paths"
             )));
         }
         let mut builder = DirBuilder::new();
