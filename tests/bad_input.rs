@@ -37,7 +37,7 @@ fn files_that_are_no_recordings_are_refused_with_a_remedy() {
     );
     let (text, open) = refusal("photo.jsonl", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3]);
     assert!(
-        text.contains("JPEG picture") && text.contains("photo.jsonl") && !open,
+        text.contains("JPEG image") && text.contains("photo.jsonl") && !open,
         "{text}"
     );
     let (text, open) = refusal("empty.jsonl", b"");

@@ -67,7 +67,7 @@ fn statistics_of_spdl_are_charts_that_can_be_zoomed() {
         let mut window = open("spdl/pipeline.sqlite", size, theme);
         assert!(
             window
-                .query_by_label_contains("The training loop waited")
+                .query_by_label_contains("the training loop waited")
                 .is_some()
         );
         let label = "waiting for items of 0:3:sink queue chart";
@@ -177,11 +177,11 @@ fn without_a_run_there_is_nothing_to_export() {
     let mut window = Window::new().open();
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
     window.run();
-    assert!(window.query_by_label("There is no run yet").is_some());
+    assert!(window.query_by_label("No run yet").is_some());
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::CancelExport.into());
     window.run();
-    assert!(window.query_by_label("Nothing is being exported").is_some());
+    assert!(window.query_by_label("No export is running").is_some());
 }
 
 #[test]
@@ -212,10 +212,10 @@ fn a_foreign_file_is_named_and_replaces_nothing() {
     let ctx = window.ctx.clone();
     let photo = repository("assets/pictures/china.jpg");
     window.state_mut().run(&ctx, Command::Open(photo));
-    until(&mut window, "is a JPEG picture");
+    until(&mut window, "is a JPEG image");
     assert!(
         window
-            .query_by_label_contains("is a JPEG picture")
+            .query_by_label_contains("is a JPEG image")
             .is_some()
     );
     assert!(window.state().state.has_run());

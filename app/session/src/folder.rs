@@ -50,15 +50,14 @@ impl Folder {
             cause,
         };
         if is_of_kernel(path) {
-            let what =
-                say!("folder holds what the system tells about itself, not recordings").to_owned();
-            return Err(ImportError::Foreign { what });
+            let what = say!("belongs to the system").to_owned();
+            let is_folder = true;
+            return Err(ImportError::Foreign { is_folder, what });
         }
         if is_of_parts(path) {
-            let what = say!(
-                "folder holds the parts of a recording: open the file beside it, not the folder"
-            );
+            let what = say!("contains the parts of a recording: open the file next to it instead");
             return Err(ImportError::Foreign {
+                is_folder: true,
                 what: what.to_owned(),
             });
         }
@@ -87,7 +86,7 @@ impl Folder {
             // Those that are named are looked at closely.
             let looked = match found.skipped.len() < NAMED || might_be(&entry) {
                 true => look_into(&entry),
-                false => Err(say!("is something else").to_owned()),
+                false => Err(say!("is not a recording").to_owned()),
             };
             match looked {
                 // A log of a process that has been counted with the folder.
@@ -116,10 +115,13 @@ impl Folder {
     /// That there is nothing to open, in a sentence.
     pub fn nothing(&self) -> ImportError {
         let what = match self.skipped.len() {
-            0 => say!("folder is empty").to_owned(),
-            _ => say!("folder holds no recordings: {}", self.names()),
+            0 => say!("is empty").to_owned(),
+            _ => say!("contains no recordings: {}", self.names()),
         };
-        ImportError::Foreign { what }
+        ImportError::Foreign {
+            is_folder: true,
+            what,
+        }
     }
 
     /// What was skipped, for people.
@@ -130,14 +132,14 @@ impl Folder {
         }
         if self.beyond > 0 {
             notes.push(say!(
-                "{} more recordings in this folder are left out: {} are opened at most",
+                "{} more recordings in this folder were skipped: the limit is {}",
                 count(self.beyond as u64),
                 MOST_RECORDINGS
             ));
         }
         if self.is_too_full {
             notes.push(say!(
-                "Only the first {} files of this folder were looked at",
+                "Only the first {} files of this folder were read",
                 count(MOST_FILES as u64)
             ));
         }
@@ -153,7 +155,7 @@ impl Folder {
                 count((self.skipped.len() - NAMED) as u64)
             ));
         }
-        names.join("; ")
+        names.join(", ")
     }
 }
 
@@ -180,10 +182,7 @@ fn look_into(path: &Path) -> Result<Kind, String> {
         };
     }
     check(path).map_err(|error| match error {
-        ImportError::Foreign { what } => match what.strip_prefix("file ") {
-            Some(what) => what.to_owned(),
-            None => what,
-        },
+        ImportError::Foreign { what, .. } => what,
         error => say!("cannot be opened: {error}"),
     })
 }

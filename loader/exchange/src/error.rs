@@ -10,8 +10,7 @@ use crate::Kind;
 
 /// What can be opened, in a sentence.
 const OPENABLE: Text = text!(
-    "Loadscope opens its own recordings (.jsonl, .jsonl.zst), folders of them, traces of torch.profiler (.json, .json.gz), folders \
-                        of LotusTrace logs and SPDL's SQLite statistics"
+    "Loadscope opens recordings (.jsonl, .jsonl.zst), folders of recordings, torch.profiler traces (.json, .json.gz), folders of LotusTrace logs and SPDL statistics (SQLite)"
 );
 
 /// Why something could not be read.
@@ -22,7 +21,7 @@ pub enum ImportError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// It cannot be opened or read.
-    #[error("{}", say!("{path}: {cause}. Check the path and its permissions", path = .path.display(), cause = .cause))]
+    #[error("{}", say!("{path}: {cause}. Check the path and its permissions.", path = .path.display(), cause = .cause))]
     Open {
         /// The file or folder.
         path: PathBuf,
@@ -30,13 +29,18 @@ pub enum ImportError {
         cause: std::io::Error,
     },
     /// Nothing that can be opened.
-    #[error("{}", say!("this {what}. {OPENABLE}", what = .what))]
+    #[error("{}", match .is_folder {
+        true => say!("this folder {what}. {OPENABLE}.", what = .what),
+        false => say!("this file {what}. {OPENABLE}.", what = .what),
+    })]
     Foreign {
-        /// What it seems to be, with its verb: `is a PNG picture`.
+        /// A folder, not a file.
+        is_folder: bool,
+        /// Predicate of a sentence about it: `is a PNG image`.
         what: String,
     },
     /// It is what it seemed to be, but there is nothing of a data loader in it.
-    #[error("{}", say!("this {kind} {why}. {OPENABLE}", kind = .kind, why = .why))]
+    #[error("{}", say!("this {kind} {why}. {OPENABLE}.", kind = .kind, why = .why))]
     Nothing {
         /// What it is.
         kind: Kind,
@@ -54,7 +58,7 @@ pub enum ImportError {
         why: String,
     },
     /// More than fits into the memory.
-    #[error("{}", say!("this {kind} has more than {most} {what}, which is more than Loadscope holds in memory. {remedy}", kind = .kind, most = .most, what = .what, remedy = .remedy))]
+    #[error("{}", say!("this {kind} has more than {most} {what}, the most that fit in memory. {remedy}.", kind = .kind, most = .most, what = .what, remedy = .remedy))]
     TooMuch {
         /// What it is.
         kind: Kind,
@@ -82,9 +86,10 @@ impl ImportError {
         }
     }
 
-    /// That it is nothing that can be opened; `what` it seems to be, with its verb.
+    /// The error for a file of an unknown kind; `what` is the predicate of a sentence about it.
     pub(crate) fn foreign(what: &str) -> Self {
         Self::Foreign {
+            is_folder: false,
             what: what.to_owned(),
         }
     }
@@ -94,7 +99,7 @@ impl ImportError {
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// A file cannot be created or written.
-    #[error("{}", say!("{path}: {cause}. Check the path, its permissions and the room on the disk", path = .path.display(), cause = .cause))]
+    #[error("{}", say!("{path}: {cause}. Check the path, its permissions and the free disk space.", path = .path.display(), cause = .cause))]
     Write {
         /// The file.
         path: PathBuf,

@@ -135,10 +135,10 @@ impl<R: Read> Json<R> {
                 return Ok(false);
             }
             b'"' => self.string()?,
-            _ => return Err(Trouble::Bad(say!("a name should stand there"))),
+            _ => return Err(Trouble::Bad(say!("a name is missing"))),
         }
         if self.solid()? != b':' {
-            return Err(Trouble::Bad(say!("a colon should stand there")));
+            return Err(Trouble::Bad(say!("a colon is missing")));
         }
         self.at += 1;
         Ok(true)
@@ -167,7 +167,7 @@ impl<R: Read> Json<R> {
                 self.word()?;
                 Ok(Value::Other)
             }
-            _ => Err(Trouble::Bad(say!("a value should stand there"))),
+            _ => Err(Trouble::Bad(say!("a value is missing"))),
         }
     }
 

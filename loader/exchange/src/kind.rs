@@ -21,7 +21,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Log => "recording",
-            Self::Profiler => say!("trace in Chrome's format"),
+            Self::Profiler => say!("Chrome trace"),
             Self::Lotus => say!("LotusTrace log"),
             Self::Spdl => say!("SQLite file"),
         })

@@ -100,8 +100,8 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         return Err(ImportError::TooMuch {
             kind: Kind::Lotus,
             most: MOST_FILES,
-            what: say!("files beside it"),
-            remedy: say!("Put those of one run into a folder of their own"),
+            what: say!("files next to it"),
+            remedy: say!("Put the files of one run into a folder of their own"),
         });
     }
     if !is_folder {

@@ -90,7 +90,7 @@ impl<R: Read> Reader<R> {
             return self.events(sink);
         }
         if !self.json.enter(b'{')? {
-            return Err(Trouble::Bad(say!("it begins neither with {{ nor with [")));
+            return Err(Trouble::Bad(say!("it begins with neither {{ nor [")));
         }
         while sink.wanted && self.json.next_name()? {
             match self.json.text() {

@@ -15,22 +15,22 @@ const HEAD: usize = 64 << 10;
 /// First bytes, and what has them.
 #[rustfmt::skip]
 const SIGNS: &[(&[u8], Text)] = &[
-    (b"\x89PNG", text!("is a PNG picture")),
-    (b"\xFF\xD8\xFF", text!("is a JPEG picture")),
-    (b"GIF8", text!("is a GIF picture")),
+    (b"\x89PNG", text!("is a PNG image")),
+    (b"\xFF\xD8\xFF", text!("is a JPEG image")),
+    (b"GIF8", text!("is a GIF image")),
     (b"%PDF", text!("is a PDF document")),
-    (b"PK\x03\x04", text!("is a ZIP archive (PyTorch saves models so). Unpack it first")),
+    (b"PK\x03\x04", text!("is a ZIP archive (the format of saved PyTorch models): unpack it first")),
     (b"PAR1", text!("is a Parquet table")),
     (b"ARROW1", text!("is an Arrow file")),
     (b"\x89HDF", text!("is an HDF5 file")),
     (b"\x7FELF", text!("is a program")),
     (b"MZ", text!("is a program")),
-    (b"BZh", text!("is compressed with bzip2. Unpack it first")),
-    (b"\xFD7zXZ", text!("is compressed with xz. Unpack it first")),
-    (b"\x80\x02", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
-    (b"\x80\x03", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
-    (b"\x80\x04", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
-    (b"\x80\x05", text!("is a Python pickle; Loadscope does not open pickles, because they can run code")),
+    (b"BZh", text!("is compressed with bzip2: unpack it first")),
+    (b"\xFD7zXZ", text!("is compressed with xz: unpack it first")),
+    (b"\x80\x02", text!("is a Python pickle, which Loadscope does not open because it can run code")),
+    (b"\x80\x03", text!("is a Python pickle, which Loadscope does not open because it can run code")),
+    (b"\x80\x04", text!("is a Python pickle, which Loadscope does not open because it can run code")),
+    (b"\x80\x05", text!("is a Python pickle, which Loadscope does not open because it can run code")),
     (b"\x93NUMPY", text!("is a NumPy array")),
     (b"<!DOCTYPE html", text!("is a web page")),
     (b"<html", text!("is a web page")),
@@ -51,9 +51,10 @@ impl Kind {
         if metadata.is_dir() {
             return match lotus::is_folder(path).map_err(failed)? {
                 true => Ok(Self::Lotus),
-                false => Err(ImportError::foreign(say!(
-                    "folder holds no LotusTrace logs"
-                ))),
+                false => Err(ImportError::Foreign {
+                    is_folder: true,
+                    what: say!("contains no LotusTrace logs").to_owned(),
+                }),
             };
         }
         let head = head(open(path)?).map_err(failed)?;
@@ -76,17 +77,17 @@ impl Kind {
             return match Self::of_text(&text) {
                 Some(Self::Profiler) => Ok(Self::Profiler),
                 Some(Self::Log) => Err(ImportError::foreign(say!(
-                    "is a recording compressed with gzip. Unpack it first, or compress it with zstd"
+                    "is a recording compressed with gzip: unpack it, or compress it with zstd instead"
                 ))),
                 _ => Err(ImportError::foreign(say!(
-                    "is compressed with gzip, and no trace of torch.profiler is in it"
+                    "is compressed with gzip and contains no torch.profiler trace"
                 ))),
             };
         }
         if head.trim_ascii().is_empty() {
             return Err(ImportError::foreign(match head {
-                [] => say!("file is empty"),
-                _ => say!("file holds nothing but blanks"),
+                [] => say!("is empty"),
+                _ => say!("contains only whitespace"),
             }));
         }
         if let Some(kind) = Self::of_text(head) {
@@ -100,7 +101,7 @@ impl Kind {
         Err(ImportError::foreign(
             match (is_text, head.trim_ascii_start().first()) {
                 (true, Some(b'{' | b'[')) => say!("is JSON, but neither a recording nor a trace"),
-                (true, _) => say!("is a text of some other kind"),
+                (true, _) => say!("is a text file, but not a recording"),
                 (false, _) => say!("is a binary file"),
             },
         ))
@@ -160,7 +161,7 @@ mod tests {
         for (head, word) in [
             (&b"\x89PNG\r\n"[..], "PNG"),
             (b"", "empty"),
-            (b"  \n", "blanks"),
+            (b"  \n", "whitespace"),
             (b"{\"a\": 1}", "JSON"),
             (b"Some day,1,2", "text"),
             (b"\0\0\0", "binary"),

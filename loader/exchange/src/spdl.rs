@@ -37,7 +37,7 @@ const SECONDS: &str = "CASE typeof(timestamp) WHEN 'text' \
 
 fn broken(error: &rusqlite::Error) -> ImportError {
     let why = match error.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => say!("its tables have no end").to_owned(),
+        Some(ErrorCode::OperationInterrupted) => say!("its tables are endless").to_owned(),
         _ => brief(error.to_string()),
     };
     ImportError::Damaged {
@@ -90,7 +90,7 @@ fn tables(connection: &Connection) -> Result<Vec<String>, ImportError> {
     }
     Err(ImportError::Nothing {
         kind: Kind::Spdl,
-        why: say!("holds no statistics of SPDL: it has neither a table task_stats nor queue_stats")
+        why: say!("contains no SPDL statistics: the tables task_stats and queue_stats are missing")
             .to_owned(),
     })
 }
@@ -121,7 +121,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     if rows.is_empty() {
         return Err(ImportError::Nothing {
             kind: Kind::Spdl,
-            why: say!("holds no statistics of SPDL yet: its tables are empty").to_owned(),
+            why: say!("contains no SPDL statistics yet: its tables are empty").to_owned(),
         });
     }
     tell(rows, notes, sink);

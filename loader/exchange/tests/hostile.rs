@@ -275,14 +275,14 @@ fn refusals_say_what_it_is_and_what_could_be_opened() {
         (&b"\x80\x04\x95"[..], "pickle"),
         (
             br#"{"traceEvents":[{"ph":"X","name":"aten::mm","ts":1,"dur":1}]}"#,
-            "no call of a DataLoader",
+            "no DataLoader calls",
         ),
         (
             br#"{"traceEvents":[],"otherData":{"writer":"loadscope 1"}}"#,
-            "Open the recording itself",
+            "open the recording itself",
         ),
         (br#"{"traceEvents":[}"#, "damaged at byte"),
-        (b"SBatchPreprocessed_0,1,2\n", "workers only"),
+        (b"SBatchPreprocessed_0,1,2\n", "only workers"),
         (b"SBatchWait_0,1,2\nSBatchWait_1,x,2\n", "in line 2 of f"),
         (&gzip(b"{\"loadscope\":1}\n"), "gzip"),
     ] {
@@ -294,9 +294,7 @@ fn refusals_say_what_it_is_and_what_could_be_opened() {
         .map(|_| ())
         .expect_err("nothing in it");
     assert!(
-        error
-            .to_string()
-            .contains("folder holds no LotusTrace logs"),
+        error.to_string().contains("contains no LotusTrace logs"),
         "{error}"
     );
     let path = folder.path().join("other.sqlite");
@@ -306,7 +304,7 @@ fn refusals_say_what_it_is_and_what_could_be_opened() {
     drop(file);
     let error = try_open(&path).map(|_| ()).expect_err("not SPDL's");
     assert!(
-        error.to_string().contains("neither a table task_stats"),
+        error.to_string().contains("the tables task_stats"),
         "{error}"
     );
 }

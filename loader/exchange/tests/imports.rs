@@ -159,8 +159,12 @@ fn statistics_of_spdl_become_gauges_of_its_parts() {
     let (decode, _) = mean("0:2:decode[2]", GaugeKind::TaskTime);
     assert!((0.02..0.03).contains(&decode), "{decode}");
     let said = |word: &str| run.messages().iter().any(|(_, m)| m.text.contains(word));
-    assert!(said("SPDL noted: gc") && said("not measured"));
-    assert!(said("The training loop waited 6"), "{:?}", run.messages());
+    assert!(said("SPDL event: gc") && said("not measured"));
+    assert!(said("the training loop waited 6"), "{:?}", run.messages());
+    // The end of the run has the notes about all of it, and no other messages.
+    let of_all = run.messages().iter().filter(|(at, _)| *at >= run.end());
+    let of_all: Vec<&str> = of_all.map(|(_, m)| &*m.text).collect();
+    assert!(!of_all.is_empty() && of_all.iter().all(|text| !text.contains("SPDL event")));
     assert!(run.messages().iter().all(|(_, m)| m.level == Level::Info));
 }
 

@@ -113,7 +113,7 @@ fn views_virtual_tables_and_tricks_are_no_tables() {
     ] {
         let path = made(folder.path(), name, &commands);
         let (text, took) = refusal(&path);
-        assert!(text.contains("neither a table task_stats"), "{name}: {text}");
+        assert!(text.contains("the tables task_stats"), "{name}: {text}");
         assert!(took < Duration::from_secs(10), "{name}: {took:?}");
     }
 }

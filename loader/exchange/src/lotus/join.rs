@@ -59,7 +59,7 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
         return Err(ImportError::Nothing {
             kind: Kind::Lotus,
             why: say!(
-                "tells of workers only: the file of the main process (…_main_pid_…) is missing"
+                "contains only workers: the file of the main process (…_main_pid_…) is missing"
             )
             .to_owned(),
         });
@@ -108,7 +108,7 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, Impor
                     kind: Kind::Lotus,
                     most: MOST_EPOCHS,
                     what: "epochs",
-                    remedy: say!("Trace fewer of them"),
+                    remedy: say!("Trace fewer epochs"),
                 });
             }
             epochs.push(BTreeMap::new());

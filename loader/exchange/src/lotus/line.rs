@@ -36,7 +36,7 @@ impl Line {
             let number: Option<i64> = text.parse().ok();
             number.filter(|n| *n >= 0)
         };
-        let start = number(start).ok_or(say!("its start is no time in ns since 1970"))?;
+        let start = number(start).ok_or(say!("its start is not a time in ns since 1970"))?;
         let duration = number(duration).ok_or(say!("its duration is not a number of ns"))?;
         let end = start.saturating_add(duration);
         let numbered = |prefix: &str| {

@@ -199,7 +199,7 @@ fn info(run: &Run, zero: i64) -> RunInfo {
 fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
     for (pid, lines) in &run.others {
         let text = say!(
-            "Process {pid} is not shown, with {}: process {} logged more",
+            "Process {pid} ({}) is not shown: process {} logged more",
             plural(*lines as u64, say!(n: "line"), say!(n: "lines")),
             run.pid
         );
@@ -207,25 +207,25 @@ fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
     }
     if run.unclaimed > 0 {
         let text = say!(
-            "{} of workers left out: the main process tells of no such batches",
+            "{} skipped: the main process did not log them",
             plural(run.unclaimed, say!(n: "batch is"), say!(n: "batches are"))
         );
         sink.say(end, Level::Warning, text);
     }
     if run.stray > 0 {
         let text = say!(
-            "{} of transforms left out: they lie in no batch",
+            "{} skipped: transforms outside of any batch",
             plural(run.stray, say!(n: "call is"), say!(n: "calls are"))
         );
         sink.say(end, Level::Warning, text);
     }
     let processes = run.workers.iter().enumerate().map(|(worker, pids)| {
         let pids: Vec<String> = pids.iter().take(4).map(u64::to_string).collect();
-        say!("worker {worker}: {}", pids.join(", "))
+        say!("worker {worker} ({})", pids.join(", "))
     });
     let processes: Vec<String> = processes.take(16).collect();
     if !run.fetches_itself() && !processes.is_empty() {
-        let text = say!("Processes of the workers: {}", processes.join("; "));
+        let text = say!("Processes of the workers: {}", processes.join(", "));
         sink.say(end, Level::Info, text);
     }
 }

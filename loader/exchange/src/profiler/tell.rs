@@ -72,9 +72,9 @@ pub(super) fn tell(
 
 fn nothing(header: &Header) -> ImportError {
     let why = match header.is_ours {
-        true => say!("is an export of a recording, and not all of it. Open the recording itself"),
+        true => say!("is a partial export of a recording: open the recording itself"),
         false => say!(
-            "holds no call of a DataLoader: torch.profiler notes them when the loop runs inside of it and CPU activity is recorded"
+            "contains no DataLoader calls: run the training loop inside torch.profiler and record CPU activity"
         ),
     };
     ImportError::Nothing {
@@ -112,7 +112,7 @@ fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
     let end = teller.end_of(thread);
     if thread.nested > 0 {
         let text = say!(
-            "{} lie within another one and count as part of it",
+            "{} inside another call, counted as part of it",
             plural(thread.nested, say!(n: "call"), say!(n: "calls"))
         );
         teller.tell(end, note(Level::Info, text));
@@ -122,7 +122,7 @@ fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
         teller.tell(end, note(Level::Info, text));
     }
     let text = say!(
-        "torch.profiler notes when a batch is asked for and yielded, not what the workers do. A call after which nothing was computed counts as the end of an epoch"
+        "torch.profiler records when batches are requested and yielded, not the work of the workers. A call without computation after it counts as the end of an epoch."
     );
     teller.tell(end, note(Level::Info, text.to_owned()));
     teller.tell(end, EventKind::RunEnded);
@@ -135,7 +135,7 @@ fn lost(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
     }
     sink.tell(end, EventKind::Dropped { count: calls.lost });
     let text = say!(
-        "{} calls of DataLoaders are left out: more than {} are not held in memory",
+        "{} DataLoader calls were skipped: at most {} fit in memory",
         count(calls.lost),
         count(MOST_CALLS as u64)
     );

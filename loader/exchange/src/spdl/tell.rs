@@ -110,12 +110,14 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
     for (at, name) in notes.into_iter().filter(|(at, _)| at.is_finite()) {
         let message = loadscope_trace::Message {
             level: Level::Info,
-            text: say!("SPDL noted: {name}"),
+            text: say!("SPDL event: {name}"),
             about: None,
             worker: None,
             sample: None,
         };
-        tape.push((ns(at).min(end), 2, Mark::Note(Box::new(message))));
+        // Only notes about the whole run are at its end.
+        let at = ns(at).min(end - 1).max(0);
+        tape.push((at, 2, Mark::Note(Box::new(message))));
     }
     tape.sort_by_key(|(at, order, _)| (*at, *order));
     for (at, _, mark) in tape {
@@ -129,18 +131,18 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
 fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &mut Sink<'_>) {
     if let Some((name, share)) = starved(parts) {
         let text = say!(
-            "The training loop waited {} of the time for the {name}, by SPDL's count",
+            "According to SPDL, the training loop waited {} of the time for the {name}",
             percent(share.min(1.0))
         );
         sink.say(end, Level::Info, text);
     }
     let text = say!(
-        "SPDL tells what its queues and tasks did in each interval. Single batches, workers and samples were not measured"
+        "SPDL records totals of its queues and tasks per interval. Single batches, workers and samples are not measured."
     );
     sink.say(end, Level::Info, text.to_owned());
     if left_out > 0 {
         let text = say!(
-            "{} left out: they sum up others or tell no time",
+            "{} skipped: totals of other rows, or rows without a time",
             plural(left_out, say!(n: "row is"), say!(n: "rows are"))
         );
         sink.say(end, Level::Info, text);
