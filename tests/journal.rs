@@ -157,7 +157,7 @@ fn a_damaged_journal_is_offered_and_stays() {
     let path = dir.path().join("000000000000001-000.jsonl.zst");
     std::fs::write(&path, "{\"loadscope\":1}\n?\n{}\n").expect("room");
     let mut window = open(dir.path());
-    window.get_by_label("A run that is damaged").click();
+    window.get_by_label("A damaged run").click();
     window.run();
     until(&mut window, "loadscope repair");
     assert_eq!(window.state().state.session.source, Source::None);

@@ -101,8 +101,8 @@ fn pictures_of_tries() {
         };
         tell(&mut window, News::Begun("tune".into()));
         for line in [
-            "run 1: the program as it is",
-            "  24.1 ms a batch, of which 14.0 ms waited (199 batches)",
+            "run 1: the unchanged program",
+            "  24.1 ms per batch, 14.0 ms of it waiting (199 batches)",
             "run 2 of 9: num_workers=5",
         ] {
             tell(&mut window, News::Line(line.to_owned()));

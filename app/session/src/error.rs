@@ -9,7 +9,7 @@ use loadscope_words::say;
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// This build has no embedded loader.
-    #[error("{}", say!("this build has no embedded loader: it opens, records, watches and simulates. `cargo build --release` makes one that has it"))]
+    #[error("{}", say!("this build has no embedded loader. It can open, record, watch and simulate. For a build with the loader, run `cargo build --release`."))]
     NoEngine,
     /// The engine refused.
     #[error(transparent)]
@@ -21,6 +21,6 @@ pub enum SessionError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The system gave no thread.
-    #[error("{}", say!("cannot start a thread: {0}. Close other programs and try again", .0))]
+    #[error("{}", say!("cannot start a thread: {0}. Close other programs and try again.", .0))]
     Thread(std::io::Error),
 }

@@ -105,7 +105,7 @@ impl Session {
 fn unknown(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     say!(
-        "The run was not exported: the ending of {} is that of no format. Use {}",
+        "The run was not exported: {} has no known extension. Use {}.",
         name.to_string_lossy(),
         ExportFormat::ENDINGS
     )

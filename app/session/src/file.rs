@@ -195,7 +195,7 @@ pub(super) fn complete(fleet: &mut Fleet) {
             run,
             at,
             say!(
-                "{} of more than {} loaders are left out",
+                "{} skipped: a recording can have at most {} loaders",
                 plural(left_out, say!(n: "event"), say!(n: "events")),
                 count(Fleet::MOST as u64)
             ),
@@ -290,9 +290,9 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
 /// Says that events came too late to be put in their place.
 pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
     let text = match count {
-        1 => say!("1 event came late and is shown later than it happened").to_owned(),
+        1 => say!("1 event arrived late and is shown at its arrival time").to_owned(),
         more => say!(
-            "{} events came late and are shown later than they happened",
+            "{} events arrived late and are shown at their arrival time",
             loadscope_trace::count(more)
         ),
     };

@@ -131,7 +131,7 @@ impl Journal {
         match Files::of(path).filter(|_| is_ended) {
             Some(files) => files.remove(),
             None => Err(io::Error::other(say!(
-                "it is not an ended run of the journal"
+                "the journal has no ended run at this path"
             ))),
         }
     }

@@ -282,9 +282,8 @@ impl Limited {
             return Ok(());
         }
         let path = self.path().display().to_string();
-        let incomplete = |e: &dyn std::fmt::Display| {
-            say!("The recording is incomplete. {e}. What was written is in {path}")
-        };
+        let incomplete =
+            |e: &dyn std::fmt::Display| say!("The recording in {path} is incomplete: {e}");
         self.complete().map_err(|e| incomplete(&e))?;
         self.course.finish().map_err(|e| incomplete(&e))?;
         self.waits.finish().map_err(|e| incomplete(&e))?;

@@ -129,11 +129,11 @@ impl Opened {
                     cut.extend(was_cut.then(|| name(&path)));
                 }
                 Err(error) => {
-                    let what = match self.fleet.events() > known {
-                        true => say!("It is shown as far as it was read"),
-                        false => say!("It is left out"),
-                    };
-                    self.complain(say!("{}. {what}", refusal(&path, &error)));
+                    let why = refusal(&path, &error);
+                    self.complain(match self.fleet.events() > known {
+                        true => say!("Only the part before the damage is shown: {why}"),
+                        false => say!("Recording skipped: {why}"),
+                    });
                     damaged = Some(error);
                 }
             }
@@ -145,7 +145,7 @@ impl Opened {
         }
         if self.cut {
             self.complain(say!(
-                "{} of {} cut off in the middle: {}. Everything before the cut is shown",
+                "{} of {} truncated: {}. Everything before the cut was read.",
                 cut.len(),
                 plural(
                     seats.len() as u64,

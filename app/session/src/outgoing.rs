@@ -168,11 +168,12 @@ impl Outgoing {
 
     /// The run goes on; its recording has ended here.
     fn give_up(&mut self, error: &LogError) {
-        let left = self.log.take().and_then(|log| log.path());
-        let mut text = say!("The recording has stopped: {error}");
-        if let Some(path) = left {
-            text += &say!(". What was recorded before is in {path}");
-        }
+        let text = match self.log.take().and_then(|log| log.path()) {
+            Some(path) => {
+                say!("Recording stopped, {path} contains everything before: {error}")
+            }
+            None => say!("Recording stopped: {error}"),
+        };
         let _ = self.out.send(Update::Failed(text));
     }
 }
@@ -243,14 +244,16 @@ impl Log {
             Self::Limited(log, Some(entry)) => finish_entry(*log, &entry),
             Self::File(log, path) => {
                 let kept = |e: &dyn std::fmt::Display| match std::fs::exists(&path) {
-                    Ok(false) => say!("The recording is lost. {e}"),
-                    _ => say!("The recording is incomplete. {e}. What was written is in {path}"),
+                    Ok(false) => say!("The recording is lost: {e}"),
+                    _ => say!("The recording in {path} is incomplete: {e}"),
                 };
                 let growing = log.finish().map_err(|e| kept(&e))?;
                 growing.finish().map_err(|e| match e {
                     // What is there under its name is another one's.
-                    WriteError::Vanished(_) => say!("The recording is lost. {e}"),
-                    WriteError::Moved { .. } => say!("The recording has another name. {e}"),
+                    WriteError::Vanished(_) => say!("The recording is lost: {e}"),
+                    WriteError::Moved { .. } => {
+                        say!("The recording is complete under another name: {e}")
+                    }
                     _ => kept(&e),
                 })
             }

@@ -99,7 +99,7 @@ impl Tuning<'_> {
         if (self.ends)() > 0 {
             return Ok(None);
         }
-        if !ran.stopped && ran.end != End::Code(0) {
+        if !ran.effects.stopped && ran.end != End::Code(0) {
             let (end, log) = (ran.end, ran.log);
             return Err(TuneError::Failed { end, log });
         }
@@ -115,8 +115,7 @@ impl Tuning<'_> {
         let count = yielded(&run);
         if count < FEW {
             return Err(TuneError::Nothing(say!(
-                "the loader that is measured, {}, yielded {}: too few to compare. Name another one with --loader, or let the \
-                 runs go on for longer with --stop-after",
+                "the measured loader {} yielded only {}, too few to compare. Choose another loader with --loader, or extend the runs with --stop-after.",
                 called(&run.info),
                 plural(count as u64, say!(n: "batch"), say!(n: "batches"))
             )));
@@ -125,7 +124,7 @@ impl Tuning<'_> {
         let target = target.map(|at| format!("{}:{}", at.file, at.line));
         if target.is_none() && all.len() > 1 && !self.job.all_loaders {
             self.notes.push(
-                say!("It is not known which line makes the loader, so arguments were set in all loaders")
+                say!("The line that creates the loader is unknown, so the settings were applied to all loaders")
                     .to_owned(),
             );
         }
@@ -180,7 +179,7 @@ impl Tuning<'_> {
         }
         let run = counterpart(&ran.fleet, &first.run.info);
         let failed = why_not(&ran, run, first, overrides, self.job.stop);
-        let run = run.filter(|_| failed.is_none()).cloned();
+        let run = run.filter(|_| failed.is_none()).map(|(_, run)| run.clone());
         let done = Done {
             kind,
             overrides: overrides.clone(),
@@ -236,7 +235,7 @@ impl Tuning<'_> {
             let why = || {
                 done.failed
                     .clone()
-                    .unwrap_or_else(|| say!("nothing was measured").to_owned())
+                    .unwrap_or_else(|| say!("no batches were measured").to_owned())
             };
             Tried {
                 kind: done.kind,
@@ -266,7 +265,7 @@ fn called(info: &RunInfo) -> String {
 }
 
 /// The loader of another run of the program that is the same: made at the same line, of the same dataset.
-fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<&'a Run> {
+fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<(RunId, &'a Run)> {
     let same = |other: &RunInfo| match (&info.made_at, &other.made_at) {
         (Some(a), Some(b)) => (&a.file, a.line) == (&b.file, b.line),
         (None, None) => info.dataset == other.dataset,
@@ -280,36 +279,32 @@ fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<&'a Run> {
             (a.batch_size, a.shuffle, &a.sampler) == (b.batch_size, b.shuffle, &b.sampler),
         ]
     };
-    let runs = fleet.runs().map(|(_, run)| run);
-    let runs = runs.filter(|run| same(&run.info));
-    runs.max_by_key(|run| (likeness(&run.info), yielded(run)))
+    let runs = fleet.runs().filter(|(_, run)| same(&run.info));
+    runs.max_by_key(|(_, run)| (likeness(&run.info), yielded(run)))
 }
 
 /// Why a run cannot be compared with the first; `None` if it can.
 fn why_not(
     ran: &Ran,
-    run: Option<&Run>,
+    run: Option<(RunId, &Run)>,
     first: &First,
     overrides: &Overrides,
     stop: Stop,
 ) -> Option<String> {
     let log = ran.log.file_name().unwrap_or_default().to_string_lossy();
     let failed = match ran.end {
-        _ if ran.stopped => None,
+        _ if ran.effects.stopped => None,
         End::Code(0) => None,
         End::Code(code) => Some(say!("the program failed with code {code}, see {log}")),
         End::Signal(number) => Some(say!("the program was ended by signal {number}, see {log}")),
     };
-    let Some(run) = run else {
+    let Some((id, run)) = run else {
         return failed.or_else(|| Some(say!("the loader was not iterated, see {log}")));
     };
     let missed = overrides.missed_by(&run.info.options);
     if !missed.is_empty() {
-        let why = run
-            .messages()
-            .iter()
-            .find(|(_, m)| m.text.contains("cannot be made"));
-        let why = why.map_or(String::new(), |(_, m)| format!(": {}", m.first_line()));
+        let why = ran.effects.refused.get(&id);
+        let why = why.map_or(String::new(), |error| format!(": {error}"));
         return Some(say!("{} could not be set{why}", missed.join(", ")));
     }
     let enough = match stop {

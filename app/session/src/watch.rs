@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use loadscope_live::{
-    Address, Attach, AttachError, End, Gauges, Join, Listener, Lookout, Output, Program,
+    Address, Attach, AttachError, Effects, End, Gauges, Join, Listener, Lookout, Output, Program,
     ProgramError, Remote, Request,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
@@ -62,6 +62,7 @@ struct Inner {
     told_to_end: AtomicBool,
     end: Mutex<Option<End>>,
     ended: Condvar,
+    effects: Mutex<Effects>,
 }
 
 impl Inner {
@@ -120,6 +121,7 @@ impl Watched {
             told_to_end: AtomicBool::new(false),
             end: Mutex::new(None),
             ended: Condvar::new(),
+            effects: Mutex::new(Effects::default()),
         }))
     }
 
@@ -140,6 +142,12 @@ impl Watched {
     /// True once it has ended after a signal asked this process to end, and not just the program, as Ctrl-C does.
     pub fn was_asked_to_end(&self) -> bool {
         self.0.told_to_end.load(Ordering::Acquire) && self.has_ended()
+    }
+
+    /// Effects of the request on the program so far.
+    pub fn effects(&self) -> Effects {
+        let effects = self.0.effects.lock();
+        effects.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn started(&self) -> MutexGuard<'_, Option<(Program, Listener)>> {
@@ -328,6 +336,12 @@ impl Pump {
 
     /// A host that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
     fn take_in(&mut self) {
+        let shared = self.shared.effects.lock();
+        let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
+        if *shared != *self.join.effects() {
+            shared.clone_from(self.join.effects());
+        }
+        drop(shared);
         for event in self.join.events() {
             match !self.seen && event.at < self.newest {
                 true => self.stragglers.push(event),
@@ -350,8 +364,7 @@ impl Pump {
         }
         let refused = self.listener.refused();
         if refused > 0 && self.join.loaders() > 0 {
-            let text =
-                say!("{refused} connections were refused because they did not know the token");
+            let text = say!("{refused} connections without the right token were rejected");
             rest.push(Event::warning(RunId(0), at, text));
         }
         self.pass_on(rest);

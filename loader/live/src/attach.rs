@@ -43,14 +43,16 @@ impl std::fmt::Display for AttachError {
             Self::NoProcess(pid) => write!(
                 f,
                 "{}",
-                say!("there is no process {pid}. In a container, call this inside of it")
+                say!(
+                    "no process {pid}. If it runs in a container, run this command inside the container."
+                )
             ),
             Self::OfAnother(pid) => write!(
                 f,
                 "{}",
-                say!("process {pid} belongs to another user. Only its own user can record it")
+                say!("process {pid} belongs to another user. Run this command as that user.")
             ),
-            Self::Asking(e) => write!(f, "{}", say!("cannot ask the process to tell: {e}")),
+            Self::Asking(e) => write!(f, "{}", say!("cannot ask the process for its events: {e}")),
         }
     }
 }
@@ -161,7 +163,7 @@ fn letters(boot: &str) -> &str {
 
 /// The folder, which is made if it is missing, and refused if others can write to it.
 fn folder() -> io::Result<PathBuf> {
-    let home = home().ok_or_else(|| io::Error::other(say!("this user has no home")))?;
+    let home = home().ok_or_else(|| io::Error::other(say!("this user has no home folder")))?;
     let folder = home.join(FOLDER);
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -171,8 +173,7 @@ fn folder() -> io::Result<PathBuf> {
     builder.create(&folder).map_err(placed)?;
     let found = fs::symlink_metadata(&folder).map_err(placed)?;
     if !found.is_dir() || !is_own(&folder) || !is_closed(&found) {
-        let text =
-            say!("others may write to it, so that it is not used. Remove it, or chmod 700 it");
+        let text = say!("other users can write to it. Remove it, or restrict it with chmod 700.");
         return Err(placed(io::Error::other(text)));
     }
     Ok(folder)

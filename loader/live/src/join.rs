@@ -14,6 +14,7 @@ use crate::wire::{Fetch, Introduction, Outcome, Record};
 
 mod about;
 mod crew;
+mod effects;
 mod failing;
 mod fetched;
 mod main_process;
@@ -21,7 +22,7 @@ mod prune;
 mod worker;
 
 use crew::Crew;
-pub use main_process::{STOPPED, tells_of_set};
+pub use effects::Effects;
 
 /// Records of workers that wait for what the main process says, at most.
 const MOST_HELD: usize = 200_000;
@@ -108,6 +109,7 @@ pub struct Join {
     others: BTreeSet<String>,
     /// It is not heard any more, and goes on: that it says nothing of its end means nothing.
     goes_on: bool,
+    effects: Effects,
 }
 
 impl Join {
@@ -217,7 +219,8 @@ impl Join {
         runs.sort_unstable();
         for run in runs {
             if !stream.said_bye && !self.goes_on {
-                let text = "The program ended without saying so: it was killed, or it crashed. Everything up to then is here";
+                let text =
+                    "The program was killed or crashed. Everything up to that point was recorded.";
                 self.message(at, run, Level::Warning, text.to_owned());
             }
             self.event(at, run, EventKind::RunEnded);

@@ -29,7 +29,7 @@ mod wire;
 
 pub use attach::AttachError;
 pub use gauges::Gauges;
-pub use join::{Join, Process, STOPPED, StreamId, tells_of_set};
+pub use join::{Effects, Join, Process, StreamId};
 pub use listen::{Listener, Said};
 pub use program::{Address, Attach, End, Output, Program, ProgramError};
 pub use remote::{NoHost, Remote, SSH};

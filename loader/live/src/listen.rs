@@ -157,7 +157,7 @@ impl Listener {
                         self.refused += 1;
                         // One line for each would let a stranger fill the terminal.
                         if self.refused <= 10 {
-                            said.push(Said(say!("Refused a connection: {why}")));
+                            said.push(Said(say!("Rejected a connection: {why}")));
                         }
                         join.close(id);
                         break;
@@ -195,7 +195,7 @@ impl Listener {
         loop {
             let strangers = self.connections.values().filter(|c| !c.introduced).count();
             if self.connections.len() >= MOST_STREAMS {
-                self.say_full(said, say!("there are too many"));
+                self.say_full(said, say!("there are too many connections"));
                 return;
             }
             // Many come at once; who is not let in yet stands in the system's queue, and its words with it.
@@ -237,7 +237,7 @@ impl Listener {
     /// No further connection can be accepted for now; reported once.
     fn say_full(&mut self, said: &mut Vec<Said>, why: &str) {
         if !std::mem::replace(&mut self.is_full, true) {
-            let text = say!("Other processes have to wait until they are heard: {why}");
+            let text = say!("Some processes are recorded only later: {why}");
             said.push(Said(text));
         }
     }
@@ -251,7 +251,7 @@ impl Listener {
             Ok(read) => read,
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                 if !connection.introduced && connection.since.elapsed() > PATIENCE {
-                    return Heard::Refused(say!("it said nothing").to_owned());
+                    return Heard::Refused(say!("it sent nothing").to_owned());
                 }
                 return Heard::Silence;
             }
@@ -283,7 +283,7 @@ impl Listener {
             MOST_FIRST
         };
         if connection.line.len() > most {
-            return Heard::Refused(say!("a line of it has no end").to_owned());
+            return Heard::Refused(say!("it sent a line without an end").to_owned());
         }
         Heard::More
     }
@@ -320,7 +320,7 @@ fn introduced(line: &[u8], token: &str) -> Result<Introduction, String> {
         .zip(token.as_bytes())
         .fold(0, |all, (a, b)| all | (a ^ b));
     if given.len() != token.len() || differs != 0 {
-        return Err(say!("it does not know the token").to_owned());
+        return Err(say!("its token is missing or wrong").to_owned());
     }
     Ok(introduction)
 }

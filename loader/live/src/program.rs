@@ -97,7 +97,8 @@ impl Program {
         let address = listener.address().map_err(ProgramError::Preparing)?;
         let (to, word) = (address.clone(), token.clone());
         let (name, arguments) = command.split_first().ok_or_else(|| {
-            let nothing = io::Error::new(io::ErrorKind::InvalidInput, say!("there is no command"));
+            let nothing =
+                io::Error::new(io::ErrorKind::InvalidInput, say!("the command is missing"));
             ProgramError::Starting(OsString::new(), nothing)
         })?;
         let mut start = Command::new(name);

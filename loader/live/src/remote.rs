@@ -38,7 +38,7 @@ pub enum NoHost {
     #[error("{}", say!("the host is missing: write HOST, or HOST:FOLDER"))]
     Missing,
     /// It would be read as an option of `ssh`.
-    #[error("{}", say!("{0:?} is no host: a host does not begin with a hyphen", .0))]
+    #[error("{}", say!("{0:?} is not a host: a host cannot begin with a hyphen", .0))]
     Option(String),
 }
 
@@ -167,7 +167,7 @@ fn home(folder: &str) -> String {
 fn text(word: &OsStr) -> io::Result<&str> {
     word.to_str().ok_or_else(|| {
         let shown = word.to_string_lossy();
-        let why = say!("{shown:?} is not UTF-8, and cannot be passed on by ssh. Rename it");
+        let why = say!("{shown:?} is not UTF-8, so ssh cannot pass it on. Rename it.");
         io::Error::new(io::ErrorKind::InvalidInput, why)
     })
 }

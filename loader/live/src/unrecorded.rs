@@ -35,19 +35,15 @@ impl Why {
     pub fn text(self) -> String {
         match self {
             Self::Environment => {
-                say!("its environment was cleared on the way (env -i, sudo, a container, ssh). Pass PYTHONPATH and the \
-                 variables LOADSCOPE_PROBE_* on, call `loadscope install` once for this Python, or write `import \
-                 loadscope_probe` at the top of the program (see `loadscope probe`)")
+                say!("its environment was cleared (by env -i, sudo, a container or ssh). Pass PYTHONPATH and LOADSCOPE_PROBE_* on, run `loadscope install` once for this Python, or add `import loadscope_probe` to the top of the program (see `loadscope probe`).")
                     .to_owned()
             }
             Self::Path => {
-                say!("PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH, or call \
-                 `loadscope install` once for this Python")
+                say!("a wrapper replaced PYTHONPATH. Extend it instead (PYTHONPATH=.:$PYTHONPATH), or run `loadscope install` once for this Python.")
                     .to_owned()
             }
             Self::Flag(flag) => say!(
-                "Python was started with -{flag}, which keeps the probe out. Leave it out, or write \
-                 `import loadscope_probe` at the top of the program (see `loadscope probe`)"
+                "Python was started with -{flag}, which disables the probe. Remove the flag, or add `import loadscope_probe` to the top of the program (see `loadscope probe`)."
             ),
         }
     }

@@ -4,8 +4,8 @@
 
 mod speak;
 
-use loadscope_live::{Introduction, Join, Record, STOPPED};
-use loadscope_trace::{BatchId, Event, EventKind, Level, Nanos, Stage};
+use loadscope_live::{Effects, Introduction, Join, Record};
+use loadscope_trace::{BatchId, Event, EventKind, Level, Nanos, RunId, Stage};
 use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
 
 #[test]
@@ -236,11 +236,44 @@ fn what_was_set_and_why_a_program_ended_are_in_the_recording() {
     let texts: Vec<_> = texts.collect();
     let set = "Loadscope set num_workers=0 (it was 2)".to_owned();
     assert_eq!(texts[0], (0, Level::Info, set));
-    assert_eq!(texts[1], (0, Level::Info, STOPPED.to_owned()));
+    assert_eq!((texts[1].0, texts[1].1), (0, Level::Info));
+    assert!(texts[1].2.contains("SystemExit"), "{texts:?}");
     assert_eq!((texts[2].0, texts[2].1), (1, Level::Warning));
     assert!(
-        texts[2].2.ends_with("it cannot be made. ValueError: no"),
+        texts[2]
+            .2
+            .ends_with("rejected the new ones: ValueError: no"),
         "{texts:?}"
     );
     assert_eq!(texts.len(), 3);
+}
+
+/// The effects are values: messages with the same words, of the program itself, change nothing.
+#[test]
+fn effects_of_a_request_do_not_depend_on_texts() {
+    let mut join = Join::default();
+    join.open(MAIN, introduction(10));
+    let loader = r#"["loader",1000,0,{"dataset":"D","num_workers":0}]"#;
+    tell(&mut join, MAIN, loader);
+    tell(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
+    for text in [
+        "Loadscope ends the program here: it raises SystemExit",
+        "Loadscope set num_workers=0 (it was 2)",
+        "This loader keeps the arguments of the program, because DataLoader rejected the new ones: no",
+    ] {
+        let fail = format!(r#"["fail",1100,0,0,null,"{text}"]"#);
+        tell(&mut join, MAIN, &fail);
+    }
+    let is_message = |event: &Event| matches!(event.kind, EventKind::Message(_));
+    assert_eq!(join.events().filter(is_message).count(), 3);
+    assert_eq!(*join.effects(), Effects::default());
+    let refused = r#"["loader",1200,1,{"dataset":"E","set":"a","not_set":"ValueError: no\nmore"}]"#;
+    tell(&mut join, MAIN, refused);
+    tell(&mut join, MAIN, r#"["stop",1500,0,0]"#);
+    let effects = Effects {
+        stopped: true,
+        was_set: true,
+        refused: [(RunId(1), "ValueError: no".to_owned())].into(),
+    };
+    assert_eq!(*join.effects(), effects);
 }

@@ -74,7 +74,7 @@ fn guesses_are_refused_and_told_of_but_not_without_end() {
     assert!((1..=10).contains(&said.len()), "{said:?}");
     for Said(text) in &said {
         assert!(
-            text.starts_with("Refused a connection: ") && text.len() < 600,
+            text.starts_with("Rejected a connection: ") && text.len() < 600,
             "{text}"
         );
         assert!(!text.contains(TOKEN) && !text.contains('\u{1b}'), "{text}");

@@ -22,7 +22,7 @@ use loadscope_insight::tune::overrides_of_all;
 use loadscope_model::watching::Program;
 use loadscope_session::{
     End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Session, Update, Watched,
-    end_by, give_signals_back, take_signals, tells_of_set,
+    end_by, give_signals_back, take_signals,
 };
 
 /// A program, and the options of its recording.
@@ -170,7 +170,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
-    if seen.loaders > 0 && !seen.was_set && !request.overrides.is_empty() {
+    if seen.loaders > 0 && !watched.effects().was_set && !request.overrides.is_empty() {
         complain(match &request.set {
             Some(line) => say!(
                 "--set changed nothing, because no loader is created in {line}. `loadscope info {}` lists the lines.",
@@ -277,8 +277,6 @@ pub(super) struct Seen {
     pub(super) batches: u64,
     /// Something went wrong with the recording.
     is_partial: bool,
-    /// Arguments of a loader were set.
-    was_set: bool,
 }
 
 impl Seen {
@@ -289,7 +287,6 @@ impl Seen {
                 stage: Stage::Training,
                 ..
             } => self.batches += 1,
-            EventKind::Message(ref message) => self.was_set |= tells_of_set(message),
             _ => {}
         }
     }

@@ -48,7 +48,7 @@ fn all_processors_together_read_what_one_reads() {
         assert_eq!((cut, cut), (outcome.cut, more.len() == 20));
         if outcome.late > 0 {
             let told = all.messages().last().map(|(_, m)| m.text.clone());
-            assert!(told.is_some_and(|t| t.starts_with("2 events came late")));
+            assert!(told.is_some_and(|t| t.starts_with("2 events arrived late")));
         } else {
             assert_eq!(format!("{all:?}"), format!("{run:?}"));
         }
@@ -106,7 +106,7 @@ fn how_many_came_late_is_reported_in_good_english() {
         EventKind::Message(message) => message.text,
         other => panic!("{other:?}"),
     };
-    let one = "1 event came late and is shown later than it happened";
-    let more = "12,345 events came late and are shown later than they happened";
+    let one = "1 event arrived late and is shown at its arrival time";
+    let more = "12,345 events arrived late and are shown at their arrival time";
     assert_eq!([text(1), text(12_345)], [one, more]);
 }

@@ -27,8 +27,10 @@ impl Beginning {
         }
         match Self::read(path, file) {
             Ok(found) => found,
-            Err(LogError::Version { .. }) => Self::Unknown(say!("A run of a newer Loadscope")),
-            Err(_) => Self::Unknown(say!("A run that is damaged")),
+            Err(LogError::Version { .. }) => {
+                Self::Unknown(say!("A run of a newer Loadscope version"))
+            }
+            Err(_) => Self::Unknown(say!("A damaged run")),
         }
     }
 
@@ -52,7 +54,7 @@ impl Beginning {
             (None, Some(error)) => Err(error),
             // Lines that this version does not know count as well.
             (None, None) if events.lines() <= 1 && !events.was_cut() => Ok(Self::Nothing),
-            (None, None) => Ok(Self::Unknown(say!("A run whose dataset is not known"))),
+            (None, None) => Ok(Self::Unknown(say!("A run of an unknown dataset"))),
         }
     }
 }

@@ -91,7 +91,10 @@ impl Entry {
             true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                say!("a run in the journal has at most {} GB", MOST_OF_ONE >> 30),
+                say!(
+                    "the run is larger than {} GB, the limit of the journal",
+                    MOST_OF_ONE >> 30
+                ),
             )),
         }
     }

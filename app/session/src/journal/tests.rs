@@ -88,7 +88,10 @@ fn a_run_does_not_grow_without_end() {
     let entry = Journal::at(dir.path()).begin().expect("room").entry();
     assert!(entry.check(0).is_ok());
     let error = entry.check(MOST_OF_ONE).expect_err("full");
-    assert_eq!(error.to_string(), "a run in the journal has at most 2 GB");
+    assert_eq!(
+        error.to_string(),
+        "the run is larger than 2 GB, the limit of the journal"
+    );
 }
 
 /// Files as no window leaves them, and what is offered of them.
@@ -103,8 +106,8 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
     let header = "{\"loadscope\":1}\n";
     let started = "{\"t\":0,\"e\":\"run_started\",\"info\":{\"dataset\":\"digits\"}}\n";
     let waits = "{\"t\":1,\"e\":\"consumer\",\"waiting\":true}\n";
-    let damaged = "A run that is damaged";
-    let nameless = "A run whose dataset is not known";
+    let damaged = "A damaged run";
+    let nameless = "A run of an unknown dataset";
     let cases: &[(&str, Vec<u8>, Option<&str>)] = &[
         ("nothing but a header", header.into(), None),
         ("a compressed header", head.clone(), None),
@@ -118,7 +121,7 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
         (
             "a header of tomorrow",
             "{\"loadscope\":3}\n".into(),
-            Some("A run of a newer Loadscope"),
+            Some("A run of a newer Loadscope version"),
         ),
         ("no recording", b"\0\x01\xff".to_vec(), Some(damaged)),
         ("half a frame", half.to_vec(), Some(nameless)),

@@ -291,7 +291,7 @@ fn a_recording_that_was_copied_without_its_parts_says_what_is_missing() {
     let text = open(&dir.path().join("run.parts"), |_| true)
         .expect_err("parts")
         .to_string();
-    assert!(text.contains("open the file beside it"), "{text}");
+    assert!(text.contains("open the file next to it"), "{text}");
     fs::remove_dir_all(&copy).expect("it is ours");
     let opened = open(dir.path(), |_| true).expect("one recording");
     assert_eq!((opened.fleet.runs().len(), opened.notes.len()), (1, 0));

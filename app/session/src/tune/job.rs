@@ -65,15 +65,15 @@ impl fmt::Display for Progress<'_> {
             } => {
                 let of = of.map_or(String::new(), |of| say!(" of {of}"));
                 let what = match kind {
-                    Kind::First => say!("the program as it is").to_owned(),
-                    Kind::Repeat => say!("the program as it is, again").to_owned(),
+                    Kind::First => say!("the unchanged program").to_owned(),
+                    Kind::Repeat => say!("the unchanged program, again").to_owned(),
                     Kind::Try => overrides.to_string(),
                 };
                 say!("run {number}{of}: {what}")
             }
             Self::Ended(tried) => match &tried.measured {
                 Ok(m) => say!(
-                    "  {} a batch, of which {} waited ({})",
+                    "  {} per batch, {} of it waiting ({})",
                     Nanos::from_secs_f64(m.per_batch),
                     Nanos::from_secs_f64(m.waited),
                     plural(m.batches as u64, say!(n: "batch"), say!(n: "batches"))
@@ -93,7 +93,7 @@ pub enum TuneError {
     #[error(transparent)]
     Start(#[from] ProgramError),
     /// It failed by itself, as it is.
-    #[error("{}", say!("the program failed by itself, before anything was changed. What it wrote is in {log}", log = .log.display()))]
+    #[error("{}", say!("the unchanged program failed: see its output in {log}", log = .log.display()))]
     Failed {
         /// How it ended.
         end: End,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::RecvTimeoutError;
 use loadscope_files::{Existing, file_for_others};
 use loadscope_insight::tune::Kind;
-use loadscope_live::{End, Output, Request, STOPPED};
-use loadscope_trace::{EventKind, Fleet, Overrides};
+use loadscope_live::{Effects, End, Output, Request};
+use loadscope_trace::{Fleet, Overrides};
 
 use super::job::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
@@ -36,8 +36,8 @@ pub(super) struct One<'a> {
 /// A run that was made.
 pub(super) struct Ran {
     pub end: End,
-    /// The probe ended it because it had told enough.
-    pub stopped: bool,
+    /// Effects of the request, such as the stop after enough batches.
+    pub effects: Effects,
     /// Why nothing was recorded.
     pub complaint: Option<String>,
     pub fleet: Fleet,
@@ -82,8 +82,9 @@ impl One<'_> {
                 tell(Progress::Notice(text));
             }
         };
-        let (stopped, complaint) = follow(&session, &watched, &mut tell, ends);
+        let complaint = follow(&session, &watched, &mut tell, ends);
         let end = watched.wait();
+        let effects = watched.effects();
         let fleet = match complaint {
             Some(_) => Fleet::default(),
             None => match open(&path, |_| true) {
@@ -93,7 +94,7 @@ impl One<'_> {
         };
         Ok(Ran {
             end,
-            stopped,
+            effects,
             complaint,
             fleet,
             log,
@@ -116,28 +117,24 @@ impl One<'_> {
     }
 }
 
-/// Follows a program to its end: whether the probe stopped it, and why nothing was recorded.
+/// Follows a program to its end; returns the reason if nothing was recorded.
 fn follow(
     session: &Session,
     watched: &Watched,
     tell: &mut dyn FnMut(&str, bool),
     ends: &dyn Fn() -> usize,
-) -> (bool, Option<String>) {
+) -> Option<String> {
     let mut ending = Ending::default();
     loop {
         match session.updates.recv_timeout(LOOK_EVERY) {
-            Ok(Update::Events(events)) => {
-                let stop =
-                    |kind: &EventKind| matches!(kind, EventKind::Message(m) if m.text == STOPPED);
-                if events.iter().any(|event| stop(&event.kind)) {
-                    ending.stopped.get_or_insert_with(Instant::now);
-                }
-            }
             Ok(Update::Notice(text)) => tell(&text, false),
             Ok(Update::Failed(text)) => tell(&text, true),
-            Ok(Update::Ended(complaint)) => return (ending.stopped.is_some(), complaint),
+            Ok(Update::Ended(complaint)) => return complaint,
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return (ending.stopped.is_some(), None),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+        if ending.stopped.is_none() && watched.effects().stopped {
+            ending.stopped = Some(Instant::now());
         }
         ending.hurry(watched, ends());
     }

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use loadscope_live::Effects;
 use loadscope_trace::{BatchId, Event, EventKind, MadeAt, Nanos, RunOptions, Stage};
 
 use super::*;
@@ -46,7 +47,10 @@ fn ran(end: End, stopped: bool, told: &[Vec<Event>]) -> Ran {
     told.iter().flatten().for_each(|event| fleet.apply(event));
     Ran {
         end,
-        stopped,
+        effects: Effects {
+            stopped,
+            ..Effects::default()
+        },
         complaint: None,
         fleet,
         log: PathBuf::from("/folder/02.log"),
@@ -75,7 +79,7 @@ fn the_loader_of_another_run_is_the_one_of_the_same_line_and_dataset() {
         ],
     );
     let found = counterpart(&told.fleet, &first().run.info).expect("it is there");
-    assert_eq!(found.info.options.num_workers, 4);
+    assert_eq!((found.0, found.1.info.options.num_workers), (RunId(2), 4));
     let other = ran(End::Code(0), false, &[events(0, 40, "train", 1, 90)]);
     assert!(counterpart(&other.fleet, &first().run.info).is_none());
 }
@@ -110,4 +114,29 @@ fn a_run_is_compared_only_if_it_is_what_was_asked_for_and_long_enough() {
         why_not(&nothing, None, &first(), &four, batches),
         "not iterated"
     ));
+}
+
+/// The error of `DataLoader` comes from the effects of the request, not from a message of the run.
+#[test]
+fn the_error_of_refused_arguments_is_a_value() {
+    let batches = std::num::NonZeroU64::new(100)
+        .map(Stop::Batches)
+        .expect("not zero");
+    let four = Overrides {
+        num_workers: Some(4),
+        ..Overrides::default()
+    };
+    let mut told = events(0, 42, "train", 1, 100);
+    let text = "This loader cannot be made. DataLoader rejected the new ones".to_owned();
+    told.push(Event::warning(RunId(0), Nanos(0), text));
+    let mut told = ran(End::Code(130), true, &[told]);
+    let why = |told: &Ran| {
+        let run = counterpart(&told.fleet, &first().run.info);
+        why_not(told, run, &first(), &four, batches)
+    };
+    assert_eq!(why(&told).as_deref(), Some("num_workers could not be set"));
+    let error = "ValueError: no".to_owned();
+    told.effects.refused.insert(RunId(0), error);
+    let expected = "num_workers could not be set: ValueError: no";
+    assert_eq!(why(&told).as_deref(), Some(expected));
 }

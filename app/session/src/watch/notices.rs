@@ -23,7 +23,7 @@ pub(super) fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Opti
     let others: Vec<&str> = join.others().collect();
     if !others.is_empty() {
         return say!(
-            "No DataLoader was iterated in this program. It imported {}, which load data without one and cannot be recorded",
+            "This program used no DataLoader. It imported {}, which Loadscope cannot record.",
             others.join(" and ")
         );
     }
@@ -32,13 +32,11 @@ pub(super) fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Opti
     }
     match (join.pids().len(), running) {
         (0, Some(pid)) => say!(
-            "Process {pid} told nothing: no iterator of a DataLoader was made meanwhile, or its Python was started before `python -m \
-             loadscope install` was called for it"
+            "Process {pid} sent no events. It created no DataLoader iterator while it was recorded, or its Python started before `python -m loadscope install` was run."
         ),
-        (_, Some(pid)) => say!("No DataLoader was iterated in process {pid} meanwhile"),
-        (0, None) => say!("No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
-              ignore its environment (-I, -E, -S)")
+        (_, Some(pid)) => say!("Process {pid} iterated no DataLoader while it was recorded"),
+        (0, None) => say!("No Python process of this program imported PyTorch, so no DataLoader was recorded. If Python runs with -I, -E or -S, remove the flag.")
             .to_owned(),
-        (_, None) => say!("No DataLoader was iterated in this program, though it imported PyTorch").to_owned(),
+        (_, None) => say!("This program imported PyTorch but iterated no DataLoader").to_owned(),
     }
 }

@@ -36,3 +36,57 @@ fn a_program_that_no_session_follows_is_ended() {
     watched.end_unfollowed();
     assert_eq!(watched.wait(), End::Signal(9));
 }
+
+/// The program ends as stopped because its processes say so, whatever the text of the message.
+#[test]
+fn a_stop_is_known_without_its_sentence() {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = "echo $LOADSCOPE_PROBE_TO > part; echo $LOADSCOPE_PROBE_TOKEN >> part; mv part to; exec sleep 600";
+    let command = ["sh", "-c", script].map(OsString::from);
+    let printed = file_for_others(&folder.path().join("output.txt")).expect("it is new");
+    let (request, output) = (Request::default(), Output::File(printed));
+    let watched = Watched::start_in(Some(folder.path()), &command, &request, output);
+    let watched = watched.expect("there is a shell");
+    let session = crate::Session::watch(&watched, crate::Record::Off, Arc::new(|| {}));
+    let session = session.expect("there is a thread");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let until = |is_so: &dyn Fn() -> bool| {
+        while !is_so() {
+            assert!(Instant::now() < deadline, "it does not happen");
+            std::thread::sleep(LOOK_EVERY);
+        }
+    };
+    let to = folder.path().join("to");
+    until(&|| to.exists());
+    let to = fs::read_to_string(to).expect("it is written");
+    let (address, token) = to.split_once('\n').expect("two lines");
+    let path = address.strip_prefix("unix:").expect("a socket");
+    let mut process = UnixStream::connect(path).expect("it listens");
+    let sentence = "Loadscope ends the program here: it raises SystemExit";
+    let lines = [
+        format!(
+            r#"{{"loadscope_stream":1,"token":"{}","pid":1,"parent":1,"monotonic":1000,"realtime":5000,"host":"h","boot":"b","torch":"2.13.0"}}"#,
+            token.trim()
+        ),
+        r#"["loader",1000,0,{"dataset":"D"}]"#.to_owned(),
+        r#"["epoch",1000,0,0,0]"#.to_owned(),
+        format!(r#"["fail",1100,0,0,null,"{sentence}"]"#),
+    ];
+    for line in lines {
+        writeln!(process, "{line}").expect("it is read");
+    }
+    let has_sentence = |event: &Event| matches!(&event.kind, loadscope_trace::EventKind::Message(m) if m.text == sentence);
+    until(&|| {
+        session.updates.try_iter().any(
+            |update| matches!(update, Update::Events(events) if events.iter().any(has_sentence)),
+        )
+    });
+    assert!(!watched.effects().stopped, "a text is not a stop");
+    writeln!(process, r#"["stop",1200,0,0]"#).expect("it is read");
+    until(&|| watched.effects().stopped);
+    watched.ask_to_end(Asking::Kill);
+    assert_eq!(watched.wait(), End::Signal(9));
+}

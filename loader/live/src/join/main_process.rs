@@ -2,29 +2,18 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, Message, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, Event, EventKind, Level, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::crew::Crew;
 use super::{Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{About, Arrival, Record, Started, Where};
 
-/// What a recording says where the program was ended because it was asked to.
-pub const STOPPED: &str = "The program ends here, as it was asked to: SystemExit is raised";
-
 /// As many as have a number.
 const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
 
 /// Names of what else loads data.
 const MOST_OTHERS: usize = 32;
-
-/// How the message begins that tells of arguments that were set.
-const SET: &str = "Loadscope set ";
-
-/// True if a loader's message tells that arguments were set in it.
-pub fn tells_of_set(message: &Message) -> bool {
-    message.text.starts_with(SET)
-}
 
 impl Join {
     /// What the main process says.
@@ -80,7 +69,7 @@ impl Join {
             }
             Record::Lost { count, .. } => self.count_lost(id, stream, at, count),
             Record::Trouble { text, .. } => {
-                let text = format!("The probe could not tell something: {text}");
+                let text = format!("The probe could not record an event: {text}");
                 match run_of(stream) {
                     Some(run) => self.message(at, run, Level::Warning, text),
                     None => self.lost += 1,
@@ -96,15 +85,16 @@ impl Join {
         }
     }
 
-    /// Which arguments of a loader are not the program's own.
+    /// Records the effects of the request on a loader.
     fn tell_of_set(&mut self, at: Nanos, run: RunId, about: &About) {
+        self.effects.note(run, about);
         if !about.set.is_empty() {
-            let text = format!("{SET}{}", about.set);
+            let text = format!("Loadscope set {}", about.set);
             self.message(at, run, Level::Info, text);
         }
         if !about.not_set.is_empty() {
             let text = format!(
-                "This loader has the arguments of the program: with those that were to be set it cannot be made. {}",
+                "This loader keeps the arguments of the program, because DataLoader rejected the new ones: {}",
                 about.not_set
             );
             self.message(at, run, Level::Warning, text);
@@ -170,7 +160,9 @@ impl Join {
                 self.failed(id, stream, iterator, at, batch, text);
             }
             Record::Stop { .. } => {
-                self.message(at, run, Level::Info, STOPPED.to_owned());
+                self.effects.stopped = true;
+                let text = "Loadscope ends the program here: it raises SystemExit";
+                self.message(at, run, Level::Info, text.to_owned());
             }
             Record::EndEpoch { epoch, .. } => {
                 crew.end(epoch);

@@ -18,17 +18,15 @@ impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Preparing(e) => {
-                write!(
-                    f,
-                    "{}",
-                    say!("cannot prepare a folder for the probe in {e}. ")
-                )?;
-                f.write_str(match e.kind() {
+                let remedy = match e.kind() {
                     io::ErrorKind::FileTooLarge => {
                         say!("Allow files of at least 256 kB (ulimit -f)")
                     }
-                    _ => say!("Set TMPDIR to a folder that can be written to"),
-                })
+                    _ => say!("Set TMPDIR to a writable folder"),
+                };
+                f.write_str(&say!(
+                    "cannot prepare a folder for the probe in {e}. {remedy}."
+                ))
             }
             Self::Starting(name, e) if name.is_empty() => {
                 write!(f, "{}", say!("cannot start a program without a name: {e}"))

@@ -62,7 +62,7 @@ impl Introduction {
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
         let mut introduction: Self = serde_json::from_slice(line).map_err(|e| {
             let why = WireError::of(e);
-            WireError(say!("it does not begin as a stream of the probe: {why}"))
+            WireError(say!("it does not begin like a stream of the probe: {why}"))
         })?;
         // They are part of the name of every worker.
         introduction.host = brief(introduction.host);
@@ -70,7 +70,7 @@ impl Introduction {
         match introduction.loadscope_stream {
             VERSION => Ok(introduction),
             other => Err(WireError(say!(
-                "it is a stream of version {other}; this program understands version {VERSION}"
+                "its stream has version {other}, and this Loadscope reads version {VERSION}"
             ))),
         }
     }

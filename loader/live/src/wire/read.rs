@@ -76,14 +76,14 @@ impl Record {
     /// # Errors
     /// If it is not understood.
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
-        let text =
-            std::str::from_utf8(line).map_err(|_| WireError(say!("it is no text").to_owned()))?;
+        let text = std::str::from_utf8(line)
+            .map_err(|_| WireError(say!("it is not UTF-8 text").to_owned()))?;
         let text = text.trim_ascii();
         let name = text
             .strip_prefix("[\"")
             .and_then(|rest| rest.split_once('"'))
             .map(|(name, _)| name)
-            .ok_or_else(|| WireError(say!("it is no record").to_owned()))?;
+            .ok_or_else(|| WireError(say!("it is not a record").to_owned()))?;
         read(name, text)
     }
 }
@@ -297,7 +297,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                     0 => Outcome::Fetched,
                     1 => Outcome::Failed,
                     2 => Outcome::Ended,
-                    other => return Err(WireError(say!("{other} is no outcome"))),
+                    other => return Err(WireError(say!("{other} is not a known outcome"))),
                 },
                 times: unpacked(&times)?,
                 cpus: unpacked(&cpus)?,
@@ -313,7 +313,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                 _ => Record::Collate { at, of },
             })
         }
-        other => Err(WireError(brief(say!("`{other}` is no record")))),
+        other => Err(WireError(brief(say!("`{other}` is not a known record")))),
     }
 }
 
@@ -326,8 +326,9 @@ fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
         Some(iterator) => Where::Batch {
             iterator,
             epoch: a,
-            batch: u32::try_from(b)
-                .map_err(|_| WireError(say!("no batch has this number").to_owned()))?,
+            batch: u32::try_from(b).map_err(|_| {
+                WireError(say!("the number of the batch is out of range").to_owned())
+            })?,
         },
     })
 }
@@ -342,7 +343,7 @@ fn unpacked(text: &str) -> Result<Vec<i64>, WireError> {
         .map_err(|e| WireError(e.to_string()))?;
     let (numbers, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() {
-        return Err(WireError(say!("a list of numbers is cut off").to_owned()));
+        return Err(WireError(say!("a list of numbers is truncated").to_owned()));
     }
     Ok(numbers
         .iter()
