@@ -192,7 +192,7 @@ fn a_worker_that_was_killed_is_reported_first_and_once() {
         (500, ENDED),
         (500, EventKind::RunEnded),
     ];
-    let run = PROGRAM.run(end);
+    let run = PROGRAM.run(end.clone());
     let diagnosis = diagnosis(&run);
     let text = diagnosis.verdict.text().replace('\u{2009}', " ");
     assert!(
@@ -202,6 +202,12 @@ fn a_worker_that_was_killed_is_reported_first_and_once() {
         "{text}"
     );
     assert_eq!(says(&run, "failed"), None);
+    // The text of the message decides nothing.
+    let text = "Worker 0 left with code 9";
+    let mut end = end;
+    end[4].1 = error(text, None, None);
+    let (said, _) = says(&PROGRAM.run(end), "dead_worker").expect("it died");
+    assert!(said.starts_with(text), "{said}");
 }
 
 #[test]
@@ -214,9 +220,7 @@ fn a_slow_collate_fn_is_named() {
     };
     let (text, severity) = says(&slow.run(vec![(0, ENDED)]), "slow_collate").expect("it is slow");
     assert!(
-        text.starts_with(
-            "collate_fn takes 120 ms of the 157 ms per batch: 4.68 s of waiting"
-        ),
+        text.starts_with("collate_fn takes 120 ms of the 157 ms per batch: 4.68 s of waiting"),
         "{text}"
     );
     assert_eq!(severity, Severity::Critical);

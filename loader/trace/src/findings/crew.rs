@@ -2,7 +2,7 @@
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
-use crate::{EndReason, Level, Nanos, Run, Stage, WorkerId, brief};
+use crate::{EndReason, Level, Message, Nanos, Run, Stage, WorkerId, brief};
 use loadscope_words::say;
 
 /// A worker ended without being asked to.
@@ -43,13 +43,13 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `Worker 1 (process 2572) was killed by signal 9`, if that was recorded.
+/// `Worker 1 (process 2572) was killed by signal 9`, if that was recorded: the last error
+/// of the worker at the time of its end, without a batch.
 fn how(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
-    let said = run.messages().iter();
-    let mut said = said.filter(|(when, m)| *when >= at && m.level == Level::Error);
-    let about = format!("Worker {worker} (");
-    let is_its = |text: &str| text.starts_with(&about) && text.contains(" was killed by ");
-    let found = said.find(|(_, m)| m.worker == Some(worker) && is_its(m.first_line()));
+    let said = run.messages().iter().rev();
+    let mut said = said.filter(|(when, m)| *when == at && m.level == Level::Error);
+    let of_no_batch = |m: &Message| m.about.is_none() && m.sample.is_none();
+    let found = said.find(|(_, m)| m.worker == Some(worker) && of_no_batch(m));
     found.map(|(_, m)| brief(m.first_line().to_owned()))
 }
 
