@@ -338,8 +338,10 @@ pub fn nothing_yet(ui: &mut Ui, state: &State) {
 /// Stands above the timeline of a run without batches: what it tells instead, and what that comes to.
 pub fn only_gauges(ui: &mut Ui, state: &State) {
     ui.add_space(space::GAP / 2.0);
-    let notes = state.session.run.messages().iter().map(|(_, m)| m);
-    let mut notes = notes.filter(|m| m.level == Level::Info && !m.text.starts_with("SPDL noted"));
+    // Notes about the whole run are at its end; before it are events that SPDL logged.
+    let run = &state.session.run;
+    let notes = run.messages().iter().filter(|(at, _)| *at >= run.end());
+    let mut notes = notes.map(|(_, m)| m).filter(|m| m.level == Level::Info);
     let (first, rest) = (notes.next(), notes);
     if let Some(first) = first {
         title(ui, &first.text);
