@@ -123,7 +123,7 @@ impl<T: Send + 'static> Question<T> {
         match started {
             Ok(job) => self.job = Some((key.clone(), job)),
             Err(e) => {
-                let why = say!("cannot start a thread: {e}. Close other programs and try again");
+                let why = say!("cannot start a thread: {e}. Close other programs and try again.");
                 self.broken = Some((key.clone(), why));
             }
         }
@@ -143,8 +143,7 @@ impl<T: Send + 'static> Question<T> {
                     .map_or(Duration::ZERO, |at| now.saturating_sub(at));
             }
             Outcome::Broken => {
-                let why = say!("the calculation failed unexpectedly; this is a bug in Loadscope")
-                    .to_owned();
+                let why = say!("the calculation failed because of a bug in Loadscope").to_owned();
                 self.broken = Some((key.clone(), why));
             }
         }

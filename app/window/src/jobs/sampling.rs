@@ -154,7 +154,7 @@ impl Asker {
             Outcome::NotYet => return,
             Outcome::Ready(answer) => answer.map(Arc::new),
             Outcome::Broken => {
-                Err(say!("The calculation stopped; this is a bug in Loadscope").to_owned())
+                Err(say!("The calculation stopped because of a bug in Loadscope").to_owned())
             }
         };
         self.answer = Some((key.clone(), answer));
@@ -202,7 +202,7 @@ impl Asker {
             Ok(job) => self.job = Some((key, job)),
             Err(e) => {
                 let refusal =
-                    say!("Cannot start a thread: {e}. Close other programs and try again");
+                    say!("Cannot start a thread: {e}. Close other programs and try again.");
                 self.answer = Some((key, Err(refusal)));
             }
         }
