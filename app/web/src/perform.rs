@@ -60,7 +60,7 @@ impl App {
                 self.check_options();
             }
             Effect::Open(path) | Effect::Compare(path) => self.complain(say!(
-                "A page cannot open {} by its name. Choose it with Open, or drop it onto the page",
+                "A page cannot open {} by its name. Choose it with Open, or drop it onto the page.",
                 path.display()
             )),
             // What needs a file, a thread or a process is not offered in a page.
@@ -111,7 +111,7 @@ impl App {
                 self.take(ctx, Arrival::Ended(None));
             }
             _ => self.complain(
-                say!("The program goes on: stop it with Ctrl+C where `loadscope watch` or `loadscope record` was started")
+                say!("The program is still running. Press Ctrl+C where `loadscope watch` or `loadscope record` was started.")
                     .to_owned(),
             ),
         }

@@ -159,14 +159,14 @@ impl Reading {
         let late = self.merge.late();
         if late > 0 {
             warn(say!(
-                "{} came late and stand later than they happened",
+                "{} arrived late (shown at the arrival time)",
                 plural(late, say!(n: "event"), say!(n: "events"))
             ));
         }
         let left_out = fleet.left_out();
         if left_out > 0 {
             let text = say!(
-                "{} of more than {} loaders are left out",
+                "{} skipped: a recording can have at most {} loaders",
                 plural(left_out, say!(n: "event"), say!(n: "events")),
                 count(Fleet::MOST as u64)
             );

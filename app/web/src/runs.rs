@@ -110,7 +110,7 @@ impl App {
         match following.feed.take(piece) {
             Ok(events) => self.arrived(ctx, Arrival::Events(events)),
             Err(why) => {
-                let why = say!("The recording that the server sends is damaged: {why}");
+                let why = say!("The server sent a damaged recording: {why}");
                 self.end_following(ctx, Some(why));
             }
         }
