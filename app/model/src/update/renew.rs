@@ -40,7 +40,7 @@ pub fn renew(state: &mut State, renewed: Renewed) {
     session.hovering = session.hovering.and_then(moved);
     if selected.is_some() && session.selection.is_none() {
         session.enlarged = None;
-        let text = say!("The selected batch is no longer in memory. Only sums per minute remain.");
+        let text = say!("The selected batch was removed from memory. Only sums per minute remain.");
         state.overlay.hint = Some(text.to_owned());
     }
     // What was saved is as much as before.
