@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use std::fmt;
+use std::process::ExitStatus;
 
 /// An end whose reason the user has seen already; carries the exit code.
 #[derive(Debug)]
@@ -16,3 +17,15 @@ impl fmt::Display for AlreadySaid {
 }
 
 impl std::error::Error for AlreadySaid {}
+
+/// The exit code of a command, as a shell shows it: 128 and the number of the signal that killed it.
+pub fn code_of(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
+    // Windows has larger codes. They must not become 0.
+    status
+        .code()
+        .map_or(1, |code| u8::try_from(code).unwrap_or(1))
+}

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use webp_animation::{Encoder, EncoderOptions, EncodingConfig, EncodingType};
 
 use crate::setup::Ready;
-use crate::steps::{cargo, finish, prepare_pictures};
+use crate::steps::{cargo_test, finish, prepare_pictures};
 
 /// Milliseconds between two frames.
 const BETWEEN: i32 = 1000 / 12;
@@ -19,7 +19,7 @@ const FOLDER: &str = "LOADSCOPE_FILM";
 /// Draws the frames, and writes `screenshots/NAME.webp` of each folder of them.
 pub fn film(ready: &Ready, workspace: &Path) -> Result<u8> {
     let frames = tempfile::tempdir().context("no room for the frames")?;
-    let mut command = cargo(ready, &["test", "--workspace", "--exclude", "xtask"]);
+    let mut command = cargo_test(ready, &["--workspace", "--exclude", "xtask"])?;
     command.args(["--test", "all", "--", "--ignored", "--exact", "film::films"]);
     command.env(FOLDER, frames.path());
     prepare_pictures(&mut command, ready)?;

@@ -18,6 +18,11 @@ mod bench;
 mod catalogs;
 mod check;
 mod circles;
+#[cfg_attr(
+    unix,
+    expect(unsafe_code, reason = "signals, and a session for the tests")
+)]
+mod deadline;
 #[cfg(unix)]
 mod deb;
 mod differential;
@@ -53,6 +58,7 @@ mod wheel;
 mod wording;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -162,6 +168,15 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     Speak(faults::speak::Speech),
+    /// Run a test binary with a deadline for each test, for `test`
+    #[command(hide = true)]
+    Deadline {
+        /// The binary
+        binary: PathBuf,
+        /// Its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Read the files of `loadscope export` with DuckDB, pyarrow and Perfetto, in a separate Python environment
     Readers,
     /// Build the browser view, a page that the program includes for `loadscope share`, and print its size
@@ -259,6 +274,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Faults(options) => faults::run(&building()?, &setup::workspace(), &options),
         #[cfg(target_os = "linux")]
         Command::Speak(speech) => faults::speak::speak(&speech),
+        Command::Deadline { binary, arguments } => deadline::run(&binary, &arguments),
         Command::Readers => steps::readers(&building()?, &setup::workspace()),
         Command::Web(options) => web::run(&setup::target(&setup::workspace()), &options),
         Command::Wheel(options) => wheel::run(&building()?, &options),
@@ -270,10 +286,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready, &setup::workspace())
         }
-        Command::Rebuild(options) => {
-            building()?;
-            rebuild::run(&options)
-        }
+        Command::Rebuild(options) => building().and_then(|_| rebuild::run(&options)),
         Command::Pictures => pictures::shrink(&setup::workspace()),
         Command::Fix => fix::fix(&setup::workspace()),
         Command::Film => {

@@ -18,10 +18,9 @@ pub fn run(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     if !host.contains("linux") && !host.contains("darwin") {
         bail!("AddressSanitizer for Rust needs Linux or macOS, but this is {host}. Run it there");
     }
-    let mut command = steps::cargo(
+    let mut command = steps::cargo_test(
         ready,
         &[
-            "test",
             "--package",
             "loadscope-engine",
             "--package",
@@ -30,7 +29,7 @@ pub fn run(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
             "--test",
             "loader",
         ],
-    );
+    )?;
     // With a target named, build scripts and macros are left alone.
     command.args(["--target", &host]);
     command.env("CARGO_TARGET_DIR", ready.target.join("sanitize"));

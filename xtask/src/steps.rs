@@ -5,11 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::deadline;
+use crate::exit::code_of;
 use crate::setup::Ready;
 use crate::{packages, pictures, python};
 
@@ -109,7 +111,7 @@ pub fn readers(ready: &Ready, workspace: &Path) -> Result<u8> {
 
 /// All tests of the window, told to write what they draw.
 pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
-    let mut command = cargo(ready, &["test", "--package", "loadscope-tests"]);
+    let mut command = cargo_test(ready, &["--package", "loadscope-tests"])?;
     prepare_pictures(&mut command, ready)?;
     let drawn = finish(command.env("UPDATE_SNAPSHOTS", "true"))?;
     // Also where a test failed: others have drawn.
@@ -134,8 +136,15 @@ pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
     command
 }
 
+/// `cargo test` with a deadline for each test.
+pub fn cargo_test(ready: &Ready, arguments: &[&str]) -> Result<Command> {
+    let mut command = cargo(ready, &["test"]);
+    command.args(deadline::runner()?).args(arguments);
+    Ok(command)
+}
+
 /// Cargo without libtorch.
-fn plain_cargo(arguments: &[&str]) -> Command {
+pub fn plain_cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
     for (name, _) in env::vars_os() {
@@ -208,17 +217,6 @@ pub fn finish(command: &mut Command) -> Result<u8> {
         )
     })?;
     Ok(code_of(status))
-}
-
-fn code_of(status: ExitStatus) -> u8 {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    }
-    // Windows knows larger codes; what is not zero has to stay so.
-    status
-        .code()
-        .map_or(1, |code| u8::try_from(code).unwrap_or(1))
 }
 
 /// As people say how long something took.

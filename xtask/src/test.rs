@@ -5,11 +5,10 @@ use std::ffi::OsString;
 use anyhow::Result;
 
 use crate::setup::Ready;
-use crate::steps::{cargo, finish, names_a_package, prepare_pictures};
+use crate::steps::{cargo_test, finish, names_a_package, prepare_pictures};
 
-/// The loader's threads in thousands of orders. A build of its own: nothing else works with the explorer's threads.
-const EXPLORE: [&str; 7] = [
-    "test",
+/// Tests of the loader's threads in thousands of orders. They need a build of their own, with the explorer's threads.
+const EXPLORE: [&str; 6] = [
     "--package",
     "loadscope-engine",
     "--features",
@@ -18,10 +17,8 @@ const EXPLORE: [&str; 7] = [
     "explore",
 ];
 
-/// The tests of the program without the embedded loader. They come first, so that the program that the faults are injected into is the
-/// whole one.
-const WITHOUT_ENGINE: [&str; 6] = [
-    "test",
+/// The tests of the program without the embedded loader. They run first: the faults need the complete program, which the last build makes.
+const WITHOUT_ENGINE: [&str; 5] = [
     "-p",
     "loadscope",
     "-p",
@@ -29,17 +26,17 @@ const WITHOUT_ENGINE: [&str; 6] = [
     "--no-default-features",
 ];
 
-/// Every test; xtask's own ones, and the injected faults, only when no argument selects others.
+/// Runs every test. With arguments, runs the tests that they select, without those of xtask and without the faults.
 pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     let own = match arguments {
-        [] => finish(&mut cargo(ready, &["test", "--package", "xtask"]))?,
+        [] => finish(&mut cargo_test(ready, &["--package", "xtask"])?)?,
         _ => 0,
     };
     let without_engine = match arguments {
-        [] => finish(&mut cargo(ready, &WITHOUT_ENGINE))?,
+        [] => finish(&mut cargo_test(ready, &WITHOUT_ENGINE)?)?,
         _ => 0,
     };
-    let mut command = cargo(ready, &["test"]);
+    let mut command = cargo_test(ready, &[])?;
     if !names_a_package(arguments) {
         // Not xtask: Windows does not let a program that runs be built anew.
         command.args(["--workspace", "--exclude", "xtask"]);
@@ -47,7 +44,7 @@ pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     prepare_pictures(&mut command, ready)?;
     let others = finish(command.args(arguments))?;
     let explored = match arguments {
-        [] if others == 0 => finish(&mut cargo(ready, &EXPLORE))?,
+        [] if others == 0 => finish(&mut cargo_test(ready, &EXPLORE)?)?,
         _ => 0,
     };
     let faults = match arguments {

@@ -240,14 +240,17 @@ fn surround(command: &mut Command, place: &Place) {
         .env("LIBGL_ALWAYS_SOFTWARE", "1");
 }
 
-/// Closes what is to be closed and sets the limits, in the process itself. It gets a session of its own, so that no terminal's signals
-/// reach it.
+/// Closes streams and sets limits, in the process itself. The process has a session of its own: signals of a terminal do not reach it. Its
+/// signal handlers are the default ones, also if this process ignores SIGINT or SIGHUP.
 fn constrain(command: &mut Command, closed: &[i32], limits: Vec<(libc::c_uint, u64)>) {
     let closed = closed.to_vec();
     // SAFETY: between fork and exec it makes system calls only, and all memory was taken before.
     unsafe {
         command.pre_exec(move || {
             libc::setsid();
+            for number in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+                libc::signal(number, libc::SIG_DFL);
+            }
             for descriptor in &closed {
                 libc::close(*descriptor);
             }

@@ -1,0 +1,141 @@
+//! The processes of a test binary, and signals.
+
+use std::process::Command;
+
+#[cfg(not(unix))]
+pub use others::{kill, kill_all, lead, take_signals};
+#[cfg(unix)]
+pub use unix::{kill, kill_all, lead, take_signals};
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::process::CommandExt as _;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use libc::{SIG_ERR, SIG_IGN, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, c_int, pid_t};
+
+    use super::{Command, descendants};
+
+    /// One bit per signal that came.
+    static CAME: AtomicU64 = AtomicU64::new(0);
+
+    extern "C" fn note(number: c_int) {
+        CAME.fetch_or(1 << number, Ordering::Relaxed);
+    }
+
+    /// Signals that ask this process to end.
+    pub struct Signals {
+        /// One bit per signal that this process inherited as ignored.
+        ignored: u64,
+    }
+
+    /// Handles the signals that ask this process to end. A program that is started gets the default handlers.
+    pub fn take_signals() -> Signals {
+        let mut ignored = 0;
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            // SAFETY: the handler only changes an atomic number.
+            let before = unsafe { libc::signal(number, note as *const () as libc::sighandler_t) };
+            if before == SIG_IGN || before == SIG_ERR {
+                ignored |= 1 << number;
+            }
+        }
+        Signals { ignored }
+    }
+
+    impl Signals {
+        /// The number of a signal that came.
+        pub fn came(&self) -> Option<u8> {
+            let came = CAME.load(Ordering::Relaxed) & !self.ignored;
+            let number = u8::try_from(came.trailing_zeros()).ok();
+            number.filter(|_| came != 0)
+        }
+    }
+
+    /// Starts the command in a session and a process group of its own.
+    pub fn lead(command: &mut Command) {
+        // SAFETY: between fork and exec it makes one system call.
+        unsafe {
+            command.pre_exec(|| {
+                libc::setsid();
+                Ok(())
+            });
+        }
+    }
+
+    /// Kills the group of a process.
+    pub fn kill(leader: u32) {
+        if let Ok(leader) = pid_t::try_from(leader) {
+            // SAFETY: kill reads no memory.
+            unsafe { libc::kill(-leader, SIGKILL) };
+        }
+    }
+
+    /// Kills a process, its group and its descendants, also those in other groups.
+    pub fn kill_all(process: u32) {
+        let descendants = descendants(process);
+        kill(process);
+        for one in descendants
+            .into_iter()
+            .filter_map(|d| pid_t::try_from(d).ok())
+        {
+            // SAFETY: kill reads no memory.
+            unsafe { libc::kill(one, SIGKILL) };
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod others {
+    use super::Command;
+
+    /// No signals.
+    pub struct Signals;
+
+    pub fn take_signals() -> Signals {
+        Signals
+    }
+
+    impl Signals {
+        pub fn came(&self) -> Option<u8> {
+            None
+        }
+    }
+
+    pub fn lead(_: &mut Command) {}
+
+    /// Windows has no groups of processes.
+    pub fn kill(_: u32) {}
+
+    /// Kills a process and its descendants.
+    pub fn kill_all(process: u32) {
+        let mut command = Command::new("taskkill");
+        command.args(["/T", "/F", "/PID", &process.to_string()]);
+        // Nothing better can be done where it fails.
+        let _ = command.output();
+    }
+}
+
+/// The children of a process, and theirs.
+#[cfg(unix)]
+fn descendants(of: u32) -> Vec<u32> {
+    let mut command = Command::new("ps");
+    // Without ps only the group is killed.
+    let list = command.args(["-A", "-o", "pid=", "-o", "ppid="]).output();
+    let list = list.map_or_else(|_| Vec::new(), |output| output.stdout);
+    let list = String::from_utf8_lossy(&list);
+    let processes: Vec<(u32, u32)> = list
+        .lines()
+        .filter_map(|line| {
+            let (process, parent) = line.trim().split_once(' ')?;
+            Some((process.parse().ok()?, parent.trim().parse().ok()?))
+        })
+        .collect();
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let children = processes.iter().filter(|(_, p)| *p == parent);
+        found.extend(children.map(|(process, _)| *process));
+        next += 1;
+    }
+    found.split_off(1)
+}

@@ -1,0 +1,174 @@
+//! The state of the tests, from the output of libtest.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The end of the line that libtest prints after a minute of a test.
+const LONG: &str = " has been running for over 60 seconds";
+/// The time of a test before that line.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The tests of a binary that runs.
+pub struct Progress {
+    deadline: Duration,
+    /// Results name their tests: not with `--quiet`.
+    names_results: bool,
+    /// The tests that run at the same time.
+    threads: usize,
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+    ended: HashSet<String>,
+    /// Tests that run for more than a minute, with their start.
+    long: Vec<(String, Instant)>,
+    last_output: Instant,
+}
+
+impl Progress {
+    /// No test has ended yet. The arguments are those of the binary.
+    pub fn new(deadline: Duration, arguments: &[OsString], now: Instant) -> Self {
+        let is_quiet = |argument: &str| {
+            ["-q", "--quiet"].contains(&argument) || argument.starts_with("--format")
+        };
+        let mut arguments = arguments.iter().map(|argument| argument.to_string_lossy());
+        Self {
+            deadline,
+            names_results: !arguments.clone().any(|argument| is_quiet(&argument)),
+            threads: threads(&mut arguments),
+            line: Vec::new(),
+            ended: HashSet::new(),
+            long: Vec::new(),
+            last_output: now,
+        }
+    }
+
+    /// Reads output of the binary.
+    pub fn read(&mut self, bytes: &[u8], now: Instant) {
+        self.last_output = now;
+        for byte in bytes {
+            match byte {
+                b'\n' => {
+                    let line = std::mem::take(&mut self.line);
+                    self.read_line(String::from_utf8_lossy(&line).trim_end(), now);
+                }
+                _ => self.line.push(*byte),
+            }
+        }
+    }
+
+    /// Reads one line. With `--nocapture` it can start with output of a test.
+    fn read_line(&mut self, line: &str, now: Instant) {
+        let last_word = |text: &str| text.rsplit(' ').next().unwrap_or(text).to_owned();
+        if let Some(test) = line.strip_suffix(LONG) {
+            let start = now.checked_sub(MINUTE).unwrap_or(now);
+            self.long.push((last_word(test), start));
+        }
+        for (end, _) in line.match_indices(" ... ") {
+            let test = line.get(..end).unwrap_or(line);
+            let test = last_word(test.strip_suffix(" - should panic").unwrap_or(test));
+            self.long.retain(|(long, _)| *long != test);
+            self.ended.insert(test);
+        }
+    }
+
+    /// The tests that exceed the deadline, if one does. Without names if libtest has not named them yet.
+    pub fn late(&self, now: Instant) -> Option<Vec<String>> {
+        let is_over = |start: Instant| now.saturating_duration_since(start) >= self.deadline;
+        let is_silent = is_over(self.last_output);
+        let long = self.long.iter();
+        let late: Vec<String> = long
+            .filter(|(_, start)| is_silent || (self.names_results && is_over(*start)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        (is_silent || !late.is_empty()).then_some(late)
+    }
+}
+
+/// The tests of a list (`--list`) that run when no more results arrive: libtest starts tests in the order of the list.
+pub fn unfinished(list: &str, progress: &Progress) -> Vec<String> {
+    list.lines()
+        .filter_map(|line| line.strip_suffix(": test"))
+        .filter(|name| !progress.ended.contains(*name))
+        .take(progress.threads)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The threads on which libtest runs tests.
+fn threads<'a>(arguments: &mut impl Iterator<Item = std::borrow::Cow<'a, str>>) -> usize {
+    let mut set = std::env::var("RUST_TEST_THREADS").ok();
+    while let Some(argument) = arguments.next() {
+        if argument == "--test-threads" {
+            set = arguments.next().map(Into::into);
+        } else if let Some(value) = argument.strip_prefix("--test-threads=") {
+            set = Some(value.to_owned());
+        }
+    }
+    let set = set.and_then(|set| set.parse().ok());
+    set.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress(arguments: &[&str]) -> (Progress, Instant) {
+        let start = Instant::now();
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let deadline = Duration::from_secs(300);
+        (Progress::new(deadline, &arguments, start), start)
+    }
+
+    fn after(start: Instant, seconds: u64) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_test_is_late_while_others_end() {
+        let (mut progress, start) = progress(&[]);
+        progress.read(
+            b"test a::slow has been running for over 60 seconds\n",
+            after(start, 60),
+        );
+        progress.read(b"test a::fast ... ok\ntest a::", after(start, 299));
+        assert_eq!(progress.late(after(start, 299)), None);
+        let late = progress.late(after(start, 300));
+        assert_eq!(late, Some(vec!["a::slow".to_owned()]));
+    }
+
+    #[test]
+    fn a_test_that_ended_is_not_late() {
+        let (mut progress, start) = progress(&["--nocapture"]);
+        for name in ["b", "c", "d"] {
+            let line = format!("test {name}{LONG}\n");
+            progress.read(line.as_bytes(), after(start, 60));
+        }
+        progress.read(b"test b ... \x1b[32mok\x1b[m\n", after(start, 200));
+        progress.read(b"output ... test c ... ok\n", after(start, 250));
+        progress.read(b"test d - should panic ... ok\n", after(start, 299));
+        assert_eq!(progress.late(after(start, 598)), None);
+        assert_eq!(progress.late(after(start, 599)), Some(Vec::new()));
+    }
+
+    #[test]
+    fn dots_of_results_name_no_test() {
+        let (mut progress, start) = progress(&["--quiet"]);
+        progress.read(
+            b"test e has been running for over 60 seconds\n",
+            after(start, 60),
+        );
+        progress.read(b".....", after(start, 400));
+        assert_eq!(progress.late(after(start, 699)), None);
+        let late = progress.late(after(start, 700));
+        assert_eq!(late, Some(vec!["e".to_owned()]));
+    }
+
+    #[test]
+    fn the_list_names_the_first_unfinished_tests() {
+        let (mut progress, start) = progress(&["--test-threads", "2"]);
+        progress.read(b"test a ... ok\n", start);
+        let list = "a: test\nb: test\nc: test\nd: test\n\n4 tests, 0 benchmarks\n";
+        assert_eq!(unfinished(list, &progress), ["b", "c"]);
+    }
+}
