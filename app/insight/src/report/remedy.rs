@@ -12,17 +12,20 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     let findings = &report.diagnosis.findings;
     let remedy = |(at, finding): (usize, &'a loadscope_trace::Finding)| {
         let remedy = finding.remedy.as_str();
+        let more = best.as_ref().and_then(|(text, change)| {
+            let more = remedy.strip_prefix(text.as_str())?;
+            Some((change, more))
+        });
+        if let Some((_, "")) = more {
+            return say!("Make the best change above").into();
+        }
         let mut before = findings[..at].iter();
         if let Some(same) = before.position(|f| f.remedy == remedy) {
             return say!("The same remedy as for {}", same + 1).into();
         }
-        match &best {
-            Some((text, change)) => match remedy.strip_prefix(text.as_str()) {
-                Some("") => say!("Make the best change above").into(),
-                // Its number is above.
-                Some(more) => format!("{change}{more}").into(),
-                None => remedy.into(),
-            },
+        match more {
+            // The number of the change is above.
+            Some((change, more)) => format!("{change}{more}").into(),
             None => remedy.into(),
         }
     };
@@ -73,6 +76,7 @@ mod tests {
             assert!(!plain.contains(remedy.as_str()), "{form}");
             assert!(plain.contains(&change), "{form}");
             assert!(plain.contains("→ Make the best change above"), "{form}");
+            assert!(!plain.contains("The same remedy"), "{form}");
         }
     }
 
