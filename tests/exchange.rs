@@ -213,10 +213,6 @@ fn a_foreign_file_is_named_and_replaces_nothing() {
     let photo = repository("assets/pictures/china.jpg");
     window.state_mut().run(&ctx, Command::Open(photo));
     until(&mut window, "is a JPEG image");
-    assert!(
-        window
-            .query_by_label_contains("is a JPEG image")
-            .is_some()
-    );
+    assert!(window.query_by_label_contains("is a JPEG image").is_some());
     assert!(window.state().state.has_run());
 }

@@ -230,9 +230,7 @@ fn runs_of_the_window_are_compared_from_the_menu_of_a_run_and_from_the_palette()
         .get_by_label_contains("Run 1: synthetic, 1 worker")
         .click_secondary();
     window.run();
-    window
-        .get_by_label("Compare with the shown run")
-        .click();
+    window.get_by_label("Compare with the shown run").click();
     window.run_steps(2);
     until(&mut window, "Options that differ: num_workers 1 → 4");
     let name = compared(&window).expect("it is compared");

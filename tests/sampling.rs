@@ -60,10 +60,7 @@ fn pictures_of_a_shuffled_run() {
         (Theme::Light, SMALL, "sampling_shuffled-small"),
     ] {
         let mut window = open(&Recorded::of(digits()), theme, size);
-        until(
-            &mut window,
-            "Each of the 1,797 indices comes exactly once",
-        );
+        until(&mut window, "Each of the 1,797 indices comes exactly once");
         window.picture(name);
         select(&mut window, 100);
         window.picture(format!("{name}-selected"));
@@ -73,9 +70,7 @@ fn pictures_of_a_shuffled_run() {
 
 /// Opens the list of what the points can be coloured by.
 fn open_colourings(window: &mut Harness<'static, App>) {
-    window
-        .get_by_label("Colour of the points")
-        .click();
+    window.get_by_label("Colour of the points").click();
     window.run();
 }
 
@@ -266,10 +261,7 @@ fn pictures_of_what_will_come() {
 #[test]
 fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
     let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
-    until(
-        &mut window,
-        "Each of the 1,797 indices comes exactly once",
-    );
+    until(&mut window, "Each of the 1,797 indices comes exactly once");
     window.get_by_label("Next epoch").click();
     until(&mut window, "earlier epochs matched");
     window.get_by_label("This run").click();
@@ -336,10 +328,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     window.key_press(Key::Num2);
     window.run();
     // Without a run, the workspace shows what the options of the next run will draw.
-    until(
-        &mut window,
-        "Each of the 1,797 indices comes exactly once",
-    );
+    until(&mut window, "Each of the 1,797 indices comes exactly once");
     assert!(window.query_by_label_contains("still running").is_none());
     let predicted = window.state().state.session.run.batches().len();
     assert_eq!(predicted, 0);
@@ -350,10 +339,7 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     });
     wait(&mut window, |app| !app.state.session.source.is_live());
     until(&mut window, "57 batches");
-    until(
-        &mut window,
-        "Each of the 1,797 indices comes exactly once",
-    );
+    until(&mut window, "Each of the 1,797 indices comes exactly once");
 }
 
 #[test]

@@ -143,10 +143,7 @@ fn panels_of_a_run_without_batches() {
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
     let size = vec2(640.0, 260.0);
     picture(
-        (
-            "messages-empty",
-            "No errors or warnings",
-        ),
+        ("messages-empty", "No errors or warnings"),
         size,
         state,
         show,

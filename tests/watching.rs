@@ -141,10 +141,7 @@ fn a_program_that_fails_says_what_it_printed_last() {
     window.run_steps(2);
     assert!(window.state().state.overlay.watching.is_none());
     assert!(window.state().state.session.watched);
-    until(
-        &mut window,
-        "The program train.sh ended with exit code 3",
-    );
+    until(&mut window, "The program train.sh ended with exit code 3");
     window.get_by_label_contains("one and two words");
     window.get_by_label_contains("ValueError: it failed");
     // It is this program that is tried with other arguments.

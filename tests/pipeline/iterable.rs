@@ -59,7 +59,9 @@ fn a_worker_whose_stream_has_ended_is_exhausted() {
         state.prefs.variables_open = with_table;
         let (mut harness, _) = pipeline(size, theme, state);
         harness.run();
-        harness.get_by_label("Worker 1 has no data left for batch 7: its part of the dataset is exhausted");
+        harness.get_by_label(
+            "Worker 1 has no data left for batch 7: its part of the dataset is exhausted",
+        );
         if with_table {
             harness.get_by_label("workers_status 1 False");
             harness.get_by_label("workers_status 0 True");

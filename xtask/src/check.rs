@@ -92,8 +92,14 @@ fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Ste
         ("format", Box::new(step(&["fmt", "--all", "--check"]))),
         ("size", Box::new(|| size(workspace))),
         ("import cycles", Box::new(|| circles(ready, workspace))),
-        ("catalogs", Box::new(|| catalogs::check(workspace).map(Ended::of))),
-        ("wording", Box::new(|| wording::check(workspace).map(Ended::of))),
+        (
+            "catalogs",
+            Box::new(|| catalogs::check(workspace).map(Ended::of)),
+        ),
+        (
+            "wording",
+            Box::new(|| wording::check(workspace).map(Ended::of)),
+        ),
         ("dependencies", Box::new(|| dependencies(ready))),
         ("clippy", Box::new(clippy)),
     ];

@@ -155,7 +155,10 @@ pub fn environment(folder: &Path, module: &str, package: &str) -> Result<PathBuf
         let mut make = Command::new(python::find()?);
         make.args(["-m", "venv"]).arg(folder);
         succeed(&mut make, "No Python environment could be made")?;
-        succeed(&mut pip(&python, &[package]), &format!("{package} could not be installed"))?;
+        succeed(
+            &mut pip(&python, &[package]),
+            &format!("{package} could not be installed"),
+        )?;
     }
     Ok(python)
 }

@@ -198,7 +198,8 @@ fn rules_that_are_broken_end_with_one() {
     let (code, said) = report(&["wait>10%", "throughput<1000", "run>60s"]);
     assert_eq!(code, Some(1));
     assert!(
-        said.contains("violated: wait>10%: it is 6") || said.contains("violated: wait>10%: it is 7"),
+        said.contains("violated: wait>10%: it is 6")
+            || said.contains("violated: wait>10%: it is 7"),
         "{said}"
     );
     assert!(

@@ -247,7 +247,11 @@ fn names_that_are_written_to_do_not_command_the_terminal() {
     }
     let onto_itself = [word("report"), &run, word("--html"), &run];
     assert!(names_tamely(&onto_itself).1.contains("is the input"));
-    assert!(names_tamely(&[word("repair"), &run]).1.contains("is intact"));
+    assert!(
+        names_tamely(&[word("repair"), &run])
+            .1
+            .contains("is intact")
+    );
     let text = std::fs::read_to_string(&run).expect("it is there");
     let text = text.replacen("\"e\":\"dispatched\"", "\"e\":?", 1);
     std::fs::write(&run, text).expect("there is room");

@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+mod child;
 mod python;
 #[path = "record/pytorch.rs"]
 mod pytorch;
@@ -47,7 +48,7 @@ fn a_program_keeps_its_output_and_its_end() {
     let (out, err) = words(&ended);
     assert_eq!((ended.status.code(), out.as_str()), (Some(7), "out\n"));
     assert!(
-        err.starts_with("err\n") && err.contains("No DataLoader was seen"),
+        err.starts_with("err\n") && err.contains("no DataLoader was recorded"),
         "{err}"
     );
     assert!(
@@ -243,6 +244,7 @@ fn a_signal_for_the_recorder_is_one_for_the_program() {
         .arg(recorder.id().to_string())
         .status();
     assert!(kill.is_ok_and(|s| s.success()));
+    child::ends(&mut recorder, std::time::Duration::from_secs(20));
     let ended = recorder.wait().expect("it ends");
     assert_eq!(ended.code(), Some(5));
 }

@@ -193,10 +193,7 @@ fn what_is_no_recording_is_refused() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/profiler/workers.json.gz");
     for (path, word) in [
         (file("a.jsonl", b""), "is empty"),
-        (
-            file("b.jsonl", b"\x89PNG\r\n\x1a\n0123"),
-            "is a PNG image",
-        ),
+        (file("b.jsonl", b"\x89PNG\r\n\x1a\n0123"), "is a PNG image"),
         (
             file("c.jsonl", b"one\ntwo\n"),
             "is a text file, but not a recording",

@@ -212,7 +212,10 @@ fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
     let sentence = "This report is about loader 2 (rank 1 · Photos to train), the one with the longest wait. Training waited 720 ms for it. Other loaders: 60.0 ms for loader 0";
     assert!(said.contains(sentence), "{said}");
     let page = std::fs::read_to_string(page).expect("it was written");
-    assert!(page.contains("This report is about loader 2 (rank 1"), "{page}");
+    assert!(
+        page.contains("This report is about loader 2 (rank 1"),
+        "{page}"
+    );
     let refused = loadscope(&["report", &path, "--loader", "rank 7"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("Available: 0 (rank 0 · Photos to train)"));

@@ -4,7 +4,7 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 mod child;
 
@@ -27,9 +27,15 @@ fn ends(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
+#[expect(unsafe_code, reason = "a signal")]
+fn signal(child: &Child, number: libc::c_int) {
+    let process = libc::pid_t::try_from(child.id()).expect("a process id");
+    // SAFETY: the child was not waited for, so its number is no one else's.
+    assert_eq!(unsafe { libc::kill(process, number) }, 0);
+}
+
 /// As behind `nohup`. Samples that take two seconds leave it the time to take its signals.
 #[test]
-#[expect(unsafe_code, reason = "a signal")]
 fn what_is_ignored_stays_ignored() {
     for (number, name) in [
         (libc::SIGINT, "INT"),
@@ -39,15 +45,40 @@ fn what_is_ignored_stays_ignored() {
         let run = "run --dataset synthetic:len=2,cost_ms=2000 --batch-size 1";
         let child = shell(&format!("trap '' {name}; exec \"$LOADSCOPE\" {run}"));
         std::thread::sleep(Duration::from_millis(1500));
-        let process = libc::pid_t::try_from(child.id()).expect("a process id");
         for _ in 0..2 {
-            // SAFETY: the child was not waited for, so its number is no one else's.
-            assert_eq!(unsafe { libc::kill(process, number) }, 0);
+            signal(&child, number);
         }
         let output = ends(child);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name}: {said}");
     }
+}
+
+/// As in the background behind `nohup`: the recorder and its program ignore SIGINT and SIGHUP, and SIGTERM still ends the program.
+#[test]
+fn a_recorder_ignores_inherited_signals_and_passes_the_others_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program =
+        "trap 'exit 5' TERM; kill -INT $$; kill -HUP $$; echo >ready; while :; do sleep 0.05; done";
+    let script = format!(
+        "trap '' INT HUP; exec \"$LOADSCOPE\" record -o run.jsonl -- sh -c \"{}\"",
+        program.replace('$', "\\$")
+    );
+    let mut recorder = shell(&format!("cd '{}' && {script}", folder.path().display()));
+    let start = Instant::now();
+    while !folder.path().join("ready").exists() && start.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for number in [libc::SIGINT, libc::SIGHUP] {
+        signal(&recorder, number);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let ended = recorder.try_wait().expect("it is our child");
+    assert_eq!(ended, None);
+    signal(&recorder, libc::SIGTERM);
+    let output = ends(recorder);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{said}");
 }
 
 /// Also by one that has no name, that stops nothing in other systems, or that is never taken.

@@ -194,7 +194,9 @@ fn what_to_try_is_forecast_where_the_user_does_not_say_it() {
     let out = text(&output.stdout);
     assert!(output.status.success(), "{out}\n{}", text(&output.stderr));
     assert!(
-        out.contains("setting") && out.contains("90 % interval") && out.contains("unchanged, again"),
+        out.contains("setting")
+            && out.contains("90 % interval")
+            && out.contains("unchanged, again"),
         "{out}"
     );
     // The next run does not touch the folder of this one.

@@ -124,7 +124,10 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
             Fault::Asked,
             place(),
             say!("it contains several datasets: {}", listed(&names)),
-            say!("Choose one of them, such as {}", folder.join(first).display()),
+            say!(
+                "Choose one of them, such as {}",
+                folder.join(first).display()
+            ),
         ));
     }
     let Some(state) = description(&folder.join("state.json"))? else {

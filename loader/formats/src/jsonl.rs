@@ -160,7 +160,9 @@ mod tests {
             error.contains("a.jsonl, line 3, column 10, row 1: it is not JSON (expected ident)"),
             "{error}"
         );
-        assert!(says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not valid JSON: write null"));
+        assert!(
+            says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not valid JSON: write null")
+        );
         assert!(says(b"{\"a\": -Infinity}", 0).ends_with("are not valid JSON: write null"));
         assert!(says(b"{\"a\": \"\xff\"}", 0).contains("invalid unicode"));
         assert!(says(b"{\"a\": 1", 0).contains("EOF while parsing an object"));

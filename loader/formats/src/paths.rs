@@ -105,7 +105,10 @@ mod tests {
         assert_eq!(names("b*").unwrap(), ["b.parquet"]);
         // What is missing is reported where it is opened.
         assert_eq!(names("x.parquet").unwrap(), ["x.parquet"]);
-        for (pattern, says) in [("x*", "it names no file"), ("[", "it is not a valid pattern")] {
+        for (pattern, says) in [
+            ("x*", "it names no file"),
+            ("[", "it is not a valid pattern"),
+        ] {
             let error = names(pattern).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }

@@ -76,8 +76,8 @@ pub use event::{
     ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, LongestWait, Prospects, Severity, Survey,
-    Verdict, VerdictId, is_likely_less,
+    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, LongestWait, Prospects,
+    Severity, Survey, Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
 pub use flight::{Keeper, Policy};

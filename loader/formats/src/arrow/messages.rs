@@ -329,7 +329,9 @@ impl Batch {
             read_record_batch(&body, header, schema, known, columns, &file.version)
         })?;
         if batch.num_rows() != self.rows {
-            return Err(wrong(say!("the number of rows in a batch differs from its header")));
+            return Err(wrong(say!(
+                "the number of rows in a batch differs from its header"
+            )));
         }
         Ok(batch)
     }

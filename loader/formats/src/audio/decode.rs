@@ -100,8 +100,7 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
         })
         .ok_or_else(|| damaged(place, say!("it contains no audio")))?;
     let rate = codec.sample_rate.filter(|rate| *rate > 0);
-    let rate =
-        rate.ok_or_else(|| damaged(place, say!("its header has no sample rate")))?;
+    let rate = rate.ok_or_else(|| damaged(place, say!("its header has no sample rate")))?;
     let channels = codec.channels.as_ref().map_or(0, Channels::count);
     if codec.codec == CODEC_ID_VORBIS && channels > MOST_OF_VORBIS {
         return Err(FormatError::new(
@@ -129,10 +128,9 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     }
     let got = sound.planes.first().map_or(0, Vec::len) as u64;
     match frames {
-        Some(said) if got < said => Err(damaged(
-            place,
-            say!("it ends after {got} of {said} frames"),
-        )),
+        Some(said) if got < said => {
+            Err(damaged(place, say!("it ends after {got} of {said} frames")))
+        }
         _ => Ok(sound),
     }
 }
@@ -146,11 +144,7 @@ impl Sound {
         if part.len() != self.planes.len() {
             return Err(damaged(
                 place,
-                say!(
-                    "it has {} channels, then {}",
-                    self.planes.len(),
-                    part.len()
-                ),
+                say!("it has {} channels, then {}", self.planes.len(), part.len()),
             ));
         }
         for (plane, part) in self.planes.iter_mut().zip(part) {

@@ -147,10 +147,9 @@ fn crossings(
     let points: f64 = edges.iter().map(|edge| edge.steps() as f64 + 1.0).sum();
     left.0 -= points;
     if left.0 < 0.0 {
-        return Err(say!(
-            "its polygons are too long, or a vertex is too far outside the image"
-        )
-        .to_owned());
+        return Err(
+            say!("its polygons are too long, or a vertex is too far outside the image").to_owned(),
+        );
     }
     let mut found = Vec::new();
     let mut before: Option<(i64, i64)> = None;
@@ -254,9 +253,7 @@ pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
                 }
                 break;
             }
-            byte = *bytes
-                .next()
-                .ok_or(say!("its counts end inside a number"))?;
+            byte = *bytes.next().ok_or(say!("its counts end inside a number"))?;
         }
         // The first two stand for themselves, and so does the third.
         if let Some(before) = runs

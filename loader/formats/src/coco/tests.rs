@@ -190,9 +190,7 @@ fn what_is_missing_is_named() {
     )
     .unwrap_err();
     assert!(
-        error
-            .to_string()
-            .contains("there is no such image folder"),
+        error.to_string().contains("there is no such image folder"),
         "{error}"
     );
     let error =

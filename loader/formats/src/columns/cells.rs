@@ -232,9 +232,7 @@ fn several_axes(
     while let Some(inner) = flattened(&items) {
         let lists = items.len().max(1);
         if !inner.1 || !inner.0.len().is_multiple_of(lists) {
-            return Err(refused(
-                say!("its lists differ in length").to_owned(),
-            ));
+            return Err(refused(say!("its lists differ in length").to_owned()));
         }
         shape.push(inner.0.len() / lists);
         items = inner.0;
@@ -249,9 +247,9 @@ fn several_axes(
         )));
     }
     let numbers = numbers(&items, Some(shape));
-    numbers
-        .map(Cell::Array)
-        .ok_or_else(|| refused(say!("its lists contain nulls or values that are not numbers").to_owned()))
+    numbers.map(Cell::Array).ok_or_else(|| {
+        refused(say!("its lists contain nulls or values that are not numbers").to_owned())
+    })
 }
 
 /// The elements of lists without nulls, and whether the lists are of one length.

@@ -95,7 +95,10 @@ impl Pages {
         };
         let begin = |at| number::<4>(&pages.map, at);
         if begin(HEAD) != Some(u64::from(MAGIC)) {
-            return Err(pages.damaged(0, say!("it is not an LMDB file, or its first pages are damaged")));
+            return Err(pages.damaged(
+                0,
+                say!("it is not an LMDB file, or its first pages are damaged"),
+            ));
         }
         if let Some(version) = begin(HEAD + 4).filter(|version| *version != u64::from(VERSION)) {
             return Err(pages.damaged(
@@ -236,8 +239,10 @@ impl Pages {
 
 impl Page<'_> {
     fn beyond(&self) -> FormatError {
-        self.pages
-            .damaged(self.number, say!("an entry of a page is beyond the page's end"))
+        self.pages.damaged(
+            self.number,
+            say!("an entry of a page is beyond the page's end"),
+        )
     }
 
     /// Entries of the page.

@@ -36,9 +36,7 @@ impl Leaves {
             for page in level {
                 for child in pages.children(page)? {
                     if !seen.insert(child) {
-                        return Err(broken(say!(
-                            "the B-tree of its keys contains a page twice"
-                        )));
+                        return Err(broken(say!("the B-tree of its keys contains a page twice")));
                     }
                     below.push(child);
                 }

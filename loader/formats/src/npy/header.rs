@@ -40,7 +40,11 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
                 "its format version is {major}.{minor}, and 1.0, 2.0 and 3.0 are supported"
             )));
         }
-        _ => return Err(damaged(say!("it is truncated inside its header").to_owned())),
+        _ => {
+            return Err(damaged(
+                say!("it is truncated inside its header").to_owned(),
+            ));
+        }
     };
     if length > MOST {
         return Err(damaged(say!(
@@ -48,7 +52,9 @@ pub(crate) fn read(bytes: &[u8], place: &Place) -> Result<(Layout, usize), Forma
         )));
     }
     let Some(header) = bytes.get(begin..begin + length) else {
-        return Err(damaged(say!("it is truncated inside its header").to_owned()));
+        return Err(damaged(
+            say!("it is truncated inside its header").to_owned(),
+        ));
     };
     let literal = std::str::from_utf8(header)
         .ok()
@@ -157,9 +163,7 @@ fn dtype(descr: &Literal, place: &Place) -> Result<(Dtype, Endian), FormatError>
                 Some(b'M' | b'm') => refused(say!("dates or times"), say!("Save them as int64")),
                 Some(b'V') => refused(
                     say!("records or raw bytes (void)"),
-                    say!(
-                        "Save each field as a separate array, or bfloat16 in a safetensors file"
-                    ),
+                    say!("Save each field as a separate array, or bfloat16 in a safetensors file"),
                 ),
                 Some(b'f' | b'c') => refused(
                     say!("floats of more than 64 bits"),

@@ -115,7 +115,9 @@ impl Parser<'_> {
         if self.stack.is_empty() {
             if name != b"annotation" {
                 let name = String::from_utf8_lossy(name).into_owned();
-                return Err(self.broken(at, &say!("the root element is <{name}>, not <annotation>")));
+                return Err(
+                    self.broken(at, &say!("the root element is <{name}>, not <annotation>"))
+                );
             }
             self.had_root = true;
         }

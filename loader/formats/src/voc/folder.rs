@@ -37,7 +37,12 @@ pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatErro
             .into_iter()
             .find(|path| is_root(path))
             .or(itself)
-            .ok_or_else(|| lost(dir, &say!("it contains no folder VOC{year} with Annotations")));
+            .ok_or_else(|| {
+                lost(
+                    dir,
+                    &say!("it contains no folder VOC{year} with Annotations"),
+                )
+            });
     }
     if is_root(dir) {
         return Ok(dir.to_owned());

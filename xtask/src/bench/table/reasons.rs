@@ -8,8 +8,7 @@ use crate::bench::turn::Cost;
 use crate::bench::work::Goal;
 use crate::spread::Spread;
 
-const HEAD: &str =
-    "\n## Why goals are missed\n\nMedians of the same run.\n\n";
+const HEAD: &str = "\n## Why goals are missed\n\nMedians of the same run.\n\n";
 
 /// A work that does a part of another one and nothing else: what that part leaves room for.
 pub(super) struct Part {

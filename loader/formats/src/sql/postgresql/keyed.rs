@@ -140,11 +140,7 @@ impl KeyedRows {
             .zip(&keys)
             .map(|(&index, key)| match by_key.get(key) {
                 Some(row) => self.selection.cell(row, index as u64, 1),
-                None => Err(self.fail(
-                    Fault::NoSuchKey,
-                    index,
-                    say!("the row no longer exists"),
-                )),
+                None => Err(self.fail(Fault::NoSuchKey, index, say!("the row no longer exists"))),
             });
         cells.collect()
     }
@@ -170,13 +166,7 @@ impl Rows for KeyedRows {
             .rows(&[index], stages)
             .unwrap_or_else(|| Ok(Vec::new()))?;
         let row = rows.into_iter().next();
-        row.ok_or_else(|| {
-            self.fail(
-                Fault::NoSuchKey,
-                index,
-                say!("the row no longer exists"),
-            )
-        })
+        row.ok_or_else(|| self.fail(Fault::NoSuchKey, index, say!("the row no longer exists")))
     }
 
     fn rows(
