@@ -175,7 +175,7 @@ fn every_argument_has_a_limit() {
         // A random order of that length takes 4 GB, more than this process may allocate.
         (
             "order --len 1000000000 --shuffle",
-            "takes 4.0\u{2009}GB of memory, but this program may use 3.2\u{2009}GB",
+            "takes 4.0\u{2009}GB of memory, but this program may use only 3.2\u{2009}GB",
         ),
         (
             "what-if nothing.jsonl --workers 0..99999999",

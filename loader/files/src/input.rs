@@ -257,7 +257,7 @@ mod tests {
         let error = read_bytes(Path::new("/dev/zero"), "options", 1 << 20).expect_err("no end");
         assert_eq!(
             error.to_string(),
-            "/dev/zero has more than 1 MB, the limit for options"
+            "/dev/zero is larger than 1 MB, the limit for options"
         );
         assert!(open_regular(Path::new("/dev/zero")).is_err());
         assert_eq!(

@@ -113,6 +113,6 @@ mod tests {
             assert!(error.contains(says), "{error}");
         }
         let error = files(&dir.path().display().to_string(), "arrow").unwrap_err();
-        assert!(error.to_string().contains("ends in .arrow"), "{error}");
+        assert!(error.to_string().contains("no .arrow file"), "{error}");
     }
 }

@@ -64,7 +64,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
         fault(
             &stream("SELECT id, id FROM t"),
             Fault::Asked,
-            &["several columns"],
+            &["two columns"],
         );
         fault(
             &stream("SELECT 1 / (id - 50) AS x FROM t"),
@@ -191,7 +191,7 @@ fn a_server_that_is_away_refuses_or_is_locked_is_a_sentence() {
         fault(
             &away(&server.url().replace("ann:", "bob:")),
             Fault::Away,
-            &["refuses", "bob"],
+            &["refused", "bob"],
         );
         server.run(&["CREATE TABLE t AS SELECT 1 AS id"]);
         let mut lock = server.begin("BEGIN; LOCK TABLE t; SELECT pg_sleep(60)");

@@ -71,7 +71,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
     fault(
         &stream(Query::new("SELECT id, id FROM items")),
         Fault::Asked,
-        &["several columns", "'id'"],
+        &["two columns", "'id'"],
     );
     let label = Query {
         label: Some("clas".into()),

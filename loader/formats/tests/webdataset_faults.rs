@@ -89,7 +89,7 @@ fn damage_is_reported_with_its_place_and_the_next_shard_comes() {
     fault(
         errors[0],
         Fault::Damaged,
-        &["s-0.tar", "byte ", "ends in the middle of the file"],
+        &["s-0.tar", "byte ", "is truncated inside the file"],
     );
     let sound = answers.iter().filter(|a| a.is_ok()).count();
     assert!(sound > 30 + 10, "{sound}");

@@ -85,19 +85,19 @@ fn hostile() -> Vec<Variant> {
             "xz",
             with(b"\xfd7zXZ\0".to_vec(), &[7; 1000]),
             Fault::Damaged,
-            "compressed by xz",
+            "compressed with xz",
         ),
         (
             "zstd",
             with(b"\x28\xb5\x2f\xfd".to_vec(), &[7; 1000]),
             Fault::Damaged,
-            "compressed by zstd",
+            "compressed with zstd",
         ),
         (
             "bzip2",
             with(b"BZh91AY".to_vec(), &[7; 1000]),
             Fault::Damaged,
-            "compressed by bzip2",
+            "compressed with bzip2",
         ),
         ("checksum", later, Fault::Damaged, "checksum is"),
         (

@@ -95,7 +95,7 @@ impl Mask {
         }
         if at != all {
             return Err(say!(
-                "its runs cover {at} pixels, but {}×{} is {all}",
+                "its runs cover {at} of the {all} pixels of {}×{}",
                 self.width,
                 self.height
             ));
@@ -321,12 +321,12 @@ mod tests {
         assert!(
             mask.draw_runs([1, 2])
                 .unwrap_err()
-                .contains("3 pixels long")
+                .contains("cover 3 of the")
         );
         assert!(
             mask.draw_runs([1, u64::MAX])
                 .unwrap_err()
-                .contains("longer")
+                .contains("cover more")
         );
         assert!(Mask::empty(usize::MAX, 2).is_err());
     }

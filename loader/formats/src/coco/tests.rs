@@ -138,7 +138,7 @@ fn faults_have_their_place() {
     says(r#"{"images":[{"id":1}]}"#, "missing field `file_name`");
     says(
         r#"{"images":[{"id":1,"file_name":"c.jpg"}]}"#,
-        "c.jpg: there is no such picture",
+        "annotations.json names this image, but it does not exist",
     );
     let note = |rest: &str| format!(r#"{HEAD}{{"image_id":3,"category_id":1{rest}}}]}}"#);
     says(&note(""), "an annotation has no bbox");
@@ -155,15 +155,15 @@ fn faults_have_their_place() {
         + 1;
     says(
         &seven,
-        &format!("line 2, column {column}: a segmentation is neither"),
+        &format!("line 2, column {column}: a segmentation must be"),
     );
     says(
         &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":[1],"size":[9,9]}"#),
-        "a mask of 9×9 pixels is not of its picture's size, 3×2",
+        "a mask has 9×9 pixels, but its image has 3×2",
     );
     says(
         &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":[1],"size":[2,3]}"#),
-        "its runs are 1 pixels long, but 3×2 pixels are 6",
+        "its runs cover 1 of the 6 pixels of 3×2",
     );
     says(
         &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":"~~","size":[2,3]}"#),
@@ -175,7 +175,7 @@ fn faults_have_their_place() {
     );
     says(
         &note(r#","bbox":[0,0,1,1],"keypoints":[1,2]"#),
-        "2 numbers are not as many keypoints",
+        "2 numbers differ from the keypoints",
     );
     says(&note(r#","caption":7"#), "a caption is not text");
 }

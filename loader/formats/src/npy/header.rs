@@ -348,22 +348,22 @@ mod tests {
     #[test]
     fn damaged_headers_are_named() {
         for (text, what) in [
-            ("", "no dict"),
+            ("", "not a Python dict"),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x",
-                "no dict",
+                "not a Python dict",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
-                "no dict",
+                "not a Python dict",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
-                "no tuple",
+                "not a tuple",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': 1, 'shape': (2,)}",
-                "no bool",
+                "not a bool",
             ),
             ("{'fortran_order': False, 'shape': (2,)}", "no 'descr'"),
             (
@@ -372,7 +372,7 @@ mod tests {
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (((((((((((((1",
-                "no dict",
+                "not a Python dict",
             ),
         ] {
             assert!(says(text).contains(what), "{text}: {}", says(text));

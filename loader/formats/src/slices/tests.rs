@@ -109,6 +109,6 @@ fn arrays_of_different_lengths_are_no_samples() {
     let error = chosen(["a", "b"], &asked, &place()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a.npy, 'c': there is no such array. There are 'a', 'b'"
+        "a.npy, 'c': there is no such array. Available: 'a', 'b'"
     );
 }

@@ -269,7 +269,7 @@ mod tests {
             "line 3, column 1: it is truncated",
         );
         says("<annotation>\n </object></annotation>", "line 2, column 2");
-        says("<folder></folder>", "<folder> is no <annotation>");
+        says("<folder></folder>", "the root element is <folder>, not <annotation>");
         says(
             "<annotation>\n<object><name>cat</name></object></annotation>",
             "the <object> 'cat' has no <xmin>",
@@ -284,7 +284,7 @@ mod tests {
         );
         says(
             "<annotation>&nothing;</annotation>",
-            "&nothing; stands for nothing",
+            "entity &nothing; is not defined",
         );
         says(&"<annotation>".repeat(100), "nested too deeply");
     }

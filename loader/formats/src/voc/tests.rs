@@ -71,7 +71,7 @@ fn classes_are_those_of_voc_or_those_that_are_found() {
         panic!("{:?}", voc.notes());
     };
     assert!(
-        doubt.contains("b.xml has the class 'dgo', which VOC does not have"),
+        doubt.contains("b.xml has the class 'dgo', which is not a VOC class"),
         "{doubt}"
     );
     let voc = open(own.path(), |o| o.classes = vec!["zebra".into()]).unwrap();
@@ -147,7 +147,7 @@ fn what_is_missing_is_named() {
     fs::remove_file(dir.path().join("JPEGImages/a.jpg")).unwrap();
     let error = voc.row(0, &mut Untimed).unwrap_err();
     assert_eq!(error.fault, Fault::Missing);
-    says(error, "there is no such picture, although the annotation");
+    says(error, "names this image, but it does not exist");
     fs::remove_file(dir.path().join("Annotations/b.xml")).unwrap();
     says(
         voc.row(1, &mut Untimed).unwrap_err(),

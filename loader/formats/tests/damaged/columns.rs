@@ -178,7 +178,7 @@ fn saved_folders() {
         Err(error) => error.to_string(),
     };
     assert!(
-        says().contains("it holds no file that ends in .arrow"),
+        says().contains("it contains no .arrow file"),
         "{}",
         says()
     );
@@ -219,7 +219,7 @@ fn saved_folders() {
     }
     file("dataset_dict.json", br#"{"splits": ["train", "test"]}"#);
     assert!(
-        says().contains("it holds several datasets: 'train', 'test'"),
+        says().contains("it contains several datasets: 'train', 'test'"),
         "{}",
         says()
     );
