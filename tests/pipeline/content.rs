@@ -340,8 +340,8 @@ fn whatever_a_recording_says_is_inside_can_be_looked_at() {
     });
     let (mut harness, _) = inspector(20_000.0, Theme::Dark, state(run, Cursor::Live));
     harness.run();
-    harness.get_by_label("and 11,808 values more");
-    harness.get_by_label("and 95 fields more");
+    harness.get_by_label("and 11,808 more values");
+    harness.get_by_label("and 95 more fields");
     harness.get_by_label("Too many histogram bins to show");
     for k in 0..8 {
         harness.state_mut().session.enlarged = Some((k, k));

@@ -102,7 +102,7 @@ fn the_table_shows_only_what_is_asked_for() {
     harness.get_by_label("Show all").click();
     harness.run();
     filter(&mut harness, "wrkr 1");
-    harness.get_by_label_contains("Not understood: wrkr 1");
+    harness.get_by_label_contains("Invalid filter: wrkr 1");
 }
 
 /// A filtered table of a run whose end is hidden has no row of what is to come.

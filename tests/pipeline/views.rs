@@ -275,7 +275,7 @@ fn padding_of_texts_is_shaded() {
         &run,
         &[
             "sequences of 2 to 7 values",
-            "of the values are padding, filled up with 0",
+            "of the values are padding, with value 0",
         ],
     ));
 }

@@ -59,7 +59,7 @@ fn a_process_that_says_nothing_at_its_end_was_killed() {
         assert_eq!(said.len(), warnings);
         assert!(
             said.iter()
-                .all(|text| text.contains("it was killed, or it crashed")),
+                .all(|text| text.contains("The program was killed or crashed")),
             "{said:?}"
         );
         assert!(run.has_ended());

@@ -239,7 +239,7 @@ impl<'a> Scan<'a> {
     fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
         let unreadable = |e: io::Error| {
             EngineError::Dataset(say!(
-                "cannot read folder {} ({e}). Check its permissions.",
+                "cannot read folder {} ({e}). Check its name and permissions.",
                 folder.display()
             ))
         };
