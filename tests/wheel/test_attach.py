@@ -65,7 +65,7 @@ class Attach(Program):
         )
         self.addCleanup(attached.communicate)
         self.addCleanup(attached.kill)
-        self.assertIn("from its next iterator", attached.stderr.readline())
+        self.assertIn("from its next DataLoader iterator", attached.stderr.readline())
         return attached
 
     def let_go(self, attached):
@@ -157,7 +157,7 @@ except Exception:
     def test_a_process_that_is_not_there(self):
         asked = subprocess.run([loadscope.binary(), "attach", "4194303"], capture_output=True, encoding="utf-8", timeout=30)
         self.assertEqual(asked.returncode, 2)
-        self.assertIn("there is no process 4194303", asked.stderr)
+        self.assertIn("no process 4194303", asked.stderr)
         self.assertNotIn("run.jsonl.zst", os.listdir("."))
 
     def test_a_process_that_does_not_wait(self):

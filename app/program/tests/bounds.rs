@@ -185,7 +185,7 @@ fn every_argument_has_a_limit() {
             "what-if nothing.jsonl --prefetch 1..10001",
             "at most 10,000",
         ),
-        ("what-if nothing.jsonl --workers 8..0", "such as 0..8"),
+        ("what-if nothing.jsonl --workers 8..0", "as in 0..8"),
     ];
     for (args, says) in cases {
         let args: Vec<&str> = args.split_whitespace().collect();

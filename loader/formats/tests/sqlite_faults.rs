@@ -85,7 +85,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
     let error = all(&*streamed(&sqlite(&path), image).unwrap(), Share::default())
         .err()
         .unwrap();
-    fault(&error, Fault::WrongType, &["row 0", "'name'", "blob"]);
+    fault(&error, Fault::WrongType, &["row 0", "'name'", "BLOB"]);
     let missing = by_key(&sqlite(&path.with_file_name("no.db")), "SELECT 1", "id")
         .err()
         .unwrap();

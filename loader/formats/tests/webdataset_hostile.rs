@@ -214,7 +214,7 @@ fn hostile() -> Vec<Variant> {
             "number",
             archive(&[("a.cls", b"seven")]),
             Fault::Damaged,
-            "\"seven\" is not a whole number",
+            "\"seven\" is not a 64-bit integer",
         ),
         (
             "large number",

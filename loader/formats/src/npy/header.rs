@@ -378,7 +378,7 @@ mod tests {
             assert!(says(text).contains(what), "{text}: {}", says(text));
         }
         let version = read(b"\x93NUMPY\x04\x00aaaa", &Place::default()).unwrap_err();
-        assert!(version.to_string().contains("version 4.0"), "{version}");
+        assert!(version.to_string().contains("version is 4.0"), "{version}");
         let long = read(b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &Place::default()).unwrap_err();
         assert!(long.to_string().contains("4294967295 bytes"), "{long}");
     }

@@ -269,7 +269,10 @@ mod tests {
             "line 3, column 1: it is truncated",
         );
         says("<annotation>\n </object></annotation>", "line 2, column 2");
-        says("<folder></folder>", "the root element is <folder>, not <annotation>");
+        says(
+            "<folder></folder>",
+            "the root element is <folder>, not <annotation>",
+        );
         says(
             "<annotation>\n<object><name>cat</name></object></annotation>",
             "the <object> 'cat' has no <xmin>",

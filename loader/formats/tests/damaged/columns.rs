@@ -177,11 +177,7 @@ fn saved_folders() {
         Ok(data) => format!("{} rows", loadscope_formats::Rows::len(&data)),
         Err(error) => error.to_string(),
     };
-    assert!(
-        says().contains("it contains no .arrow file"),
-        "{}",
-        says()
-    );
+    assert!(says().contains("it contains no .arrow file"), "{}", says());
     file("data-0.arrow", &arrow(true, None));
     assert_eq!(says(), "100 rows");
     for (state, what) in [
