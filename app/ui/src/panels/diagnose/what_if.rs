@@ -174,7 +174,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
     fact(ui, say!("Recorded"), say(took));
     fact(
         ui,
-        say!("Same settings, forecast"),
+        say!("Forecast of it"),
         say!("{} ({off})", say(own.time)),
     );
     fact(
