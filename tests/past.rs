@@ -132,7 +132,7 @@ fn the_timeline_shows_first_what_is_kept_and_then_all_of_it() {
             "{shown:?}"
         );
         // The far past explains itself under the pointer.
-        let label = "Far past, kept as sums per minute";
+        let label = "Older data, kept as sums per minute";
         let past = window.get_by_label(label).rect();
         let (wait, whole) = (minute(202) - shown.start, minute(MINUTES) - shown.start);
         let share = wait.0 as f32 / whole.0 as f32;

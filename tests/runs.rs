@@ -92,7 +92,7 @@ fn a_right_click_offers_what_can_be_done_with_a_run() {
         .click_secondary();
     window.run();
     window.get_by_label("Show this run");
-    window.get_by_label("Drop this run").click();
+    window.get_by_label("Discard this run").click();
     window.run();
     assert!(window.state().state.runs.all().is_empty());
     assert_eq!(shown(&window), (2, 4));

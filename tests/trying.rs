@@ -108,7 +108,7 @@ fn pictures_of_tries() {
             tell(&mut window, News::Line(line.to_owned()));
         }
         assert!(window.query_by_label("run 2 of 9: num_workers=5").is_some());
-        assert!(window.query_by_label("End the tries").is_some());
+        assert!(window.query_by_label("Stop measuring").is_some());
         let table = Table::of(
             "train.py:42".to_owned(),
             None,

@@ -84,7 +84,7 @@ enum Sub {
     Watch(program::WatchArgs),
     /// Record a PyTorch program that is already running
     ///
-    /// Run `loadscope install` for its Python before the program starts. Each loader is recorded from its next iterator on. Ctrl-C ends the
+    /// Run `loadscope install` for its Python before the program starts. Each loader is recorded from its next iterator on. Ctrl+C ends the
     /// recording, and the program continues.
     Attach(attach::AttachArgs),
     /// Record the calling process

@@ -43,7 +43,7 @@ fn a_report_is_printed_as_markdown_and_written_as_tests() {
     let output = loadscope(&["report", &path, "--markdown"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.starts_with("**"), "{text}");
-    assert!(text.contains("| What the trainer waited for |"), "{text}");
+    assert!(text.contains("| Waits by cause |"), "{text}");
     let junit = folder.path().join("tests.xml");
     let file = junit.to_string_lossy();
     let rules = ["--fail-on", "wait>1%", "--fail-on", "errors>0"];

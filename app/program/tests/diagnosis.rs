@@ -157,8 +157,8 @@ fn a_report_is_read_by_people_and_by_browsers() {
     let page = folder.name("report.html");
     let said = text(&loadscope(&["report", &file, "--html", &page]));
     for part in [
-        "What the trainer waited for",
-        "Why, and what to do",
+        "Waits by cause",
+        "Findings",
         "→ in_order=False",
         "Forecasts for other settings",
         "an ideal loader",

@@ -196,7 +196,7 @@ fn what_is_no_recording_is_refused() {
         (file("b.jsonl", b"\x89PNG\r\n\x1a\n0123"), "is a PNG image"),
         (
             file("c.jsonl", b"one\ntwo\n"),
-            "is a text file, but not a recording",
+            "is a text file, not a recording",
         ),
         (
             file(

@@ -101,7 +101,7 @@ impl Kind {
         Err(ImportError::foreign(
             match (is_text, head.trim_ascii_start().first()) {
                 (true, Some(b'{' | b'[')) => say!("is JSON, but neither a recording nor a trace"),
-                (true, _) => say!("is a text file, but not a recording"),
+                (true, _) => say!("is a text file, not a recording"),
                 (false, _) => say!("is a binary file"),
             },
         ))

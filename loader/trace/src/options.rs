@@ -316,7 +316,7 @@ impl Origin {
     /// In a few words.
     pub fn label(&self) -> String {
         match self {
-            Self::Engine => say!("Loadscope engine").to_owned(),
+            Self::Engine => say!("embedded loader").to_owned(),
             Self::Simulation => say!("simulation").to_owned(),
             Self::Pytorch(version) => say!("PyTorch {version}"),
             Self::Import(from) => say!("imported from {from}"),

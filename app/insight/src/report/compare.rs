@@ -232,7 +232,7 @@ impl<'a> Comparison<'a> {
         for (name, survey) in [("A", a), ("B", b)] {
             writeln!(out, "{name}  {}", strip(survey, longest))?;
         }
-        writeln!(out, "{}", say!("\nWhat the trainer waited for"))?;
+        writeln!(out, "{}", say!("\nWaits by cause"))?;
         for cause in Cause::ALL {
             let (x, y) = (a.blame.of(cause), b.blame.of(cause));
             if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {

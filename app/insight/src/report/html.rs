@@ -102,7 +102,7 @@ fn blame(report: &Report) -> Markup {
     let parts: Vec<Part> = causes.chain(rest).collect();
     let not_measured: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
     html! {
-        h2 { (say!("What the trainer waited for")) }
+        h2 { (say!("Waits by cause")) }
         (bar(&parts, share))
         div.wide {
             table {
@@ -284,7 +284,7 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
 fn findings(report: &Report) -> Markup {
     html! {
         @if !report.diagnosis.findings.is_empty() {
-            h2 { (say!("Why, and what to do")) }
+            h2 { (say!("Findings")) }
             ol {
                 @for (finding, remedy) in report.diagnosis.findings.iter().zip(super::remedy::remedies(report)) {
                     li {

@@ -59,10 +59,7 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
     let (weighty, notes): (Vec<_>, Vec<_>) =
         findings.partition(|((f, _), _)| f.severity > Severity::Note);
-    for (heading, findings) in [
-        (say!("Why, and what to do"), weighty),
-        (say!("Also"), notes),
-    ] {
+    for (heading, findings) in [(say!("Findings"), weighty), (say!("Also"), notes)] {
         if findings.is_empty() {
             continue;
         }
@@ -82,11 +79,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if waited.0 <= 0 {
         return Ok(());
     }
-    writeln!(
-        out,
-        "{}",
-        say!("| What the trainer waited for | time | share |")
-    )?;
+    writeln!(out, "{}", say!("| Waits by cause | time | share |"))?;
     writeln!(out, "|---|--:|--:|")?;
     let mut row = |name: &str, time: Nanos| {
         let share = percent(time.0 as f64 / waited.0 as f64);
@@ -110,7 +103,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(
             out,
             "{}",
-            say!("Finished batches were held back for {ready} in total\n")
+            say!("Finished batches were held for {ready}, summed over batches\n")
         )?;
     }
     Ok(())
@@ -210,7 +203,7 @@ mod tests {
             columns.contains(&3) && columns.contains(&5),
             "both tables are there: {text}"
         );
-        assert!(text.contains("### Why, and what to do"), "{text}");
+        assert!(text.contains("### Findings"), "{text}");
         assert!(text.contains("` DataLoader("), "{text}");
     }
 

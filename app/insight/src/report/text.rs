@@ -74,10 +74,7 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
     let (weighty, notes): (Vec<_>, Vec<_>) =
         findings.partition(|((f, _), _)| f.severity > Severity::Note);
-    for (heading, findings) in [
-        (say!("Why, and what to do"), weighty),
-        (say!("Also"), notes),
-    ] {
+    for (heading, findings) in [(say!("Findings"), weighty), (say!("Also"), notes)] {
         if findings.is_empty() {
             continue;
         }
@@ -97,7 +94,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if blame.waited.0 <= 0 {
         return Ok(());
     }
-    writeln!(out, "{}", say!("What the trainer waited for"))?;
+    writeln!(out, "{}", say!("Waits by cause"))?;
     let is_much = |time: Nanos| time.0 as f64 >= 0.005 * blame.waited.0 as f64;
     let mut row = |name: &str, time: Nanos| {
         let share = time.0 as f64 / blame.waited.0 as f64;
@@ -128,7 +125,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
             out,
             "{}",
             say!(
-                "  Finished batches were held back for {} in total",
+                "  Finished batches were held for {}, summed over batches",
                 survey.say(ready)
             )
         )?;

@@ -86,7 +86,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::TryProgram => tries(state),
         A::EndTries => unless(
             state.look.trying.as_ref().is_some_and(Trying::is_running),
-            say!("No tries are running"),
+            say!("No measurement is running"),
         ),
         A::Export => no_run.or(in_page).or(unless(
             session.exporting.is_none(),
@@ -257,8 +257,8 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
         (Goal::Trouble, true) if is_before => {
             say!("No later errors. Press Shift+E for the previous one.")
         }
-        (Goal::Batch, true) => say!("No later batch is returned"),
-        (Goal::Batch, false) => say!("No earlier batch was returned"),
+        (Goal::Batch, true) => say!("No later batch is yielded"),
+        (Goal::Batch, false) => say!("No earlier batch was yielded"),
         (Goal::Stall, true) => say!("No later wait"),
         (Goal::Stall, false) => say!("No earlier wait"),
         (Goal::OutOfOrder, true) => say!("No later batch arrives out of order"),
@@ -320,9 +320,9 @@ fn tries(state: &State) -> Option<&'static str> {
         _ if state.session.program.is_none() => Some(say!(
             "Only available for programs started here or with `loadscope watch`"
         )),
-        Some(trying) if trying.is_running() => Some(say!("The tries are already running")),
+        Some(trying) if trying.is_running() => Some(say!("The measurement is already running")),
         _ if state.session.watched && state.session.source.is_live() => Some(say!(
-            "Wait until the program has ended: it would slow down the tries"
+            "Wait until the program has ended: it would slow down the measurement"
         )),
         Some(_) | None => None,
     }

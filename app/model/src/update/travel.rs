@@ -132,7 +132,7 @@ pub fn to_moment(state: &mut State, goal: Goal, forwards: bool) -> Option<Effect
     match find(state, goal, forwards) {
         Some(place) => go_to(state, place),
         None if forwards && state.hides_future() => {
-            state.overlay.hint = Some(say!("The run ended without another one").to_owned());
+            state.overlay.hint = Some(say!("None until the end of the run").to_owned());
         }
         None if forwards => return start_seeking(state, goal),
         None => {}

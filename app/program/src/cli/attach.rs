@@ -43,7 +43,7 @@ pub struct AttachArgs {
     web: WebArgs,
 }
 
-/// Records a running program until Ctrl-C or its end. The program continues.
+/// Records a running program until Ctrl+C or its end. The program continues.
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     take_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
@@ -62,7 +62,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     };
     let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     complain(say!(
-        "recording process {} from its next DataLoader iterator on. Ctrl-C ends the recording, and the program continues.",
+        "recording process {} from its next DataLoader iterator on. Ctrl+C ends the recording, and the program continues.",
         args.pid
     ));
     let (seen, complaint) = follow_and(&session, shown.as_mut());

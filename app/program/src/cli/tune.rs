@@ -22,7 +22,7 @@ use loadscope_session::tune::{Job, TuneError, tune};
 
 /// Number of default names to try.
 const MOST_NAMES: u32 = 10_000;
-/// The exit code after Ctrl-C.
+/// The exit code after Ctrl+C.
 const INTERRUPTED: u8 = 130;
 
 /// The program, and the settings to try.
@@ -35,7 +35,7 @@ Side effects: your files are not changed. But the program writes its checkpoints
 
 Random numbers: another num_workers changes random augmentations. Each batch keeps its samples.
 
-Exit code: 0 if runs were compared, the program's own code if the unchanged program fails, 130 after Ctrl-C.")]
+Exit code: 0 if runs were compared, the program's own code if the unchanged program fails, 130 after Ctrl+C.")]
 pub struct TuneArgs {
     /// Stop each run after this many batches or this long: 200, 30s or 5m
     ///

@@ -101,7 +101,7 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
         });
     }
     let tip = match entry.starred {
-        true => say!("Kept until you drop it. Click to stop keeping it."),
+        true => say!("Kept until you discard it. Click to stop keeping it."),
         false => say!("Keeps this run even when there are more than 20"),
     };
     let colour = match entry.starred {
@@ -112,9 +112,9 @@ fn one(ui: &mut Ui, state: &State, entry: &Entry<'_>, commands: &mut Vec<Command
     if sign(ui, &say!("Keep run {number}"), tip, star) {
         commands.push(Command::StarRun(number));
     }
-    let tip = say!("Drops this run. Saved files stay.");
+    let tip = say!("Discards this run. Saved files stay.");
     let cross = |painter: &Painter, at: Pos2| draw_cross(painter, at, palette.weak);
-    if sign(ui, &say!("Drop run {number}"), tip, cross) {
+    if sign(ui, &say!("Discard run {number}"), tip, cross) {
         commands.push(Command::DropRun(number));
     }
 }
@@ -139,7 +139,7 @@ fn menu(response: &Response, state: &State, entry: &Entry<'_>, commands: &mut Ve
             false => say!("Keep this run"),
         };
         offer(ui, keep, Command::StarRun(number));
-        offer(ui, say!("Drop this run"), Command::DropRun(number));
+        offer(ui, say!("Discard this run"), Command::DropRun(number));
         if entry.is_shown {
             ui.separator();
             for action in [Action::Save, Action::Export, Action::Compare] {

@@ -268,7 +268,7 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
                 say!("Epoch ended")
             }
         }
-        Some(_) => say!("Not asking"),
+        Some(_) => say!("Not waiting"),
     })
 }
 

@@ -158,7 +158,9 @@ impl Chart {
             Self::Gauge(_, GaugeKind::Descriptors) => say!("Open file descriptors"),
             Self::Gauge(_, GaugeKind::PinnedBytes) => say!("Page-locked memory"),
             Self::Gauge(_, GaugeKind::Occupancy) => {
-                say!("Share of time the queue was not empty. Near 0 %, its reader is starved.")
+                say!(
+                    "Share of time in which the queue was not empty. Near 0 %, its reader waits most of the time."
+                )
             }
             Self::Gauge(_, GaugeKind::Throughput) => say!("Items per second"),
             Self::Gauge(_, GaugeKind::TaskTime) => say!("Mean time of successful tasks"),

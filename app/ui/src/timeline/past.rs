@@ -213,7 +213,7 @@ fn kept(painter: &Painter, area: Rect, scene: &Scene<'_>, past: &Past) {
 fn hover(ui: &Ui, area: Rect, scene: &Scene<'_>, past: &Past, all: &[Sums]) {
     let response = ui.interact(area, ui.scope_id().with("far past"), Sense::hover());
     response.widget_info(|| {
-        let text = say!("Far past, kept as sums per minute");
+        let text = say!("Older data, kept as sums per minute");
         WidgetInfo::labeled(Role::GraphicsObject, true, text)
     });
     // The lanes below take drags, so this is not what is hovered.

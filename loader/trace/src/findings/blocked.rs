@@ -45,7 +45,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     text.replace_range(..first, &text[..first].to_uppercase());
     if survey.share(ready) >= TOLD {
         text += &say!(
-            ". Finished batches were held back for {} in total.",
+            ". Finished batches were held for {}, summed over batches.",
             survey.say(ready)
         );
     }

@@ -18,7 +18,7 @@ const BAR: f32 = 24.0;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
-    section(ui, say!("What the trainer waited for"));
+    section(ui, say!("Waits by cause"));
     if look.parts.is_empty() {
         remark(ui, say!("The trainer never waited"));
     } else {
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     if let Some(time) = &look.ready_batches {
         remark(
             ui,
-            &say!("Finished batches were held back for {time} in total"),
+            &say!("Finished batches were held for {time}, summed over batches"),
         );
     }
     if !look.blame.not_measured.is_empty() {

@@ -15,7 +15,7 @@ use loadscope_model::view::Item;
 
 /// Shows them, the worst first.
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
-    section(ui, say!("Why, and what to do"));
+    section(ui, say!("Findings"));
     if look.diagnosis.findings.is_empty() {
         remark(ui, say!("No problems found"));
         return;

@@ -142,7 +142,7 @@ fn detail(
         match check {
             Ok(check) => {
                 let tip = say!(
-                    "Runs it with Loadscope's engine and compares the forecast with the outcome"
+                    "Runs this setting with the embedded loader and compares the result with the forecast"
                 );
                 if response.on_hover_text(tip).clicked() {
                     commands.push(Command::Check(Box::new(check)));
@@ -231,8 +231,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 remark(
                     ui,
                     &say!(
-                        "The result is outside the 90 % interval ({} to {}): another process was active, or the \
-                         recording is missing a cost",
+                        "The result is outside the 90 % interval ({} to {}). Possible causes: another active process, or a cost that the recording lacks.",
                         say(forecast.low),
                         say(forecast.high)
                     ),

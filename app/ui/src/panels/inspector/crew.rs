@@ -27,7 +27,7 @@ pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Comman
     let run = &state.session.run;
     let now = state.now();
     let (rows, is_cut) = recent(run, lane, now);
-    section(ui, say!("Its last batches"));
+    section(ui, say!("Last batches"));
     if rows.is_empty() {
         remark(ui, say!("None yet"));
         return;
@@ -73,7 +73,7 @@ fn slowest(
     let Some(most) = samples.first().map(|(_, s)| s.wall) else {
         return;
     };
-    section(ui, say!("Its slowest samples"));
+    section(ui, say!("Slowest samples"));
     if is_cut {
         let count = format::plural(rows.len() as u64, say!(n: "batch"), say!(n: "batches"));
         remark(ui, &say!("From its last {count}"));
@@ -157,7 +157,7 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     }
     longest.retain(|w| length(w) >= Nanos(1_000));
-    section(ui, say!("Its longest waits"));
+    section(ui, say!("Longest waits"));
     let Some(most) = longest.first().map(|w| length(w)) else {
         remark(ui, say!("No wait so far"));
         return;
