@@ -16,8 +16,8 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
             let more = remedy.strip_prefix(text.as_str())?;
             Some((change, more))
         });
-        if let Some((_, "")) = more {
-            return say!("Make the best change above").into();
+        if let Some((change, "")) = more {
+            return change.clone().into();
         }
         let mut before = findings[..at].iter();
         if let Some(same) = before.position(|f| f.remedy == remedy) {
@@ -75,7 +75,7 @@ mod tests {
             let plain = form.replace('\\', "");
             assert!(!plain.contains(remedy.as_str()), "{form}");
             assert!(plain.contains(&change), "{form}");
-            assert!(plain.contains("→ Make the best change above"), "{form}");
+            assert!(plain.contains(&format!("→ {change}")), "{form}");
             assert!(!plain.contains("The same remedy"), "{form}");
         }
     }
