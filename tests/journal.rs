@@ -192,11 +192,11 @@ fn a_run_that_is_saved_or_dropped_leaves_no_journal() {
     run(&mut window);
     run(&mut window);
     assert_eq!(files(dir.path()).len(), 4);
-    window.get_by_label("Drop run 3").click();
+    window.get_by_label("Discard run 3").click();
     window.run();
     assert_eq!(window.state().state.session.number, 2);
     assert_eq!(files(dir.path()).len(), 3);
-    window.get_by_label("Drop run 2").click();
+    window.get_by_label("Discard run 2").click();
     window.run();
     assert_eq!(window.state().state.session.number, 1);
     exit(window);

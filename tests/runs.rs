@@ -63,7 +63,7 @@ fn a_click_shows_a_run_again_and_shift_compares_it() {
         "it stands beside the one that is shown"
     );
     assert_eq!(window.state().state.prefs.workspace, Workspace::Diagnose);
-    window.get_by_label("Drop run 2").click();
+    window.get_by_label("Discard run 2").click();
     window.run();
     assert!(window.query_by_label_contains("Run 1").is_none());
     assert_eq!(shown(&window), (1, 1));
