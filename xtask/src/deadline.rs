@@ -138,7 +138,7 @@ fn read(mut output: impl io::Read, news: &Sender<News>) {
 }
 
 fn wait(mut child: Child, news: &Sender<News>) {
-    // Nobody reads it after a deadline.
+    // The receiver is gone after a deadline.
     let _ = news.send(News::Ended(child.wait()));
 }
 
