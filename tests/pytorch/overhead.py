@@ -186,7 +186,7 @@ def write(path, times, counts):
         return "".join("| %s |\n" % " | ".join(line) for line in lines)
 
     head = "# Cost of recording a PyTorch program\n\nWritten by `cargo xtask probe-overhead`. Each program ran in turn with and without "
-    head += "recording.\n%s *probe*: CRC-32 of the probe." % MEANS
+    head += "recording. Cells contain the median of the rounds, with the range of their middle half.\n%s *probe*: CRC-32 of the probe." % MEANS
     parts = [head, table(TIMES, times)]
     if counts:
         parts += ["## Instructions", COUNTED, table(COUNTS, counts)]
