@@ -206,7 +206,7 @@ fn the_help_states_the_limits() {
         of(limits::BATCH_SIZE as u64, "Samples per batch, at most {}"),
         of(limits::SAMPLES, "from random samplers, at most {}"),
         of(limits::RANKS.into(), "(num_replicas), 1 to {}"),
-        of(limits::WORKERS as u64, "Worker threads, at most {}"),
+        of(limits::WORKERS as u64, "Number of workers, at most {}"),
         of(limits::EPOCHS.into(), "Passes over the dataset, at most {}"),
         of(
             limits::SAMPLER_BYTES / 1_000_000_000,

@@ -14,7 +14,7 @@ pub(super) const LOADER: &str = "DataLoader options";
 /// Arguments of DataLoader and of its samplers, named as in PyTorch.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoaderArgs {
-    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32, in `order` 1]
+    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32, or 1 in `order`]
     #[arg(long, value_name = "N|none", allow_negative_numbers = true, help_heading = LOADER)]
     batch_size: Option<BatchSize>,
     /// Draw a new random order in every epoch
@@ -63,7 +63,7 @@ pub struct LoaderArgs {
     /// A number from 0 to 18446744073709551615.
     #[arg(long, value_name = "SEED", help_heading = LOADER)]
     global_seed: Option<u64>,
-    /// Worker threads, at most 1,024, or 0 to load in the main process [default: 0]
+    /// Number of workers, at most 1,024, or 0 to load in the main process [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers, help_heading = LOADER)]
     num_workers: Option<usize>,
     /// Batches in flight per worker, at most 10,000 [default: 2]
@@ -245,6 +245,6 @@ pub enum OnErrorArg {
     Continue,
     /// Skip the sample, and print the number of skipped samples at the end
     Skip,
-    /// Skip the sample, and print the reason for each
+    /// Skip the sample, and print the reason for each of the first 1,000
     Log,
 }

@@ -42,8 +42,8 @@ pub struct ReportArgs {
     force: ForceArg,
     /// Exit with code 1 if this rule is violated, such as 'wait>10%' (can be repeated)
     ///
-    /// Rules: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
-    /// shell redirects at > and <.
+    /// Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
+    /// shell redirects at > and <. An invalid rule prints all keys.
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<Rule>,
 }
