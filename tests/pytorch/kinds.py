@@ -30,7 +30,7 @@ Written by `cargo xtask kinds`. Each program in `tests/pytorch/kinds` ran withou
 Compared are output and exit code, the counted and the recorded batches, number and names of the loaders, the verdict and the true cause
 (`kinds_expected.py`), and the figures of `report` and its summary.
 
-| program | what it would show | batches counted / recorded | loaders | verdict | as expected |
+| program | purpose | batches counted / recorded | loaders | verdict | as expected |
 |---|---|---|---|---|---|"""
 
 

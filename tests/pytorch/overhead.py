@@ -36,8 +36,8 @@ WORKS = (
 # Samples of what a limit is about.
 OF = {"sample": 1, "batch": 2}
 MEANS = "*pictures*: 800 JPEGs, read, decoded and resized to 224 × 224, in batches of 32. *steady*: 1 ms per sample. *tiny*: no work per sample. *pairs*: the same, two to a batch."
-TIMES = ["work", "workers", "rounds", "bare", "recording adds", "at most", "holds", "processor time, program", "and recorder", "its start", "probe"]
-COUNTS = ["work", "workers", "an epoch, bare", "recording adds", "at most", "holds", "a sample", "its start", "probe"]
+TIMES = ["work", "workers", "rounds", "not recorded", "recording adds", "at most", "within limit", "CPU time, program", "and recorder", "its start", "probe"]
+COUNTS = ["work", "workers", "an epoch, not recorded", "recording adds", "at most", "within limit", "per sample", "its start", "probe"]
 COUNTED = (
     "Instructions of the program and its workers, counted by callgrind (`--instructions`), independent of other load on the host. "
     "They do not include the recorder, a separate process. *its start*: once, until the first epoch."
@@ -80,7 +80,7 @@ def measured(loadscope, command, rounds, unit, log):
 
 def said(values, unit):
     spread = statistics.quantiles(values, n=4)
-    sign = " %" if unit == "share" else " µs a " + unit
+    sign = " %" if unit == "share" else " µs per " + unit
     return "%.2f%s (%.2f to %.2f)" % (statistics.median(values), sign, spread[0], spread[2])
 
 
@@ -138,7 +138,7 @@ def timed(options, folder):
         bare, extra = measured(options.loadscope, command, options.rounds, unit, log)
         holds = statistics.median(extra["seconds"]) <= most
         row += [str(options.rounds), "%.2f s" % bare, said(extra["seconds"], unit)]
-        row += ["%g%s" % (most, " %" if unit == "share" else " µs a " + unit), "yes" if holds else "NO"]
+        row += ["%g%s" % (most, " %" if unit == "share" else " µs per " + unit), "yes" if holds else "NO"]
         yield row + [said(extra["busy"], unit), said(extra["all"], unit), "%.2f s" % start, options.probe]
 
 
