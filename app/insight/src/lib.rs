@@ -9,7 +9,7 @@
 //!
 //! let options = RunOptions { dataset: "synthetic:len=64,cost_ms=20".to_owned(), num_workers: 2, step_ms: 5.0, ..RunOptions::default() };
 //! let mut run = Run::default();
-//! for event in loadscope_plan::simulate::simulate(&options, Datasets::default().0).expect("sound options") {
+//! for event in loadscope_plan::simulate::simulate(&options, Datasets::default().0).expect("valid options") {
 //!     run.apply(&event);
 //! }
 //! let report = Report::of(&run, false, Datasets::default());
