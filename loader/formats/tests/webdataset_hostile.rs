@@ -220,7 +220,7 @@ fn hostile() -> Vec<Variant> {
             "large number",
             archive(&[("a.cls", &[b'9'; 30])]),
             Fault::Damaged,
-            "64 bits",
+            "64-bit integer",
         ),
         (
             "text",
