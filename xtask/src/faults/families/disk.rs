@@ -314,8 +314,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (k, writer) in WRITERS.iter().enumerate() {
         let name = format!("{}, full disk at every write", writer.name);
-        let holds =
-            "an error message, the old file or no file (never half of one), the program's own exit code";
+        let holds = "an error message, the old file or no file (never half of one), the program's own exit code";
         let injected = "ENOSPC from the k-th write on, for every k";
         let check = |place: &Place| writer.every_write(place, 24);
         let case = Case::new("disk", name, injected, holds, check);
