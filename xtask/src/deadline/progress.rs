@@ -10,6 +10,20 @@ const LONG: &str = " has been running for over 60 seconds";
 /// The time of a test before that line.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Tests that run whole suites of programs in Python or a browser, or kill a recorder hundreds of times. They take minutes.
+const SLOW: [&str; 8] = [
+    "a_recording_is_sound_whenever_its_recorder_is_killed_300_times",
+    "callbacks_of_frameworks_log_what_the_report_says",
+    "programs_are_recorded_from_inside_without_harm",
+    "programs_print_what_is_stored",
+    "programs_that_run_already_are_recorded",
+    "pytorch_programs_run_the_same_and_are_recorded_whole",
+    "recordings_are_read_to_the_letter",
+    "the_window_works_in_a_browser",
+];
+/// The deadlines that such a test has, in place of one.
+const SLOW_DEADLINES: u32 = 7;
+
 /// The tests of a binary that runs.
 pub struct Progress {
     deadline: Duration,
@@ -74,14 +88,25 @@ impl Progress {
 
     /// The tests that exceed the deadline, if one does. Without names if libtest has not named them yet.
     pub fn late(&self, now: Instant) -> Option<Vec<String>> {
-        let is_over = |start: Instant| now.saturating_duration_since(start) >= self.deadline;
-        let is_silent = is_over(self.last_output);
+        let is_over = |start: Instant, deadline| now.saturating_duration_since(start) >= deadline;
         let long = self.long.iter();
+        let longest = long.clone().map(|(name, _)| self.deadline_of(name)).max();
+        let is_silent = is_over(self.last_output, longest.unwrap_or(self.deadline));
+        let is_late = |name: &str, start| is_over(start, self.deadline_of(name));
         let late: Vec<String> = long
-            .filter(|(_, start)| is_silent || (self.names_results && is_over(*start)))
+            .filter(|(name, start)| is_silent || (self.names_results && is_late(name, *start)))
             .map(|(name, _)| name.clone())
             .collect();
         (is_silent || !late.is_empty()).then_some(late)
+    }
+
+    /// The time that a test has.
+    fn deadline_of(&self, test: &str) -> Duration {
+        let name = test.rsplit("::").next().unwrap_or(test);
+        match SLOW.contains(&name) {
+            true => self.deadline * SLOW_DEADLINES,
+            false => self.deadline,
+        }
     }
 }
 
@@ -110,7 +135,11 @@ fn threads<'a>(arguments: &mut impl Iterator<Item = std::borrow::Cow<'a, str>>) 
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     fn progress(arguments: &[&str]) -> (Progress, Instant) {
@@ -149,6 +178,39 @@ mod tests {
         progress.read(b"test d - should panic ... ok\n", after(start, 299));
         assert_eq!(progress.late(after(start, 598)), None);
         assert_eq!(progress.late(after(start, 599)), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_slow_test_has_more_time() {
+        let (mut progress, start) = progress(&[]);
+        let name = format!("pytorch::{}", SLOW[0]);
+        let line = format!("test {name}{LONG}\n");
+        progress.read(line.as_bytes(), after(start, 60));
+        assert_eq!(progress.late(after(start, 2099)), None);
+        assert_eq!(progress.late(after(start, 2160)), Some(vec![name]));
+    }
+
+    #[test]
+    fn every_slow_test_exists() {
+        let tests = ["app/program/tests", "app/lessons/tests"];
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let files = tests
+            .map(|folder| sources(&workspace.join(folder)))
+            .concat();
+        for name in SLOW {
+            let head = format!("fn {name}()");
+            assert!(files.contains(&head), "{name} was renamed");
+        }
+    }
+
+    fn sources(folder: &Path) -> String {
+        let entries = fs::read_dir(folder).expect("a folder of tests").flatten();
+        entries
+            .map(|entry| match entry.path() {
+                path if path.is_dir() => sources(&path),
+                path => fs::read_to_string(path).unwrap_or_default(),
+            })
+            .collect()
     }
 
     #[test]
