@@ -104,7 +104,7 @@ impl Progress {
     fn deadline_of(&self, test: &str) -> Duration {
         let name = test.rsplit("::").next().unwrap_or(test);
         match SLOW.contains(&name) {
-            true => self.deadline * SLOW_DEADLINES,
+            true => self.deadline.saturating_mul(SLOW_DEADLINES),
             false => self.deadline,
         }
     }
