@@ -123,7 +123,7 @@ pub enum EngineError {
     /// A batch could not be made. The next one still comes.
     #[error("{cause} ({})", place(*worker, *batch, *sample))]
     Worker {
-        /// Who tried; `None`: the main process.
+        /// The worker that tried. `None`: the main process.
         worker: Option<WorkerId>,
         /// Which batch.
         batch: BatchId,

@@ -64,7 +64,7 @@ impl AboutLoader {
         self.this.label()
     }
 
-    /// Which one it is, and how long the others were waited for, in a few sentences.
+    /// Name of the shown loader, and the waits of the others, in a few sentences.
     pub fn sentence(&self) -> String {
         let why = match (self.was_asked_for, self.others.first()) {
             (false, Some(other)) if other.waited < self.this.waited => {

@@ -67,7 +67,7 @@ fn commands_in_documents_exist() {
     for file in DOCUMENTS {
         let text = fs::read_to_string(root.join(file)).expect("a document");
         for call in calls(&text) {
-            // `COMMAND` stands for any.
+            // `COMMAND` is any command.
             let (Some(name), options) = parts(call) else {
                 continue;
             };

@@ -331,7 +331,7 @@ impl DataSpec {
         Some(Self::read(word, rest)?.and_then(|spec| spec.checked(rest)))
     }
 
-    /// What does not go together.
+    /// Refuses options that contradict each other.
     fn checked(self, text: &str) -> Result<Self, EngineError> {
         let wrong = match &self {
             Self::Sql(sql) if sql.query.is_empty() => {
@@ -345,8 +345,7 @@ impl DataSpec {
             }
             _ => return Ok(self),
         };
-        let word = self.word();
-        let shown = without_password(text);
+        let (word, shown) = (self.word(), without_password(text));
         Err(EngineError::Spec(format!("{word}:{shown}: {wrong}")))
     }
 
