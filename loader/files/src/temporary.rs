@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::lock;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 /// How many bytes the path of such a folder has at most: the address of a Unix socket in it has room for 107.
 const LONGEST: usize = 90;
@@ -42,7 +42,7 @@ impl TemporaryFolder {
             match Self::new_in(&place, prefix) {
                 Ok(made) => return Ok(made),
                 Err(e) => {
-                    let text = format!("{}: {e}", place.display());
+                    let text = format!("{}: {}", place.display(), cause(&e));
                     first.get_or_insert(io::Error::new(e.kind(), text));
                 }
             }
