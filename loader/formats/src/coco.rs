@@ -81,12 +81,7 @@ impl Coco {
     /// If one of them is missing, the file is damaged, or it lists no pictures.
     pub fn open(folder: &Path, annotations: &Path, options: &Options) -> Result<Self, FormatError> {
         if !folder.is_dir() {
-            return Err(FormatError::new(
-                Fault::Missing,
-                Place::file(folder),
-                say!("there is no such image folder"),
-                say!("Check the spelling, or whether the disk is connected"),
-            ));
+            return Err(FormatError::no_folder(folder));
         }
         let file = Buffer::map(annotations).map_err(|e| FormatError::reading(annotations, &e))?;
         let index = index::read(&file, annotations)?;

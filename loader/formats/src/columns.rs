@@ -20,7 +20,7 @@ use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
 pub(crate) use labels::{labels, lengths};
-use loadscope_words::say;
+use loadscope_words::{say, without_numbers};
 use meaning::Meaning;
 
 /// The columns of a table.
@@ -186,7 +186,11 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
     work: impl FnOnce() -> Result<R, E>,
 ) -> Result<R, FormatError> {
     let damaged = |what: String| {
-        let what = what.lines().next().unwrap_or_default();
+        let what = without_numbers(what.lines().next().unwrap_or_default());
+        let what = ["Parquet error: ", "Parser error: ", "External: "]
+            .iter()
+            .find_map(|begin| what.strip_prefix(begin))
+            .unwrap_or(&what);
         let short: String = what.chars().take(200).collect();
         FormatError::new(
             Fault::Damaged,

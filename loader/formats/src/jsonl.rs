@@ -4,7 +4,7 @@ pub(crate) mod value;
 
 use std::path::Path;
 
-use loadscope_words::say;
+use loadscope_words::{json_error, say};
 
 use crate::buffer::Buffer;
 use crate::cell::Cell;
@@ -65,12 +65,7 @@ impl JsonLines {
             }
             _ => say!("Correct or remove the line"),
         };
-        FormatError::new(
-            Fault::Damaged,
-            place,
-            say!("it is not JSON ({said})"),
-            remedy,
-        )
+        FormatError::new(Fault::Damaged, place, json_error(said), remedy)
     }
 }
 
@@ -157,18 +152,18 @@ mod tests {
         let says = |text: &[u8], row| read(text, row).unwrap_err().to_string();
         let error = says("1\n\n{\"ä\": tru}\n".as_bytes(), 1);
         assert!(
-            error.contains("a.jsonl, line 3, column 10, row 1: it is not JSON (expected ident)"),
+            error.contains("a.jsonl, line 3, column 10, row 1: it is not valid JSON. "),
             "{error}"
         );
         assert!(
-            says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not valid JSON: write null")
+            says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not valid JSON: write null.")
         );
-        assert!(says(b"{\"a\": -Infinity}", 0).ends_with("are not valid JSON: write null"));
-        assert!(says(b"{\"a\": \"\xff\"}", 0).contains("invalid unicode"));
-        assert!(says(b"{\"a\": 1", 0).contains("EOF while parsing an object"));
-        assert!(says(b"1 2", 0).contains("trailing characters"));
-        assert!(says(&b"[".repeat(100_000), 0).contains("recursion limit"));
+        assert!(says(b"{\"a\": -Infinity}", 0).ends_with("are not valid JSON: write null."));
+        assert!(says(b"{\"a\": \"\xff\"}", 0).contains("a text of its JSON is not UTF-8"));
+        assert!(says(b"{\"a\": 1", 0).contains("its JSON ends in the middle"));
+        assert!(says(b"1 2", 0).contains("there is text after its JSON value"));
+        assert!(says(&b"[".repeat(100_000), 0).contains("its JSON is nested too deeply"));
         assert!(says(b"1", 1).contains("beyond its 1 rows"));
-        assert!(says(b"1e999", 0).contains("out of range"));
+        assert!(says(b"1e999", 0).contains("a number of its JSON is too large"));
     }
 }

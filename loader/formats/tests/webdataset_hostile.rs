@@ -232,13 +232,13 @@ fn hostile() -> Vec<Variant> {
             "JSON",
             archive(&[("a.json", b"{\"a\": ")]),
             Fault::Damaged,
-            "line 1 column 6",
+            "its JSON ends in the middle",
         ),
         (
             "deep JSON",
             archive(&[("a.json", &[b'['; 100_000])]),
             Fault::Damaged,
-            "not JSON",
+            "its JSON is nested too deeply",
         ),
         (
             "JSON, no text",

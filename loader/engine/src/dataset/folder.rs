@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::is_of_kernel;
-use loadscope_words::say;
+use loadscope_words::{path_error, say};
 
 use super::picture::{self, MAX_SIDE};
 use super::{Dataset, SampleClock, SampleError};
@@ -61,10 +61,7 @@ impl ImageFolder {
                     root.display()
                 )
             } else {
-                say!(
-                    "folder {} does not exist. Check the spelling, or whether the disk is connected.",
-                    root.display()
-                )
+                path_error(root, &io::ErrorKind::NotFound.into())
             }));
         }
         if is_of_kernel(root) {
@@ -237,12 +234,7 @@ impl<'a> Scan<'a> {
 
     /// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
     fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
-        let unreadable = |e: io::Error| {
-            EngineError::Dataset(say!(
-                "cannot read folder {} ({e}). Check its name and permissions.",
-                folder.display()
-            ))
-        };
+        let unreadable = |e: io::Error| EngineError::Dataset(path_error(folder, &e));
         let length = folder.as_os_str().len();
         let (mut folders, mut files) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(folder).map_err(unreadable)? {

@@ -13,7 +13,7 @@ use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer
 use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
 use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, Limits};
 use loadscope_files::{ReadError, open_regular};
-use loadscope_words::say;
+use loadscope_words::{path_error, say};
 use tch::{Kind, Tensor};
 
 use super::{SampleClock, SampleError};
@@ -54,9 +54,7 @@ pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Te
 /// The bytes of a regular file: a pipe might never say anything, and a device never end.
 fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let shown = path.display();
-    let unreadable = |e: io::Error| {
-        say!("cannot read image {shown} ({e}). Check that it exists, and check its permissions.")
-    };
+    let unreadable = |e: io::Error| path_error(path, &e);
     let fail = |message: String| SampleError::new("OSError", message);
     let file = open_regular(path).map_err(|e| {
         fail(match e {
@@ -64,7 +62,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
                 say!("image {shown} is {what}, not a regular file. Delete or replace it.")
             }
             ReadError::Io { cause, .. } => unreadable(cause),
-            other => say!("cannot read image {shown} ({other})"),
+            other => other.to_string(),
         })
     })?;
     let size = file.metadata().map_or(0, |about| about.len());

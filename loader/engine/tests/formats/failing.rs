@@ -193,3 +193,20 @@ fn sizes_that_differ_need_another_collate_function() {
         "{error}"
     );
 }
+
+#[test]
+fn a_table_with_a_header_and_no_rows_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("a.csv");
+    std::fs::write(&path, "x,y\n").expect("room");
+    let options = RunOptions {
+        dataset: format!("csv:{}", path.display()),
+        ..RunOptions::default()
+    };
+    let started = start(&options, ContentPolicy::Share(1.0), RunControl::default());
+    let error = started.err().expect("it has no rows").to_string();
+    assert!(
+        error.contains("a.csv: it has a header and no rows. Add rows, or choose another file."),
+        "{error}"
+    );
+}

@@ -38,16 +38,14 @@ pub(super) fn damaged(place: &Place, reason: impl Into<String>) -> FormatError {
 }
 
 fn refused(place: &Place, error: &Error) -> FormatError {
-    let mut what: String = error.to_string().chars().take(200).collect();
-    what = what.replace('\n', " ");
     match error {
         Error::Unsupported(_) => FormatError::new(
             Fault::WrongType,
             place.clone(),
-            say!("it is not a supported WAV, FLAC or Ogg Vorbis file ({what})"),
+            say!("it is not a supported WAV, FLAC or Ogg Vorbis file"),
             say!("Save it as WAV or FLAC"),
         ),
-        _ => damaged(place, say!("it cannot be decoded ({what})")),
+        _ => damaged(place, say!("it cannot be decoded")),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use loadscope_words::say;
+use loadscope_words::{json_error, say};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -78,7 +78,12 @@ pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
         let reason = shown
             .rsplit_once(" at line ")
             .map_or(shown.as_str(), |(reason, _)| reason);
-        broken(path, e.line() as u64, e.column() as u64, reason)
+        broken(
+            path,
+            e.line() as u64,
+            e.column() as u64,
+            &json_error(reason),
+        )
     })?;
     if !index.has_images || index.images.is_empty() {
         return Err(FormatError::new(

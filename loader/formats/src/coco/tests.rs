@@ -131,11 +131,17 @@ fn faults_have_their_place() {
         let error = read.unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    says("", "annotations.json, line 1, column 0: EOF while parsing");
+    says(
+        "",
+        "annotations.json, line 1, column 0: its JSON ends in the middle",
+    );
     says("{\"images\":[\n{]}", "line 2, column 2");
     says("[]", "expected an object with images");
     says("{}", "'images': it lists no images");
-    says(r#"{"images":[{"id":1}]}"#, "missing field `file_name`");
+    says(
+        r#"{"images":[{"id":1}]}"#,
+        "the field `file_name` is missing",
+    );
     says(
         r#"{"images":[{"id":1,"file_name":"c.jpg"}]}"#,
         "annotations.json names this image, but it does not exist",
@@ -190,7 +196,9 @@ fn what_is_missing_is_named() {
     )
     .unwrap_err();
     assert!(
-        error.to_string().contains("there is no such image folder"),
+        error
+            .to_string()
+            .ends_with(": it does not exist. Check the path."),
         "{error}"
     );
     let error =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
-use loadscope_words::say;
+use loadscope_words::{json_error, say};
 
 use super::group::Sample;
 use super::{MOST_BYTES, input};
@@ -125,7 +125,7 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
         "json" | "jsn" => {
             let text = std::str::from_utf8(&bytes)
                 .map_err(|_| damaged(say!("it is not JSON: not UTF-8").to_owned()))?;
-            parse(text.as_bytes()).map_err(|e| damaged(say!("it is not JSON: {e}")))?
+            parse(text.as_bytes()).map_err(|e| damaged(json_error(&e.to_string())))?
         }
         "npy" => {
             let array = npy::array(&bytes.into(), &Place::default());

@@ -84,13 +84,13 @@ impl Parser<'_> {
                 Ok(Event::Text(words)) => {
                     let words = words
                         .decode()
-                        .map_err(|e| self.broken(begin, &e.to_string()))?;
+                        .map_err(|_| self.broken(begin, say!("it is not text in UTF-8")))?;
                     self.words.push_str(&words);
                 }
                 Ok(Event::CData(words)) => {
                     let words = words
                         .decode()
-                        .map_err(|e| self.broken(begin, &e.to_string()))?;
+                        .map_err(|_| self.broken(begin, say!("it is not text in UTF-8")))?;
                     self.words.push_str(&words);
                 }
                 Ok(Event::GeneralRef(reference)) => self.refer(&reference, begin)?,
@@ -98,7 +98,7 @@ impl Parser<'_> {
                 Ok(Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Comment(_)) => {}
                 Err(error) => {
                     let at = usize::try_from(reader.error_position()).unwrap_or(begin);
-                    return Err(self.broken(at, &error.to_string()));
+                    return Err(self.broken(at, &not_xml(&error)));
                 }
             }
         }
@@ -217,6 +217,18 @@ impl Parser<'_> {
 
     fn broken(&self, at: usize, reason: &str) -> FormatError {
         broken(self.text, self.path, at, reason)
+    }
+}
+
+/// An error of the XML parser, without the words of its library.
+fn not_xml(error: &quick_xml::Error) -> String {
+    let text = error.to_string();
+    let detail = ["ill-formed document: ", "syntax error: "]
+        .iter()
+        .find_map(|begin| text.strip_prefix(begin));
+    match detail {
+        Some(detail) => say!("it is not valid XML: {detail}"),
+        None => say!("it is not valid XML").to_owned(),
     }
 }
 

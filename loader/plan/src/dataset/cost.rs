@@ -354,7 +354,10 @@ mod tests {
             assert!(error.contains("Valid: "), "{error}");
             assert!(error.contains(&format!("synthetic:{text}: ")), "{error}");
         };
-        says("cost=3", "unknown key 'cost'. Valid: cost_ms=50");
+        says(
+            "cost=3",
+            "unknown key 'cost'. Did you mean cost_ms? Valid: ",
+        );
         says("size=3", "synthetic:size=3: unknown key 'size'");
         says("len", "'len' is not of the form name=value");
         says("len=", "'len=' is not of the form name=value");

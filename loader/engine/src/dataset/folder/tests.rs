@@ -90,7 +90,11 @@ fn errors_say_what_to_do() {
     let root = tree(&["a/x.webp", "b/"]);
     fails(root.path(), 8, "no images in");
     fails(root.path(), 8, "Skipped 1 file ending in .webp");
-    fails(&root.path().join("c"), 8, "Check the spelling");
+    fails(
+        &root.path().join("c"),
+        8,
+        "c: it does not exist. Check the path.",
+    );
     fails(&root.path().join("a/x.webp"), 8, "is a file, not a folder");
     fails(root.path(), 0, "Choose an image size");
     fails(root.path(), 1 << 30, "Choose an image size");
