@@ -81,6 +81,11 @@ impl Fleet {
             .for_each(|(_, run)| run.make_room(share));
     }
 
+    /// Marks all runs as read to their end, also if their last events are missing.
+    pub fn close(&mut self) {
+        self.runs.iter_mut().for_each(|(_, run)| run.close());
+    }
+
     /// Gives back what was reserved for more events.
     pub fn shrink_to_fit(&mut self) {
         self.runs

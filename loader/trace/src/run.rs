@@ -103,6 +103,8 @@ pub struct Run {
     pub(crate) ended: bool,
     /// When the run said so.
     ended_at: Nanos,
+    /// No further events follow: the file was read to its end.
+    closed: bool,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
     /// When the observer told that it had lost events, and how many.

@@ -294,12 +294,21 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
     };
     let (text, remedy) = first(90, 100);
     assert!(
-        text.contains("of the run): the main process took 90.0 ms to start 2 workers"),
+        text.starts_with(
+            "The first batch took 105 ms, because the main process took 90.0 ms to start 2 workers. "
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("so this delay costs ") && text.ends_with(" of the run)."),
         "{text}"
     );
     assert!(!remedy.contains("worker_init_fn"), "{remedy}");
     let (text, remedy) = first(10, 100);
-    assert!(text.contains(": its worker was starting"), "{text}");
+    assert!(
+        text.contains(", because its worker was starting."),
+        "{text}"
+    );
     assert!(remedy.contains("worker_init_fn"), "{remedy}");
 }
 

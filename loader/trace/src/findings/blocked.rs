@@ -16,6 +16,9 @@ const FEW: u64 = 3;
 /// Nor is less than this share of all samples.
 const RARE: f64 = 0.001;
 
+/// The remedy for slow samples.
+pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
+
 /// One batch that takes much longer than others holds up those behind it, which are finished.
 pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
@@ -45,28 +48,26 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     text.replace_range(..first, &text[..first].to_uppercase());
     if survey.share(ready) >= TOLD {
         text += &say!(
-            ". Finished batches were held for {}, summed over batches.",
+            ". Finished batches waited {} in total in the reorder buffer.",
             survey.say(ready)
         );
     }
-    let any_order =
-        say!("in_order=False yields batches as they finish, in a different order in every run");
     Some(Finding {
         id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: match grouping(&run.info.options) {
-            Some(advice) => say!("{any_order}. {advice}"),
-            None => any_order.to_owned(),
-        },
+        remedy: say!(
+            "Use in_order=False to get batches as they finish, in a different order in every run"
+        )
+        .to_owned(),
         cost: Some(cost),
     })
 }
 
 /// The advice to group samples of similar cost; `None` if a batch is one sample.
 pub(super) fn grouping(options: &RunOptions) -> Option<Text> {
-    const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
+    const GROUPS: Text = text!("Group samples of similar cost into a batch");
     let has_several = options.batch_size.is_some_and(|size| size > 1);
     has_several.then_some(GROUPS)
 }
@@ -94,19 +95,12 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         samples.usual,
         survey.say_cost(cost),
     );
-    let order = if survey.run.info.options.in_order && survey.workers > 1 {
-        say!("in_order=False lets other batches pass. ")
-    } else {
-        ""
-    };
     Some(Finding {
         id: FindingId::HeavyTail,
         text,
         severity,
         evidence: worst_sample(survey.run, worst.row?),
-        remedy: say!(
-            "{order}A larger prefetch_factor hides slow samples up to a point. Best: preprocess or cache these samples."
-        ),
+        remedy: PREPARE.say().to_owned(),
         cost: Some(cost),
     })
 }

@@ -37,7 +37,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
             Some(batch) => Evidence::Batch(batch.id),
             None => Evidence::Worker(worker),
         },
-        remedy: say!("Load that batch with num_workers=0, and check the system log for an out-of-memory kill. Fewer workers or smaller batches use less memory.")
+        remedy: say!("Load that batch with num_workers=0, and check the system log for an out-of-memory kill. After such a kill, use fewer workers or smaller batches.")
             .to_owned(),
         cost: None,
     })
@@ -127,7 +127,7 @@ pub(super) fn silent(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SilentWorker,
         text: say!(
-            "Worker {worker} appears stuck: {took} on {id} so far. No other batch took more than {}.",
+            "Worker {worker} appears stuck: it has worked on {id} for {took}. No other batch took more than {}.",
             Nanos(longest)
         ),
         severity: Severity::Critical,

@@ -199,11 +199,11 @@ impl Prospects {
         others.find(is_little).copied()
     }
 
-    /// `num_workers=5: forecast 2.40 s instead of 3.10 s`, the remedy of findings that this change is about.
+    /// `Use num_workers=5: forecast 2.40 s instead of 3.10 s`, the remedy of findings that this change is about.
     pub fn remedy(&self, of: &Forecast) -> String {
         let now = self.now();
         say!(
-            "{}: forecast {} instead of {}{}",
+            "Use {}: forecast {} instead of {}{}",
             of.change,
             of.took.beside(now),
             now.beside(now),
@@ -240,7 +240,7 @@ impl Prospects {
         let unknown = unknown.map(|why| say!("Other numbers of workers cannot be forecast: {why}"));
         let Some(first) = self.first(workers) else {
             let which = match unknown {
-                Some(_) => say!("No setting with as many workers"),
+                Some(_) => say!("No setting with the same num_workers"),
                 None => say!("No other setting"),
             };
             let text = say!(

@@ -16,16 +16,16 @@ pub struct LongestWait {
     pub batch: BatchId,
     /// True if it is most of the waiting: then it explains the whole.
     pub is_most: bool,
-    /// State of the awaited batch: `sample 4 took 1.00 s in worker 0`.
+    /// The slow part of its work, with a time: `sample 4 took 1.00 s in worker 0`.
     what: String,
     /// Batches that were finished meanwhile: ` while batches 5 and 7 were already finished`; empty without any.
     ready: String,
 }
 
 impl LongestWait {
-    /// `sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
+    /// `batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
     pub fn why(&self) -> String {
-        format!("{}{}", self.what, self.ready)
+        say!("{}: {}{}", self.batch, self.what, self.ready)
     }
 }
 
@@ -79,9 +79,9 @@ impl<'a> Glance<'a> {
         if self.run.tells_only_parts() {
             return say!("The waits for single batches were not measured").to_owned();
         }
-        let verb = match self.run.has_ended() {
-            true => say!("waited"),
-            false => say!("has waited"),
+        let verb = match self.run.is_live() {
+            true => say!("has waited"),
+            false => say!("waited"),
         };
         let (place, so_far) = (self.place(), self.so_far());
         say!(
@@ -122,9 +122,9 @@ impl<'a> Glance<'a> {
     }
 
     fn so_far(&self) -> &'static str {
-        match self.run.has_ended() {
-            true => "",
-            false => say!(" so far"),
+        match self.run.is_live() {
+            true => say!(" so far"),
+            false => "",
         }
     }
 
@@ -147,7 +147,7 @@ impl<'a> Glance<'a> {
     }
 
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
-    /// to more: `its longest wait, 0.10 s, was for batch 4: …`
+    /// to more, a sentence: `Longest wait: 0.10 s for batch 4, because …`
     pub fn cause(&self) -> Option<String> {
         let wait = self.longest_wait()?;
         let took = self.say(wait.took);
@@ -156,7 +156,7 @@ impl<'a> Glance<'a> {
         } = wait;
         Some(match wait.is_most {
             true => say!("{took} of it for {batch}: {what}{ready}"),
-            false => say!("its longest wait, {took}, was for {batch}: {what}{ready}"),
+            false => say!("Longest wait: {took} for {batch}, because {what}{ready}"),
         })
     }
 
@@ -176,23 +176,25 @@ impl<'a> Glance<'a> {
             Some(worker) => say!("worker {worker}"),
             None => say!("the main process").to_owned(),
         };
+        let part = self.say(times[main as usize]);
+        let whole = |stage| self.say(self.time_in(row, stage));
         let what = match main {
-            Cause::NotDispatched => say!("it had not been dispatched").to_owned(),
-            Cause::Starting => say!("{place} was starting"),
-            Cause::Queued => say!("it was queued after an earlier batch of {place}"),
-            Cause::IndexQueue => say!("it was in the index queue of {place}"),
+            Cause::NotDispatched => say!("dispatching took {part}"),
+            Cause::Starting => say!("starting {place} took {part}"),
+            Cause::Queued => say!("an earlier batch kept {place} busy for {part}"),
+            Cause::IndexQueue => say!("waiting in the index queue of {place} took {part}"),
             Cause::Fetching => match self.slowest_sample(row) {
                 Some(sample) => say!("{sample} in {place}"),
-                None => say!("it was fetched by {place}"),
+                None => say!("fetching in {place} took {}", whole(Stage::Fetching)),
             },
-            Cause::Collating => say!("it was collated by {place}"),
-            Cause::Returning => say!("it was in the result queue").to_owned(),
-            Cause::Pinning => say!("it was being pinned").to_owned(),
-            Cause::Held => say!("it was held in the reorder buffer").to_owned(),
-            Cause::Sampling => say!("the sampler drew the next batch").to_owned(),
-            Cause::Trainer => say!("the main process had not yielded it yet").to_owned(),
+            Cause::Collating => say!("collating in {place} took {}", whole(Stage::Collating)),
+            Cause::Returning => say!("transfer to the main process took {part}"),
+            Cause::Pinning => say!("pinning took {}", whole(Stage::Pinning)),
+            Cause::Held => say!("waiting in the reorder buffer took {part}"),
+            Cause::Sampling => say!("drawing the next indices took {part}"),
+            Cause::Trainer => say!("yielding took {part}"),
             Cause::End => return None,
-            Cause::NotMeasured => say!("its stage was not measured").to_owned(),
+            Cause::NotMeasured => say!("the source did not record the stage for {part}"),
         };
         Some(LongestWait {
             took: wait.end.min(run.end()) - wait.start,
@@ -200,6 +202,16 @@ impl<'a> Glance<'a> {
             is_most: self.is_one_wait(),
             what,
             ready: self.ready_behind(k, row),
+        })
+    }
+
+    /// Time that the batch at `row` spent in `stage`, up to the last event.
+    fn time_in(&self, row: usize, stage: Stage) -> Nanos {
+        let path = self.run.path(row).into_iter();
+        let steps = path.filter(|step| step.stage == stage);
+        let end = self.run.end();
+        steps.fold(Nanos::ZERO, |sum, step| {
+            sum + (step.end.unwrap_or(end) - step.start)
         })
     }
 
@@ -226,7 +238,7 @@ impl<'a> Glance<'a> {
         }
         let name = match slowest.index {
             Some(index) => say!("sample {}", count(index)),
-            None => say!("sample {} of it", slowest.position),
+            None => say!("the sample at position {}", slowest.position),
         };
         let took = self.say(slowest.wall);
         let stages = run.sample_stages(row);
@@ -240,7 +252,7 @@ impl<'a> Glance<'a> {
                 if is_most(wall, slowest.wall)
                     && (wall.0 as f64) < NEARLY_ALL * slowest.wall.0 as f64 =>
             {
-                say!("{name} took {took}, {} of it in {stage},", self.say(wall))
+                say!("{name} took {took} ({} in {stage})", self.say(wall))
             }
             _ => say!("{name} took {took}"),
         })

@@ -1,6 +1,6 @@
 //! Remedies that agree with the forecasts: a finding never advises a setting that is forecast to be slower.
 
-use super::blocked::grouping;
+use super::blocked::{PREPARE, grouping};
 use super::{Change, Finding, FindingId, Forecast, Prospects, Survey};
 use loadscope_words::{Text, say, text};
 
@@ -14,14 +14,12 @@ const ABOUT_WORKERS: [FindingId; 4] = [
 
 /// What there is to do where no other setting is faster.
 const NOTHING: Text = text!(
-    "No other number of workers is forecast to be faster. Simplify the transforms, or cache their output."
+    "Simplify the transforms or cache their output. No other number of workers is forecast to be faster."
 );
 
 /// What there is to do first after a worker died.
-const DIED: Text = text!("First find out why a worker died: more workers need more memory");
-
-/// What there is to do about slow samples in any case.
-const PREPARE: Text = text!("Best: preprocess or cache these samples.");
+const DIED: Text =
+    text!("Find out why a worker died before you add workers, which need more memory");
 
 /// What remedies need to know of the loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,49 +70,45 @@ fn about_workers(workers: usize, prospects: &Prospects) -> String {
     }
 }
 
-/// What lets other batches pass slow ones, where it is forecast to bring something; `None` where nothing is forecast of it.
+/// The remedy for slow samples, with the settings that are forecast not to hide them; `None` without forecasts of such settings,
+/// or if one of them helps.
 fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     let prepare = PREPARE.say();
     let any_order = |f: &Forecast| f.change == Change::InOrder(false);
     let further = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
     let better = prospects.better();
-    if let Some(first) = better.iter().find(|f| any_order(f) || further(f)) {
-        return Some(say!("{}. {prepare}", prospects.remedy(first)));
+    if better.iter().any(|f| any_order(f) || further(f)) {
+        return None;
     }
     if workers == 0 {
-        return Some(say!(
-            "Without workers, nothing hides slow samples. {prepare}"
-        ));
+        return Some(say!("{prepare}. Without workers, nothing hides them."));
     }
     let changes = &prospects.changes;
     Some(
         match (changes.iter().any(further), changes.iter().any(any_order)) {
             (true, true) => say!(
-                "Neither a larger prefetch_factor nor in_order=False is forecast to help. {prepare}"
+                "{prepare}. Neither a larger prefetch_factor nor in_order=False is forecast to help."
             ),
-            (true, false) => say!("A larger prefetch_factor is not forecast to help. {prepare}"),
-            (false, true) => say!("in_order=False is not forecast to help. {prepare}"),
+            (true, false) => say!("{prepare}. A larger prefetch_factor is not forecast to help."),
+            (false, true) => say!("{prepare}. in_order=False is not forecast to help."),
             (false, false) => return None,
         },
     )
 }
 
-/// What `in_order=False` is forecast to bring, and the advice of `grouping`; `None` where that is not known.
+/// `in_order=False` with its forecast, or the advice of `grouping` if it saves little; `None` without a forecast.
 fn about_order(prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;
     let is_better = prospects.better().iter().any(|f| f.change == known.change);
-    let text = match is_better {
-        true => say!(
+    if is_better {
+        return Some(say!(
             "{}, in a different order in every run",
             prospects.remedy(known)
-        ),
-        false => say!("in_order=False is forecast to save little").to_owned(),
-    };
-    Some(match grouping {
-        Some(advice) => say!("{text}. {advice}"),
-        None => text,
-    })
+        ));
+    }
+    let advice = grouping.map_or(say!("Find out why this batch is slow"), Text::say);
+    Some(say!("{advice}. in_order=False is forecast to save little."))
 }
 
 #[cfg(test)]
@@ -156,7 +150,7 @@ mod tests {
         }
     }
 
-    const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
+    const GROUPS: Text = text!("Group samples of similar cost into a batch");
 
     fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
         let mut findings = of.to_vec();
@@ -189,15 +183,15 @@ mod tests {
         let remedies = remedies(&of, &known);
         assert_eq!(
             remedies[0],
-            "num_workers=5: forecast 0.40 s instead of 1.00 s"
+            "Use num_workers=5: forecast 0.40 s instead of 1.00 s"
         );
         assert_eq!(
             remedies[1],
-            "Neither a larger prefetch_factor nor in_order=False is forecast to help. Best: preprocess or cache these samples."
+            "Preprocess or cache the slow samples. Neither a larger prefetch_factor nor in_order=False is forecast to help."
         );
         assert_eq!(
             remedies[2],
-            "in_order=False is forecast to save little. Group samples of similar cost into a batch to avoid outliers."
+            "Group samples of similar cost into a batch. in_order=False is forecast to save little."
         );
     }
 
@@ -208,22 +202,19 @@ mod tests {
         let said = |changes: &[(Change, i64)]| remedies(&of, &prospects(changes)).remove(0);
         let further = (Change::PrefetchFactor(4), 1000);
         let any_order = (Change::InOrder(false), 995);
-        assert!(said(&[further, any_order]).starts_with("Neither"));
+        assert!(said(&[further, any_order]).contains(". Neither"));
         assert_eq!(
             said(&[(Change::NumWorkers(3), 1000), further]),
-            "A larger prefetch_factor is not forecast to help. Best: preprocess or cache these samples."
+            "Preprocess or cache the slow samples. A larger prefetch_factor is not forecast to help."
         );
-        assert!(said(&[any_order]).starts_with("in_order=False is not forecast to help. "));
+        assert!(said(&[any_order]).ends_with(". in_order=False is not forecast to help."));
         assert_eq!(said(&[]), "as it was");
     }
 
     #[test]
     fn what_is_forecast_to_help_has_its_number() {
         let of = [
-            finding(
-                FindingId::HeavyTail,
-                "A larger prefetch_factor hides slow samples",
-            ),
+            finding(FindingId::HeavyTail, "Preprocess them"),
             finding(FindingId::HeadOfLine, "in_order=False"),
         ];
         let known = prospects(&[
@@ -233,8 +224,8 @@ mod tests {
         assert_eq!(
             remedies(&of, &known),
             [
-                "in_order=False: forecast 0.50 s instead of 1.00 s. Best: preprocess or cache these samples.",
-                "in_order=False: forecast 0.50 s instead of 1.00 s, in a different order in every run. Group samples of similar cost into a batch to avoid outliers."
+                "Preprocess them",
+                "Use in_order=False: forecast 0.50 s instead of 1.00 s, in a different order in every run"
             ]
         );
     }

@@ -2,7 +2,7 @@
 
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
-use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
+use crate::{Cause, Epoch, Nanos, Origin, count, plural};
 use loadscope_words::say;
 
 /// It takes so many times what a usual batch takes.
@@ -46,7 +46,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {
         say!(
-            ": the main process took {} to start {}",
+            ", because the main process took {} to start {}",
             survey.say(time),
             plural(workers, say!(n: "worker"), say!(n: "workers"))
         )
@@ -69,23 +69,23 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
             say!(
-                "Workers start one at a time. Use fewer workers, or num_workers=0 for short epochs."
+                "Use fewer workers, because they start one at a time. For short epochs, use num_workers=0."
             ),
         ),
         Some(Cause::Starting) => (
-            say!(": its worker was starting"),
+            say!(", because its worker was starting"),
             say!(
                 "Make workers start faster: shorten worker_init_fn, reduce imports (spawned workers repeat the program's), and use a smaller dataset object"
             ),
         ),
         Some(Cause::Pinning) => (
-            say!(": pinning it was slow"),
+            say!(", because pinning it was slow"),
             say!(
-                "The first batch allocates page-locked memory. For short runs without a GPU, use pin_memory=False."
+                "For short runs without a GPU, use pin_memory=False: the first batch allocates page-locked memory"
             ),
         ),
         Some(Cause::NotDispatched | Cause::Sampling) => (
-            say!(": the sampler had not drawn its indices"),
+            say!(", because the sampler had not drawn its indices"),
             say!("Compute the order once before training, not in the sampler's __iter__"),
         ),
         _ => (
@@ -98,10 +98,10 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowFirstBatch,
         text: say!(
-            "The first batch took {}, later batches {} ({} of the run){what}",
+            "The first batch took {}{what}. A later batch takes {} to load, so this delay costs {}.",
             survey.say(took),
             survey.usual_work,
-            percent(survey.share(cost))
+            survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Range(epoch.start, first),
@@ -112,7 +112,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
 
 /// A sample that took most of the wait for the first batch.
 struct SlowSample {
-    /// `: sample 3 took 1.20 s`
+    /// `, because sample 3 took 1.20 s`
     text: String,
     /// Its worker had read none before it.
     is_first: bool,
@@ -125,10 +125,10 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
     }
     let name = match slowest.index {
         Some(index) => say!("sample {}", count(index)),
-        None => say!("its sample {}", slowest.position),
+        None => say!("the sample at position {}", slowest.position),
     };
     Some(SlowSample {
-        text: say!(": {name} took {}", survey.say(slowest.wall)),
+        text: say!(", because {name} took {}", survey.say(slowest.wall)),
         is_first: slowest.position == 0,
     })
 }
@@ -152,7 +152,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
         ),
         severity: Severity::Note,
         evidence: Evidence::Range(epoch.start, first),
-        remedy: say!("This matters less in longer runs").to_owned(),
+        remedy: say!("Record a longer run, in which the first batch matters less").to_owned(),
         cost: None,
     })
 }
@@ -184,10 +184,10 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
         )
     } else if is_persistent {
         say!(
-            "Workers persist, so the sampler or the dataset's __iter__ takes the time: do its setup only once"
+            "Set up the sampler or the dataset's __iter__ only once, not in every epoch: the workers persist, so this setup takes the time"
         )
     } else {
-        say!("persistent_workers=True keeps workers and their open files between epochs")
+        say!("Use persistent_workers=True to keep workers and their open files between epochs")
     };
     let what = match anew {
         true => say!(", while workers restarted"),

@@ -49,16 +49,16 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     );
     let remedy = match needed {
         Some(n) if is_computing && cores > 0 && n > cores => say!(
-            "Loading is CPU-bound, and the host has {}: more workers do not help. Simplify the transforms, or precompute them.",
+            "Simplify or precompute the transforms. Loading is CPU-bound, and the host has {}, so more workers do not help.",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
-        Some(n) => format!("num_workers={n}"),
+        Some(n) => say!("Use num_workers={n}"),
         None if workers == 0 => say!("Use num_workers=2 or more").to_owned(),
         None if is_computing && cores > 0 && workers >= cores => say!(
-            "Training is much faster than {} can load: simplify the transforms, or cache their output",
+            "Simplify the transforms or cache their output: training is much faster than {} can load",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
-        None => say!("Training is much faster than loading: add workers, simplify the transforms, or cache their output")
+        None => say!("Add workers, simplify the transforms or cache their output: training is much faster than loading")
             .to_owned(),
     };
     Some(Finding {
@@ -114,7 +114,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Sawtooth,
         text: say!(
-            "{} of that waiting occurs once every {workers} batches: the {workers} workers finish at the same time, then nothing arrives",
+            "{} of the waiting occurs once per {workers} batches, because the {workers} workers finish at the same time",
             match highest as f64 / all as f64 {
                 share if share > 0.95 => say!("Nearly all").to_owned(),
                 share => percent(share),
@@ -123,7 +123,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => say!("Use num_workers={n}. A larger prefetch_factor hardly helps."),
+            Some(n) => say!("Use num_workers={n}"),
             None => say!("Reduce the cost per sample. A larger prefetch_factor hardly helps.")
                 .to_owned(),
         },
@@ -146,7 +146,7 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         id: FindingId::TrainingBound,
         text: match hardly_waits {
             true => say!(
-                "Training is the bottleneck: it waited for data only {} of the time, and a step takes {}",
+                "Training is the bottleneck: the trainer waited for {} of the time, and a step takes {}",
                 percent(share),
                 survey.step
             ),
@@ -160,9 +160,9 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         severity: Severity::Note,
         evidence: Evidence::Run,
         remedy: match survey.run.info.world_size {
-            0 | 1 if !hardly_waits => say!("Most of the time goes into the training step: optimize it first").to_owned(),
-            0 | 1 => say!("Data loading keeps up: nothing to change").to_owned(),
-            _ => say!("This rank's loader keeps up. If its steps wait for other ranks (all_reduce), look at the rank that waits longest for data.").to_owned(),
+            0 | 1 if !hardly_waits => say!("Optimize the training step, which takes most of the time").to_owned(),
+            0 | 1 => say!("Leave the loader unchanged: it keeps up with training").to_owned(),
+            _ => say!("If steps wait for other ranks (all_reduce), look at the rank that waits longest for data. The loader of this rank keeps up.").to_owned(),
         },
         cost: None,
     })

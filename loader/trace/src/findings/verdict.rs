@@ -16,11 +16,14 @@ pub struct Verdict {
     pub severity: Severity,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
     pub headline: String,
-    /// What the longest wait was for, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
-    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`. Otherwise the first finding, a sentence of its own.
+    /// The longest wait, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
+    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`. Otherwise the first finding, or without one the
+    /// longest wait, as a sentence of its own.
     pub cause: Option<String>,
-    /// True if the cause is a sentence of its own.
+    /// True if the cause is a finding.
     pub is_apart: bool,
+    /// True if the cause is part of the sentence of the headline.
+    is_part: bool,
     /// What other settings would bring: `in_order=False would take 1.17 s`.
     pub outlook: Option<String>,
     /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
@@ -34,8 +37,8 @@ impl Verdict {
     pub fn text(&self) -> String {
         let mut text = self.headline.clone();
         match &self.cause {
-            Some(cause) if self.is_apart => text = join(&text, cause),
-            Some(cause) => text = say!("{text}, {cause}"),
+            Some(cause) if self.is_part => text = say!("{text}, {cause}"),
+            Some(cause) => text = join(&text, cause),
             None => {}
         }
         match &self.outlook {
@@ -81,6 +84,7 @@ impl Verdict {
             severity,
             headline,
             is_apart: found.is_some(),
+            is_part: found.is_none() && end.is_none() && is_one_wait,
             cause,
             outlook: prospects
                 .filter(|_| wants_outlook)

@@ -90,6 +90,12 @@ impl Run {
         self.ended
     }
 
+    /// True while further events may follow: the run has not ended, and it was not read from a file.
+    /// True as well while the end of the run is hidden.
+    pub fn is_live(&self) -> bool {
+        !self.ended && (!self.closed || self.hidden.is_some())
+    }
+
     /// Number of events taken in. Grows with every change, so it also tells whether anything changed.
     pub fn events(&self) -> u64 {
         self.events

@@ -45,14 +45,12 @@ impl Recorded {
         );
         note(
             !self.fixed_step,
-            say!(
-                "Training steps are assumed to need no CPU core, as on a GPU, and to grow with the batch size"
-            ),
+            say!("Forecasts assume that training steps run on a GPU and scale with the batch size"),
         );
         note(
             self.streams && self.may_divide(),
             say!(
-                "Other numbers of workers are assumed to split the dataset with get_worker_info(). Without that, every worker yields all of it."
+                "Forecasts assume that other numbers of workers split the dataset with get_worker_info(). Otherwise, every worker yields all of it."
             ),
         );
         let workers = self.note_on_workers(run);
@@ -84,12 +82,12 @@ impl Recorded {
         }
         let Some(cost) = ProcessCost::assumed(&run.info.origin) else {
             let free = say!(
-                "Recorded without workers: starting workers and transferring batches are assumed to be free"
+                "Recorded without workers: forecasts assume that starting workers and transferring batches take no time"
             );
             return Some(free.to_owned());
         };
         Some(say!(
-            "Recorded without workers. Assumed for forked processes: {} to start one, {} more until it fetches, {} to end all. Spawned processes take seconds. Transferring a batch is assumed to be free.",
+            "Recorded without workers. Forecasts assume forked processes: {} to start each, {} until its first fetch, {} to end all, and no time to transfer batches. Spawned processes take seconds.",
             cost.start,
             cost.begin,
             cost.end
@@ -99,25 +97,25 @@ impl Recorded {
     /// Of how many samples it is not known how much they compute, and what is taken to be so.
     fn note_on_processor(&self, by_sample: bool) -> Option<String> {
         const WAITS: Text = text!(
-            "they are assumed to wait (for a disk, for example), so the gain of more workers than cores may be overstated"
+            "forecasts assume that they wait (for a disk, for example), which may overstate the gain of more workers than cores"
         );
         let (known, unknown) = (self.processor.known, self.processor.unknown());
         if by_sample && unknown == 0 {
             return None;
         }
         if known == 0 || !by_sample {
-            return Some(say!("The CPU time of samples was not measured: {WAITS}"));
+            return Some(say!("CPU time per sample is unknown: {WAITS}"));
         }
         let taken = match self.processor.share() {
             Some(share) => say!(
-                "they are assumed to compute for {} of their time, like the others",
+                "forecasts assume {} of their time, as for the others",
                 percent(share)
             ),
             None => WAITS.say().to_owned(),
         };
         let all = known + unknown;
         Some(say!(
-            "The CPU time of {} of {} samples ({}) was not measured: {taken}",
+            "CPU time is unknown for {} of {} samples ({}): {taken}",
             count(unknown as u64),
             count(all as u64),
             percent(unknown as f64 / all as f64)
