@@ -4,6 +4,7 @@
 use std::fmt;
 
 use loadscope_trace::{Field, WorkerId, brief};
+use loadscope_words::json_error;
 use serde::Deserialize;
 
 mod introduction;
@@ -21,7 +22,7 @@ pub struct WireError(pub String);
 impl WireError {
     /// What is wrong is quoted, and may be as long as the line.
     fn of(error: serde_json::Error) -> Self {
-        Self(brief(error.to_string()))
+        Self(brief(json_error(&error.to_string())))
     }
 }
 

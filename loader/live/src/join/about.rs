@@ -91,7 +91,7 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
     }
 }
 
-/// `ImageFolder of 1,281,167 samples in train.py`
+/// `ImageFolder (1,281,167 samples) from train.py`
 fn describe(about: &About, who: &Introduction) -> String {
     let name = match about.dataset.as_str() {
         "" => "A dataset",
@@ -99,9 +99,9 @@ fn describe(about: &About, who: &Introduction) -> String {
     };
     let len = about
         .dataset_len
-        .map(|len| format!(" of {} samples", count(len)));
+        .map(|len| format!(" ({} samples)", count(len)));
     let program = Some(who.program.as_str()).filter(|p| !p.is_empty());
-    let program = program.map(|p| format!(" in {p}"));
+    let program = program.map(|p| format!(" from {p}"));
     format!(
         "{name}{}{}",
         len.unwrap_or_default(),
@@ -129,7 +129,7 @@ mod tests {
             "DataLoader(dataset, batch_size=256, shuffle=True, num_workers=8, pin_memory=True, \
              generator=torch.Generator().manual_seed(7))"
         );
-        assert_eq!(info.dataset, "ImageFolder of 1,281,167 samples");
+        assert_eq!(info.dataset, "ImageFolder (1,281,167 samples)");
         assert!(info.measured.contains(&Stage::Pinning));
     }
 
