@@ -89,7 +89,7 @@ mod tests {
         );
         assert_eq!(
             headline.cause.map(plain).as_deref(),
-            Some("100 ms of it for batch 0: it was fetched by worker 2")
+            Some("100 ms of it for batch 0: fetching in worker 2 took 80.0 ms")
         );
         assert_eq!(headline.batch, Some(0));
         assert!(!headline.has_failed);

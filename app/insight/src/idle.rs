@@ -166,7 +166,7 @@ pub fn purpose(lane: Lane) -> &'static str {
         Lane::Trainer => say!("The training loop: gets a batch, trains on it, requests the next"),
         Lane::Reorder => {
             say!(
-                "Holds batches that arrived early, because the trainer gets them in the sampler's order"
+                "Holds batches that arrived early, because the trainer receives them in the sampler's order"
             )
         }
         Lane::DataQueue => say!("Batches in page-locked memory on their way to the main process"),

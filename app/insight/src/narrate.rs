@@ -60,7 +60,7 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
                 capital(&fetcher(worker))
             )
         }
-        _ => say!("{name} is cancelled because {} has ended", fetcher(worker)),
+        _ => say!("{name} is canceled because {} has ended", fetcher(worker)),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
             say!("It gets no more tasks in this epoch")
         }
-        Stage::Discarded => say!("Work already done on it is lost"),
+        Stage::Discarded => say!("The work on it is wasted"),
     };
     Some(text.to_owned())
 }
@@ -187,9 +187,9 @@ fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
     // A millionth of a second is the cost of the call itself.
     match wait_around(run, t.at).map(|since| t.at - since) {
         Some(waited) if waited >= Nanos(1_000) => {
-            say!("The trainer gets {id} after waiting {waited}")
+            say!("The trainer receives {id} after a wait of {waited}")
         }
-        _ => say!("The trainer gets {id} without waiting"),
+        _ => say!("The trainer receives {id} without a wait"),
     }
 }
 

@@ -210,8 +210,10 @@ impl<'a> Comparison<'a> {
             let (name, a, b) = shown(m);
             writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, 24), change(m))?;
         }
+        let of = |q: &Quantile| q.a.max(q.b);
+        let longest = self.distributions.iter().map(of).fold(0.0, f64::max);
         for q in &self.distributions {
-            let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+            let time = |s: f64| Nanos::from_secs_f64(s).beside(Nanos::from_secs_f64(longest));
             let share = (q.quantile * 100.0).round();
             writeln!(
                 out,

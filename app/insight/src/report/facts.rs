@@ -1,6 +1,6 @@
 //! Texts that all formats of the report share.
 
-use loadscope_trace::{Cause, Nanos, Summary, count, plural};
+use loadscope_trace::{Cause, Nanos, RunInfo, Summary, count, plural};
 use loadscope_words::say;
 
 use super::Report;
@@ -16,6 +16,15 @@ pub fn facts(s: &Summary) -> String {
         plural(s.samples, say!(n: "sample"), say!(n: "samples")),
         rate(s.samples_per_second)
     )
+}
+
+/// `Dataset: ImageFolder (1,281,167 samples) from train.py · PyTorch 2.13.0`, without a dataset only the source.
+pub fn source(info: &RunInfo) -> String {
+    let origin = info.origin.label();
+    match info.dataset.as_str() {
+        "" => origin,
+        dataset => say!("Dataset: {dataset} · {origin}"),
+    }
 }
 
 /// A rate: `303.2`, `49,358`.
@@ -47,6 +56,21 @@ mod tests {
     use loadscope_trace::Run;
 
     use super::*;
+
+    #[test]
+    fn a_dataset_is_called_one() {
+        let mut info = RunInfo {
+            dataset: "Recordings (320 samples) from late.py".to_owned(),
+            ..RunInfo::default()
+        };
+        let origin = info.origin.label();
+        assert_eq!(
+            source(&info),
+            format!("Dataset: Recordings (320 samples) from late.py · {origin}")
+        );
+        info.dataset.clear();
+        assert_eq!(source(&info), origin);
+    }
 
     #[test]
     fn one_is_one_and_large_rates_have_no_decimals() {

@@ -242,11 +242,12 @@ fn outlook(report: &Report) -> Markup {
     let Some(longest) = rows.iter().map(|r| r.took.0).max() else {
         return Markup::default();
     };
+    let base = super::outlook::base(report).unwrap_or_default();
     html! {
         (title)
         div.wide {
             table {
-                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!("Change")) } th.n { (say!("Waited")) } th.bar {} }
+                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!("vs {}", report.survey.say(base))) } th.n { (say!("Waited")) } th.bar {} }
                 @for row in &rows { (setting(report, row, longest)) }
             }
         }
@@ -326,7 +327,7 @@ fn facts(report: &Report) -> Markup {
     let s = &report.summary;
     html! {
         h2 { (say!("The run")) }
-        p { (prose(&info.dataset)) " · " (prose(&info.origin.label())) }
+        p { (prose(&super::facts::source(info))) }
         @if let Some(line) = info.python_line() {
             pre { (prose(&line)) }
         }

@@ -8,7 +8,7 @@ use loadscope_trace::{Nanos, Severity};
 use loadscope_words::say;
 
 use super::Report;
-use super::facts::{causes, facts, ready};
+use super::facts::{causes, facts, ready, source};
 use super::verdict::{self, Fact};
 use crate::format::{percent, printable, signed};
 
@@ -36,7 +36,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     blame(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
-    let mut about = format!("{} · {}", run.info.dataset, run.info.origin.label());
+    let mut about = source(&run.info);
     if report.summary.samples > 0 {
         about += &format!(" · {}", facts(&report.summary));
     }
@@ -103,7 +103,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(
             out,
             "{}",
-            say!("Finished batches were held for {ready}, summed over batches\n")
+            say!("Finished batches waited {ready} in total in the reorder buffer\n")
         )?;
     }
     Ok(())
@@ -116,10 +116,11 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     let say = |time: Nanos| plain(&report.survey.say(time));
+    let base = say(super::outlook::base(report).unwrap_or_default());
     writeln!(
         out,
         "{}",
-        say!("| Forecasts for other settings | time | | waited | 90 % interval |")
+        say!("| Forecasts for other settings | time | vs {base} | waited | 90 % interval |")
     )?;
     writeln!(out, "|---|--:|--:|--:|---|")?;
     for row in rows {
@@ -195,7 +196,10 @@ mod tests {
         let text = markdown(&Report::with_prospects(&run, false, Datasets::default()));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("**Waited** 1.11"), "{text}");
-        assert!(lines[1].starts_with("**Cause** sample 4 took"), "{text}");
+        assert!(
+            lines[1].starts_with("**Cause** batch 4: sample 4 took"),
+            "{text}"
+        );
         assert!(lines[2].starts_with("**Best change** in\\_order"), "{text}");
         let tables = lines.iter().filter(|line| line.starts_with('|'));
         let columns: Vec<usize> = tables.map(|line| line.matches(" |").count()).collect();
@@ -215,7 +219,7 @@ mod tests {
         let line = text.lines().find(|line| line.contains("img"));
         let line = line.expect("the dataset is named");
         assert!(
-            line.starts_with(r"\<img src=x\> \[a\](javascript:"),
+            line.starts_with(r"Dataset: \<img src=x\> \[a\](javascript:"),
             "{line}"
         );
         assert!(line.contains(r"\| \`c\` \*\*d\*\* https:"), "{line}");

@@ -5,7 +5,7 @@ use loadscope_words::say;
 
 use super::Report;
 
-/// A forecast of what was recorded that is off by less than this share of it is not reported.
+/// A forecast of the recorded settings that is off by less than this share is not reported.
 const OFF: f64 = 0.005;
 
 /// A setting and what it would bring.
@@ -17,8 +17,7 @@ pub struct Row {
     pub took: Nanos,
     /// Length of the waits in it.
     pub waited: Nanos,
-    /// How much longer than [`Prospects::now`], as a share; negative is better. Of the forecast of the same setting: than what was
-    /// recorded. `None` for what was recorded.
+    /// Difference from [`Prospects::now`], as a share of it; negative is better. `None` for the row with that time.
     pub change: Option<f64>,
     /// The 90 % interval of such runs.
     pub between: Option<(Nanos, Nanos)>,
@@ -45,7 +44,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
         ),
         took: prospects.recorded,
         waited: report.survey.blame.waited,
-        change: None,
+        change: unless_equal(prospects, prospects.recorded),
         between: None,
     };
     let mut rows = vec![recorded];
@@ -54,7 +53,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
             name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,
             waited: prospects.refit_waited,
-            change: Some(prospects.error()),
+            change: unless_equal(prospects, prospects.refit),
             between: None,
         });
     }
@@ -76,8 +75,18 @@ pub fn rows(report: &Report) -> Vec<Row> {
     rows
 }
 
+/// The time that all rows are compared with; `None` without forecasts.
+pub fn base(report: &Report) -> Option<Nanos> {
+    let prospects = report.prospects.as_ref()?.as_ref().ok()?;
+    Some(prospects.now())
+}
+
 fn change(prospects: &Prospects, took: Nanos) -> f64 {
     took.0 as f64 / prospects.now().0.max(1) as f64 - 1.0
+}
+
+fn unless_equal(prospects: &Prospects, took: Nanos) -> Option<f64> {
+    (took != prospects.now()).then(|| change(prospects, took))
 }
 
 /// Each once, with what is special about it.
@@ -99,8 +108,7 @@ fn settings(prospects: &Prospects) -> impl Iterator<Item = (Forecast, &'static s
 
 fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
     match (is_best, is_cheapest) {
-        (true, true) => say!(" (best and cheapest)"),
-        (true, false) => say!(" (best)"),
+        (true, _) => say!(" (fastest)"),
         (false, true) => say!(" (cheapest within 2\u{2009}%)"),
         (false, false) => "",
     }

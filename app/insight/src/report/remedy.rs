@@ -32,12 +32,12 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     findings.iter().enumerate().map(remedy).collect()
 }
 
-/// The best change that the verdict names, as a remedy and as an argument.
+/// The best change that the verdict names, as a remedy with and without its forecast.
 fn best(report: &Report) -> Option<(String, String)> {
     let prospects = report.prospects.as_ref()?.as_ref().ok()?;
     let is_named = report.diagnosis.verdict.outlook.is_some() && prospects.fits();
     let first = prospects.first(report.survey.workers)?;
-    is_named.then(|| (prospects.remedy(&first), first.change.to_string()))
+    is_named.then(|| (prospects.remedy(&first), say!("Use {}", first.change)))
 }
 
 #[cfg(test)]

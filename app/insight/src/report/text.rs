@@ -6,7 +6,7 @@ use loadscope_trace::{Nanos, Severity};
 use loadscope_words::{left, places, right, say};
 
 use super::Report;
-use super::facts::{causes, facts, ready};
+use super::facts::{causes, facts, ready, source};
 use crate::format::{percent, plural, signed};
 
 /// Length of a bar for the share 1, characters.
@@ -38,7 +38,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     blame(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
-    writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
+    writeln!(out, "{}", source(&run.info))?;
     if let Some(line) = run.info.python_line() {
         writeln!(out, "{line}")?;
     }
@@ -125,7 +125,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
             out,
             "{}",
             say!(
-                "  Finished batches were held for {}, summed over batches",
+                "  Finished batches waited {} in total in the reorder buffer",
                 survey.say(ready)
             )
         )?;
@@ -161,12 +161,13 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     };
     let longest = rows.iter().map(|r| places(&r.name)).max();
     let width = longest.unwrap_or_default() + 2;
+    let base = super::outlook::base(report).unwrap_or_default();
     writeln!(
         out,
-        "{}{}{:>10}{}  {}",
+        "{}{}{}{}  {}",
         left(say!("Forecasts for other settings"), width + 2),
         right(say!(column: "time"), 12),
-        "",
+        right(&say!("vs {}", say(base)), 12),
         right(say!(column: "waited"), 12),
         say!("90 % interval")
     )?;
@@ -175,7 +176,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         let between = row.between.filter(|(low, high)| low < high);
         let between = between.map(|(low, high)| say!("{} to {}", say(low), say(high)));
         let line = format!(
-            "  {}{:>12}{change:>10}{:>12}  {}",
+            "  {}{:>12}{change:>12}{:>12}  {}",
             left(&row.name, width),
             say(row.took),
             say(row.waited),

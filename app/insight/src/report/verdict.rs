@@ -11,7 +11,7 @@ use crate::format::signed;
 pub struct Fact {
     /// `Cause`
     pub label: &'static str,
-    /// `sample 4 took 1.00 s in worker 0`
+    /// `batch 4: sample 4 took 1.00 s in worker 0`
     pub text: String,
 }
 
@@ -39,14 +39,14 @@ pub fn facts(report: &Report) -> Vec<Fact> {
             text: text.clone(),
         }),
         Some(_) => glance.longest_wait().map(|wait| {
-            let (took, batch, why) = (glance.say(wait.took), wait.batch, wait.why());
+            let (took, why) = (glance.say(wait.took), wait.why());
             if !wait.is_most {
                 return Fact {
                     label: say!("Longest wait"),
-                    text: say!("{took} for {batch}: {why}"),
+                    text: say!("{took} for {why}"),
                 };
             }
-            waited = say!("{waited}, {took} of it for {batch}");
+            waited = say!("{waited}, {took} of it for {}", wait.batch);
             Fact {
                 label: say!("Cause"),
                 text: why,
@@ -145,7 +145,7 @@ mod tests {
             }),
             [
                 "Waited       1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4",
-                "Cause        sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished",
+                "Cause        batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished",
                 "Best change  in_order=False: 1.17 s forecast (−26 %)",
             ]
         );

@@ -59,7 +59,7 @@ fn same_order(about: &Circumstances) -> Option<Found> {
         say!("Call sampler.set_epoch(epoch) before each epoch")
     } else {
         say!(
-            "The generator is re-seeded in every epoch. Seed it once before the first epoch, or omit generator."
+            "Seed the generator once before the first epoch, or omit it. The program seeds it again in every epoch."
         )
     };
     Some(problem(says, remedy))
@@ -78,7 +78,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
         // Of several ranks this one gets a part of what was drawn.
         let whose = match o.world_size {
             0 | 1 => say!("in this epoch").to_owned(),
-            several => say!("to rank {} of {several} in this epoch", o.rank),
+            several => say!("for rank {} of {several} in this epoch", o.rank),
         };
         let why = match o.world_size {
             0 | 1 => say!("because the sampler draws with replacement"),
@@ -89,12 +89,12 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             }
         };
         let says = say!(
-            "{missed} of {bound} indices ({}) do not come {whose}, {why}",
+            "{missed} of {bound} indices ({}) are not drawn {whose}, {why}",
             percent(share)
         );
         return Some(note(
             says,
-            say!("replacement=False visits every index once before any repeats"),
+            say!("To draw every index once before any repeats, use replacement=False"),
         ));
     }
     if !about.is_complete_pass() {
@@ -146,7 +146,7 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
                 count(c.bound)
             ),
             say!(
-                "This is expected if the loader keeps its workers by repeating its sampler. Each pass is one epoch of the program."
+                "Ignore this if the loader repeats its sampler to keep its workers. Each pass is then one epoch of the program."
             ),
         ));
     }
@@ -221,7 +221,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     Some(problem(
         says,
         say!(
-            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbours"
+            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbors"
         ),
     ))
 }
@@ -259,7 +259,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     };
     Some(problem(
         say!(
-            "{name} came {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
+            "{name} was drawn {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
             count(class.came),
             class.expected.unwrap_or_default(),
             test.statistic,

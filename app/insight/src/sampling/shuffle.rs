@@ -24,7 +24,7 @@ pub struct Shuffle {
 impl Shuffle {
     /// What [`Shuffle::quality`] is, in one sentence.
     pub const DEFINITION: Text = text!(
-        "Mean distance between neighbouring indices: 0\u{2009}% is the sorted order, 100\u{2009}% a uniformly random one"
+        "Mean distance between neighboring indices: 0\u{2009}% is the sorted order, 100\u{2009}% a uniformly random one"
     );
     /// Bins of the histogram; odd, so that the smallest gaps have one.
     const BINS: usize = 61;

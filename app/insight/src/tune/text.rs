@@ -149,7 +149,7 @@ impl Table {
             .change
             .map_or(String::new(), |c| format!(" ({})", signed(c)));
         say!(
-            "Best: {}, with {} per batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
+            "Best change: {}: {} per batch instead of {own}{share}\nIn {place}, write: DataLoader(…, {}){}",
             row.tried.overrides,
             time(measured.per_batch),
             row.tried.overrides,
