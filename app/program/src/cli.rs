@@ -33,10 +33,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use loadscope_files::survive_size_limit;
-use loadscope_words::{Language, language, say, set_language};
+use loadscope_words::{Language, explain, language, say, set_language};
 
 pub use load::LoadArgs;
-pub use terminal::complain;
+pub use terminal::{complain, sentence};
 pub use window::{Renderer, WindowArgs};
 
 /// Find out why PyTorch training waits for data
@@ -145,7 +145,7 @@ enum Sub {
 fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if language() != Language::En {
-        // Without colours, because clap's own words are replaced.
+        // Without colors, because clap's own words are replaced.
         let text = help::reworded(error.render().to_string());
         match error.use_stderr() {
             true => terminal::refuse(&text),
@@ -154,15 +154,16 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
         return Ok(code);
     }
     if error.use_stderr() {
-        // Without colours: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
+        // Without colors: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
         terminal::refuse(&error.render().to_string());
         return Ok(code);
     }
     // The help holds nothing but our own words.
     match error.print() {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::anyhow!(say!("standard output: {e}")))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
+            "standard output: {e}",
+            e = explain(&e)
+        ))),
         _ => Ok(code),
     }
 }

@@ -159,12 +159,28 @@ fn a_report_is_read_by_people_and_by_browsers() {
     for part in [
         "Waits by cause",
         "Findings",
-        "→ in_order=False",
+        "→ Use in_order=False",
         "Forecasts for other settings",
         "an ideal loader",
         "24 batches, 24 samples",
     ] {
         assert!(said.contains(part), "{part}: {said}");
+    }
+    let info = text(&loadscope(&["info", &file]));
+    for label in [
+        "dataset",
+        "source",
+        "call",
+        "waited",
+        "events dropped",
+        "longest wait",
+    ] {
+        let of = |line: &str| line.starts_with(&format!("{label:<16}"));
+        assert_eq!(
+            info.lines().filter(|line| of(line)).count(),
+            1,
+            "{label}: {info}"
+        );
     }
     let page = std::fs::read_to_string(page).expect("it was written");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
@@ -198,8 +214,8 @@ fn rules_that_are_broken_end_with_one() {
     let (code, said) = report(&["wait>10%", "throughput<1000", "run>60s"]);
     assert_eq!(code, Some(1));
     assert!(
-        said.contains("violated: wait>10%: it is 6")
-            || said.contains("violated: wait>10%: it is 7"),
+        said.contains("violated: wait>10% (measured: 6")
+            || said.contains("violated: wait>10% (measured: 7"),
         "{said}"
     );
     assert!(

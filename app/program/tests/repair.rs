@@ -210,7 +210,10 @@ fn what_is_no_recording_is_refused() {
             "it contains no line of a recording",
         ),
         (text(folder.path()).to_owned(), "is a folder"),
-        (file("e.jsonl", b"") + ".missing", "No such file"),
+        (
+            file("e.jsonl", b"") + ".missing",
+            "it does not exist. Check the path.",
+        ),
     ] {
         let refused = refusal(&["repair", &path]);
         assert!(refused.contains(word), "{path}: {refused}");

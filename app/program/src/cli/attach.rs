@@ -13,7 +13,7 @@ use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::program::{Seen, default_names, follow_and, name_of};
 use super::select::SelectArgs;
-use super::terminal::{complain, say_json};
+use super::terminal::{complain, say_json, sentence};
 use super::web::{Shown, WebArgs};
 use loadscope_session::{Attach, Session, Update, Watched, take_signals};
 use loadscope_words::say;
@@ -24,6 +24,7 @@ pub struct AttachArgs {
     /// Process ID
     ///
     /// Child processes are recorded too.
+    #[arg(value_parser = process)]
     pid: u32,
     /// Output file, .jsonl or .jsonl.zst [default: run.jsonl.zst, then run-2.jsonl.zst, …]
     #[arg(short, long, value_name = "FILE")]
@@ -43,11 +44,17 @@ pub struct AttachArgs {
     web: WebArgs,
 }
 
+/// A process ID.
+fn process(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|pid| *pid > 0);
+    number.ok_or_else(|| say!("expected a process ID. Find it with `ps -ef`.").to_owned())
+}
+
 /// Records a running program until Ctrl+C or its end. The program continues.
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     take_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
-        .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
+        .map_err(|e| anyhow!(e.to_string()))?;
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
@@ -86,7 +93,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 /// summary of the recording.
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
-        .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
+        .map_err(|e| anyhow!(e.to_string()))?;
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
@@ -96,7 +103,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     // Without the live view the process is still recorded.
     let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path), &selection) {
         Ok(shown) => (shown, None),
-        Err(e) => (None, Some(format!("{e:#}"))),
+        Err(e) => (None, Some(sentence(&e))),
     };
     let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     end_with_input(&watched)?;

@@ -1,9 +1,9 @@
 //! `loadscope export`: a recording for other tools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -56,6 +56,14 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         To::Csv => ExportFormat::Csv,
         To::Parquet => ExportFormat::Parquet,
     };
+    if let Some(other) = misnamed(kind, &args.output) {
+        let (path, to) = (args.output.display(), name(kind));
+        bail!(say!(
+            "{path} has the extension of {}, but --to is {to}. Use --to {}, or another name.",
+            name(other),
+            name(other)
+        ));
+    }
     refuse_export_onto(&args.file, kind, &args.output)?;
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
@@ -86,6 +94,32 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The format whose extension a file has that is written in `kind`.
+fn misnamed(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
+    // Of compressed files only traces have an extension of their own.
+    let is = |path: &Path, ending: &str| {
+        path.extension()
+            .is_some_and(|found| found.eq_ignore_ascii_case(ending))
+    };
+    if is(path, "gz")
+        && !path
+            .file_stem()
+            .is_some_and(|stem| is(stem.as_ref(), "json"))
+    {
+        return None;
+    }
+    ExportFormat::for_path(path).filter(|other| *other != kind)
+}
+
+/// The value of `--to`.
+fn name(kind: ExportFormat) -> &'static str {
+    match kind {
+        ExportFormat::Chrome => "chrome",
+        ExportFormat::Csv => "csv",
+        ExportFormat::Parquet => "parquet",
+    }
 }
 
 /// A recording with a limit has sums of its beginning, which no table has a place for.

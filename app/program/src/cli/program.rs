@@ -8,12 +8,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Stage, plural};
-use loadscope_words::say;
+use loadscope_words::{say, shell_word};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::select::SelectArgs;
-use super::terminal::{complain, print};
+use super::terminal::{complain, print, sentence};
 use super::web::{Shown, WebArgs};
 use super::window;
 use super::window::WindowArgs;
@@ -208,7 +208,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     give_signals_back_after(&watched);
     let opened = window::watch(&watched, (args.repeatable(), extent.clone()), window);
     if let Err(e) = &opened {
-        complain(format_args!("{e:#}"));
+        complain(sentence(e));
         // If the window never listened, the program is recorded all the same. It ends as it would have.
         if !watched.is_followed() {
             record_in_journal(&watched, extent, None);
@@ -301,19 +301,9 @@ impl Seen {
             false => say!(
                 "{loaders}, {batches} in {}. To see why training waited, run `loadscope report {}`.",
                 path.display(),
-                word(path)
+                shell_word(path)
             ),
         }
-    }
-}
-
-/// A path for a shell, or FILE if it needs quotes.
-fn word(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
-    match shown.chars().all(is_plain) {
-        true => shown,
-        false => "FILE".to_owned(),
     }
 }
 

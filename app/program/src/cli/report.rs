@@ -43,7 +43,10 @@ pub struct ReportArgs {
     /// Exit with code 1 if this rule is violated, such as 'wait>10%' (can be repeated)
     ///
     /// Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
-    /// shell redirects at > and <. An invalid rule prints all keys.
+    /// shell redirects at > and <.
+    ///
+    /// Keys: collating, dropped, end, errors, fetching, findings, held, index_queue, memory, not_dispatched, not_measured, pinning, queued,
+    /// ready, returning, run, sampling, shm, starting, throughput, trainer, wait.
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<Rule>,
 }
@@ -96,8 +99,27 @@ pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;
     for why in broken {
-        complain(say!("violated: {why}"));
+        complain(why);
         code = ExitCode::from(1);
     }
     code
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+    use loadscope_insight::report::rules::keys;
+
+    use super::*;
+
+    #[test]
+    fn the_help_lists_all_keys_of_rules() {
+        let command = ReportArgs::augment_args(clap::Command::new("report"));
+        let mut arguments = command.get_arguments();
+        let fail_on = arguments.find(|argument| argument.get_id() == "fail_on");
+        let help = fail_on.and_then(|argument| argument.get_long_help());
+        let help = help.map(ToString::to_string).unwrap_or_default();
+        let listed = format!("Keys: {}.", keys().join(", "));
+        assert!(help.contains(&listed), "{help}");
+    }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, bounded};
 
 use loadscope_insight::format::printable;
-use loadscope_words::say;
+use loadscope_words::{explain, say, without_numbers};
 
 /// So long a message may take to be written. After the first that takes longer, no other is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -71,9 +71,10 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
 pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::anyhow!(say!("standard output: {e}")))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
+            "standard output: {e}",
+            e = explain(&e)
+        ))),
         _ => Ok(()),
     }
 }
@@ -93,9 +94,23 @@ pub(super) fn say_as_made(
     match written.map_err(|e| e.downcast::<io::Error>()) {
         Ok(()) => Ok(()),
         Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(Ok(e)) => Err(anyhow::anyhow!(say!("standard output: {e}"))),
+        Err(Ok(e)) => Err(anyhow::anyhow!(say!(
+            "standard output: {e}",
+            e = explain(&e)
+        ))),
         Err(Err(other)) => Err(other),
     }
+}
+
+/// An error with its causes, in plain words.
+pub fn sentence(error: &anyhow::Error) -> String {
+    let said = error
+        .chain()
+        .map(|cause| match cause.downcast_ref::<io::Error>() {
+            Some(error) => explain(error),
+            None => without_numbers(&cause.to_string()),
+        });
+    said.collect::<Vec<_>>().join(": ")
 }
 
 /// Writes a message to standard error. Waits for it to be written, but not for a reader that has stopped reading; an error

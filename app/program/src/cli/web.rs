@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_session::Selection;
-use loadscope_words::say;
+use loadscope_words::{cause, explain, say};
 
 use super::share::{name_of, recording};
 use super::terminal::{complain, say};
@@ -79,9 +79,17 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
-    Server::start(site, port).with_context(|| match port {
-        Some(port) => say!("cannot listen on port {port}, choose another one with --port"),
-        None => say!("cannot listen on any port of this host").to_owned(),
+    Server::start(site, port).map_err(|e| {
+        anyhow!(match port {
+            Some(port) => say!(
+                "cannot listen on port {port}: {e}. Choose another one with --port.",
+                e = cause(&e)
+            ),
+            None => say!(
+                "cannot listen on any port of this host: {e}",
+                e = explain(&e)
+            ),
+        })
     })
 }
 

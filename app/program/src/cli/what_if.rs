@@ -163,31 +163,20 @@ impl Answer<'_> {
 
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
-        // A model that does not fit what was recorded gives no advice; its numbers have wide intervals.
-        let fits = self.prospects.fits();
-        if fits {
-            writeln!(out, "{}", self.verdict())?;
-        }
-        writeln!(out, "{}", self.sentence())?;
         if let Some(loader) = &self.loader {
-            writeln!(out, "{}", loader.sentence())?;
+            writeln!(out, "{}\n", loader.sentence())?;
         }
-        self.forecasts(&mut out)?;
-        writeln!(
-            out,
-            "{}",
-            say!(
-                "\nRecorded: {}, {} of it waiting\nForecast for the same settings: {}",
-                self.recorded.time(),
-                self.recorded.waited(),
-                self.outlook.recorded.time
-            )
-        )?;
+        for fact in self.facts() {
+            writeln!(out, "{fact}")?;
+        }
+        writeln!(out)?;
+        self.table(&mut out)?;
+        writeln!(out)?;
         for doubt in self.doubts() {
             writeln!(out, "{}", say!("Wide intervals: {doubt}"))?;
         }
         for note in self.recorded.notes() {
-            writeln!(out, "{}", say!("Assumed: {note}"))?;
+            writeln!(out, "{}", say!("Note: {note}"))?;
         }
         Ok(out)
     }
@@ -198,20 +187,40 @@ impl Answer<'_> {
         all.filter_map(|f| f.doubt).collect()
     }
 
-    /// The forecasts of all settings.
-    fn forecasts(&self, out: &mut String) -> std::fmt::Result {
-        let ideal = self.outlook.headroom;
-        writeln!(
-            out,
-            "{}",
-            say!("With an ideal loader the run would take {ideal}")
-        )?;
+    /// The facts above the table, one per line.
+    fn facts(&self) -> Vec<String> {
+        let whole = self.recorded.time();
+        let say = |time: Nanos| time.beside(whole);
+        let waited = self.recorded.waited();
+        let share = waited.as_secs_f64() / whole.as_secs_f64().max(1e-9);
+        let mut facts = vec![
+            say!(
+                "Recorded: {}, waiting {} ({} of the run)",
+                say(whole),
+                say(waited),
+                format::percent(share)
+            ),
+            say!(
+                "Forecast for the recorded settings: {}",
+                say(self.outlook.recorded.time)
+            ),
+        ];
+        let workers = self.recorded.setting().num_workers;
+        match self.prospects.first(workers) {
+            // A model that does not fit the recording gives no advice, and its forecasts have wide intervals.
+            _ if !self.prospects.fits() => facts.push(self.sentence()),
+            Some(_) => facts.extend([self.verdict(), say!("Single change: {}", self.sentence())]),
+            None => {
+                facts.push(self.verdict());
+                facts.extend(self.prospects.left_out());
+            }
+        }
+        facts.push(say!("Ideal loader: {}", say(self.outlook.headroom)));
         let changes = self.base.differences(&self.recorded.setting());
         if !changes.is_empty() {
-            writeln!(out, "{}", say!("All forecasts use {}", changes.join(", ")))?;
+            facts.push(say!("All forecasts use {}", changes.join(", ")));
         }
-        writeln!(out)?;
-        self.table(out)
+        facts
     }
 
     /// The recommendation.
@@ -224,24 +233,28 @@ impl Answer<'_> {
         if saved < 0.02 {
             return match took < self.recorded.time() {
                 true => say!(
-                    "No setting is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
+                    "Best change: none is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
                 ),
                 false => {
-                    say!("No setting is at least 2\u{2009}% faster than the recorded run ({took})")
+                    say!(
+                        "Best change: none is at least 2\u{2009}% faster than the recorded run ({took})"
+                    )
                 }
             };
         }
+        let say = |time: Nanos| time.beside(took);
         let what = self.words(&chosen.setting);
         let mut text = say!(
-            "{what} would take {} instead of {took}, {} less",
-            chosen.time,
-            format::percent(saved)
+            "Best change: {what}: {} instead of {} ({})",
+            say(chosen.time),
+            say(took),
+            format::signed(-saved)
         );
         if best.time < chosen.time {
             let _ = write!(
                 text,
                 "\n{}",
-                say!("Fastest: {} with {}", best.time, self.words(&best.setting))
+                say!("Fastest: {}: {}", self.words(&best.setting), say(best.time))
             );
         }
         text
@@ -280,21 +293,20 @@ impl Answer<'_> {
             right(say!(column: "time"), 10),
             right(say!(column: "90 % interval"), 23),
             right(say!(column: "waited"), 10),
-            right(say!(column: "share"), 6)
+            right(say!(column: "of the run"), 10)
         )?;
+        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
+        let longest = all.map(|f| f.time).max().unwrap_or_default();
         let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {
             let mark = match at {
                 // An iterable-style dataset has a forecast for one number of workers only.
                 _ if !is_open => "",
-                at if at == self.outlook.cheapest && at == self.outlook.best => {
-                    say!("  best and cheapest")
-                }
-                at if at == self.outlook.best => say!("  best"),
+                at if at == self.outlook.best => say!("  fastest"),
                 at if at == self.outlook.cheapest => say!("  cheapest within 2\u{2009}%"),
                 _ => "",
             };
-            row(out, f, tells_memory, mark)?;
+            row(out, f, longest, tells_memory, mark)?;
         }
         if !self.outlook.kept.is_empty() {
             writeln!(out, "{}", say!("With persistent_workers=True:"))?;
@@ -304,6 +316,7 @@ impl Answer<'_> {
             row(
                 out,
                 f,
+                longest,
                 tells_memory,
                 if is_it { say!("  recommended") } else { "" },
             )?;
@@ -312,8 +325,18 @@ impl Answer<'_> {
     }
 }
 
-/// A line of the table.
-fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::fmt::Result {
+/// Writes a line of the table, with times in the unit of the longest one.
+fn row(
+    out: &mut String,
+    f: &Forecast,
+    longest: Nanos,
+    tells_memory: bool,
+    mark: &str,
+) -> std::fmt::Result {
+    let say = |time: Nanos| match time.0 {
+        0 => "0".to_owned(),
+        _ => time.beside(longest),
+    };
     let prefetch = match f.setting.num_workers {
         0 => "—".to_owned(),
         _ => f.setting.prefetch_factor.to_string(),
@@ -327,11 +350,11 @@ fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::f
     };
     writeln!(
         out,
-        "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>6}{memory}{mark}",
+        "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>10}{memory}{mark}",
         f.setting.num_workers,
-        f.time.to_string(),
-        right(&say!("{} to {}", f.low, f.high), 23),
-        f.waited.to_string(),
+        say(f.time),
+        right(&say!("{} to {}", say(f.low), say(f.high)), 23),
+        say(f.waited),
         format::percent(f.waited_share()),
     )
 }

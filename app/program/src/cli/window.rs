@@ -136,7 +136,9 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             &started,
             say!("the display is gone, and the program continues"),
         );
-        bail!(say!("the display is gone"));
+        bail!(say!(
+            "the connection to the display was lost. Start Loadscope again when the display is back."
+        ));
     };
     gone::wait_for(
         &started,
@@ -159,7 +161,9 @@ fn without_place(error: &str) -> &str {
     let reason = match error.split_once("os error at ") {
         Some((_, rest)) => rest
             .split_once(": ")
-            .map_or(say!("the system refused"), |(_, reason)| reason),
+            .map_or(say!("the window system did not start"), |(_, reason)| {
+                reason
+            }),
         None => error,
     };
     reason.trim_end_matches('.')
@@ -240,7 +244,10 @@ mod tests {
     fn errors_name_no_path_of_the_host_that_built_it() {
         let text = "winit EventLoopError: os error at /build/x/winit-0.30/src/linux/mod.rs:765: no display is set.";
         assert_eq!(without_place(text), "no display is set");
-        assert_eq!(without_place("os error at somewhere"), "the system refused");
+        assert_eq!(
+            without_place("os error at somewhere"),
+            "the window system did not start"
+        );
         assert_eq!(without_place("no OpenGL"), "no OpenGL");
     }
 }

@@ -15,7 +15,7 @@ use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_session::{Pace, open, refusal};
 use loadscope_window::among;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 impl App {
     fn next_other(&mut self) -> u64 {
@@ -73,7 +73,8 @@ impl App {
                 self.tell(ctx, Message::Comparing);
             }
             Err(e) => self.complain(say!(
-                "cannot start a thread: {e}. Close other programs and try again."
+                "cannot start a thread: {e}. Close other programs and try again.",
+                e = cause(&e)
             )),
         }
     }

@@ -219,7 +219,11 @@ impl App {
     /// Removes a run from the journal.
     pub(super) fn remove_left_over(&mut self, path: &Path) {
         if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
-            self.complain(say!("cannot remove {}: {e}", path.display()));
+            self.complain(say!(
+                "cannot remove {}: {e}",
+                path.display(),
+                e = loadscope_words::explain(&e)
+            ));
         }
     }
 

@@ -11,7 +11,7 @@ use loadscope_model::trying::News;
 use loadscope_model::watching::Program;
 use loadscope_session::Stop;
 use loadscope_session::tune::Job;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 use super::App;
 use super::tries::Tries;
@@ -57,8 +57,12 @@ impl App {
             folder: folder.clone(),
         };
         let tries = Tries::start(job, Arc::clone(&self.wake));
-        let tries = tries
-            .map_err(|e| say!("cannot start a thread: {e}. Close other programs and try again."))?;
+        let tries = tries.map_err(|e| {
+            say!(
+                "cannot start a thread: {e}. Close other programs and try again.",
+                e = cause(&e)
+            )
+        })?;
         Ok((folder, tries))
     }
 
