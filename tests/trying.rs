@@ -1,4 +1,4 @@
-//! *Diagnose*, *Try on the program*: other arguments, tried on the program that the window watches.
+//! *Diagnose*, *Run the program with other settings*: other arguments, tried on the program that the window watches.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -125,7 +125,7 @@ fn pictures_of_tries() {
         window.run();
         assert!(
             window
-                .query_by_label_contains("Best: num_workers=5")
+                .query_by_label_contains("Best change: num_workers=5")
                 .is_some()
         );
         window.picture(format!("{name}-over"));

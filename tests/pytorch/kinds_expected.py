@@ -98,7 +98,7 @@ KINDS = [
         "ranks_slow",
         "a rank that waits for another one's loader",
         {
-            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("nothing to change",)),
+            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("Leave the loader unchanged",)),
             "train@1": of(STARVED, BESIDE_STARVED, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
         },
         command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_slow.py"),
@@ -110,7 +110,7 @@ KINDS = [
         {rank: of({"fine", "no_workers", "slow_first_batch", "short_run", "waiting"}) for rank in ("train@0", "train@1")},
         same_errors=False,
     ),
-    Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("persistent_workers=True keeps",))}),
+    Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("Use persistent_workers=True",))}),
     Kind(
         "drop_last_batches",
         "drop_last inside a BatchSampler",

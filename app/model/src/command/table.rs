@@ -82,7 +82,7 @@ impl Action {
             A::OpenFolder => (say!("Open a folder…"), say!("Opens a folder of recordings as one session, or a folder of LotusTrace logs"), with(CTRL_SHIFT, Key::O), G::File),
             A::Save => (say!("Save as…"), say!("Saves the recording to a file"), with(CTRL, Key::S), G::File),
             A::Compare => (say!("Compare with a recording…"), say!("Compares this run with another recording: throughput, waiting, findings"), None, G::File),
-            A::TryProgram => (say!("Try on the program"), say!("Runs the watched program again with the most promising settings"), None, G::File),
+            A::TryProgram => (say!("Run the program with other settings"), say!("Runs the watched program again with the most promising settings"), None, G::File),
             A::EndTries => (say!("Stop measuring"), say!("Asks the program to shut down cleanly and keeps its recordings"), None, G::File),
             A::Export => (say!("Export…"), say!("Exports the run as a Perfetto trace or as tables"), with(CTRL, Key::E), G::File),
             A::CancelExport => (say!("Cancel the export"), say!("Stops the export and removes the partial output"), None, G::File),

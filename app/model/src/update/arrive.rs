@@ -89,7 +89,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                     state.session.notices.push(Notice { about, ..notice });
                     type_again(state);
                 }
-                None => state.overlay.hint = Some(say!("The export was cancelled").to_owned()),
+                None => state.overlay.hint = Some(say!("The export was canceled").to_owned()),
             }
         }
         Arrival::Notice(text) => tell(state, Notice::note(text)),

@@ -56,7 +56,8 @@ fn left(ui: &mut Ui, state: &State) {
     ui.separator();
     ui.scope(|ui| {
         ui.set_max_width(DATASET);
-        ui.add(Label::new(small(&info.dataset, weak)).truncate());
+        let dataset = say!("Dataset: {}", info.dataset);
+        ui.add(Label::new(small(dataset, weak)).truncate());
     });
     ui.separator();
     // From an hour on as the ruler writes it.

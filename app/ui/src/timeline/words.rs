@@ -24,7 +24,10 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
         .and_then(|row| run.batches().get(row))
         .map(|b| b.id.to_string());
     let duration = span.end.min(run.end()) - span.start;
-    let so_far = if span.is_open() { say!(" so far") } else { "" };
+    let so_far = match span.is_open() && run.is_live() {
+        true => say!(" so far"),
+        false => "",
+    };
     let how_long = say!("{duration}{so_far}, from {}", axis.exact(span.start));
     if span.activity == Activity::Waiting {
         let what = match name {

@@ -165,7 +165,7 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
     assert_eq!(state.session.number, 1, "what is gone is not shown");
 }
 
-/// *Try on the program* ran the program that `loadscope watch` was started with, whichever was shown.
+/// *Run the program with other settings* ran the program that `loadscope watch` was started with, whichever was shown.
 #[test]
 fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
     use crate::watching::Program;

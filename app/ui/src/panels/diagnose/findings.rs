@@ -20,12 +20,15 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
         remark(ui, say!("No problems found"));
         return;
     }
-    for finding in &look.diagnosis.findings {
-        one(ui, state, finding, commands);
+    let findings = &look.diagnosis.findings;
+    for (at, finding) in findings.iter().enumerate() {
+        let is_new = findings[..at].iter().all(|f| f.remedy != finding.remedy);
+        one(ui, state, finding, is_new, commands);
     }
 }
 
-fn one(ui: &mut Ui, state: &State, finding: &Finding, commands: &mut Vec<Command>) {
+/// Shows a finding, with its remedy unless an earlier finding has the same one.
+fn one(ui: &mut Ui, state: &State, finding: &Finding, is_new: bool, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let colour = match finding.severity {
         Severity::Critical => palette.stall,
@@ -47,8 +50,10 @@ fn one(ui: &mut Ui, state: &State, finding: &Finding, commands: &mut Vec<Command
             };
             let text = RichText::new(&finding.text).font(font).color(palette.text);
             ui.add(Label::new(text).wrap());
-            let remedy = RichText::new(&finding.remedy).color(palette.weak);
-            ui.add(Label::new(remedy).wrap());
+            if is_new {
+                let remedy = RichText::new(&finding.remedy).color(palette.weak);
+                ui.add(Label::new(remedy).wrap());
+            }
             if let Some((name, target)) = target(state, &finding.evidence)
                 && ui.link(name).clicked()
             {

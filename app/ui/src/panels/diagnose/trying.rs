@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if program.is_none() && trying.is_none() {
         return;
     }
-    section(ui, say!("Try on the program"));
+    section(ui, say!("Other settings, measured"));
     match trying {
         Some(trying) if trying.is_running() => running(ui, state, trying, commands),
         Some(trying) => {
@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             remark(
                 ui,
                 &say!(
-                    "Runs {program} again unchanged, then with each promising setting, always until its loader has yielded 200 batches. Files that the program writes are written in every run."
+                    "Runs {program} unchanged, then with each promising setting. Each run ends after 200 batches. The program writes its files again in each run."
                 ),
             );
             button(ui, state, Action::TryProgram, false, commands);

@@ -241,7 +241,7 @@ fn histogram(ui: &mut Ui, s: &Shuffle) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), HISTOGRAM + 16.0);
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
-    name(&response, say!("Histogram of the gaps between neighbours"));
+    name(&response, say!("Histogram of the gaps between neighbors"));
     let rect = Rect::from_min_size(outer.min, vec2(outer.width(), HISTOGRAM));
     let painter = ui.painter();
     let bins = s.bins.len();
