@@ -108,7 +108,7 @@ fn a_folder_is_one_session_and_what_is_skipped_is_named() {
     let output = loadscope(&["info", &path]);
     let said = text(&output.stderr);
     assert!(
-        said.contains("notes.txt is a text file, not a recording"),
+        said.contains("notes.txt: skipped, it is a text file, not a recording"),
         "{said}"
     );
     let info = json(&["info", &path, "--json"]);

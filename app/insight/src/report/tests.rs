@@ -42,7 +42,7 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
         first.starts_with("Waited  1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4"),
         "{text}"
     );
-    assert!(text.contains("→ in_order=False"), "{text}");
+    assert!(text.contains("→ Use in_order=False"), "{text}");
     assert!(text.contains("num_workers=2"), "{text}");
     assert!(
         text.ends_with("Everything before the cut was read."),

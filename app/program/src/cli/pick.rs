@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::Args;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
@@ -53,12 +53,6 @@ pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
 /// Reads a recording and finds the requested loader.
 pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> {
     let opened = open(file)?;
-    if opened.fleet.runs().next().is_none() {
-        bail!(say!(
-            "{}: it has a header and no events. Record the program again, and let it iterate a DataLoader.",
-            file.display()
-        ));
-    }
     let id = match wanted {
         Some(text) => which(&opened, text)?,
         None => opened.fleet.foremost().unwrap_or_default(),

@@ -43,6 +43,15 @@ impl fmt::Display for ProgramError {
                     name.to_string_lossy()
                 )
             ),
+            // The system says "permission denied" of a folder.
+            Self::Starting(name, _) if std::path::Path::new(name).is_dir() => write!(
+                f,
+                "{}",
+                say!(
+                    "cannot start {}: it is a folder. Name a program.",
+                    name.to_string_lossy()
+                )
+            ),
             Self::Starting(name, e) => write!(
                 f,
                 "{}",

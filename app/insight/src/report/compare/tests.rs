@@ -90,6 +90,21 @@ fn other_datasets_and_batch_sizes_come_first() {
     );
     let same = lines(&a, &a);
     assert!(!same[0].contains("differ in"), "{same:?}");
+    // PyTorch's dataset of another script.
+    let of_script = |dataset: &str| {
+        let mut run = of(400, 4);
+        run.info.dataset = dataset.to_owned();
+        run.info.origin = loadscope_trace::Origin::Pytorch("2.13.0".to_owned());
+        run
+    };
+    let train = of_script("Photos (400 samples) from train.py");
+    for (other, differs) in [
+        ("Photos (400 samples) from alone.py", false),
+        ("Scans (400 samples) from train.py", true),
+    ] {
+        let first = &lines(&train, &of_script(other))[0];
+        assert_eq!(first.contains("differ in dataset ("), differs, "{first}");
+    }
     // One class of datasets, another length.
     let mut longer = of(200, 4);
     longer.info.dataset.clone_from(&a.info.dataset);

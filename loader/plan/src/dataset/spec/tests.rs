@@ -173,7 +173,10 @@ fn the_usual_texts() {
             "voc:a,task=boxes",
             "expected one of detection, segmentation",
         ),
-        ("voc:a,sets=train", "unknown key 'sets'. Valid: set=train"),
+        (
+            "voc:a,sets=train",
+            "unknown key 'sets'. Did you mean set? Valid: set=train",
+        ),
         ("sql:sqlite:a.db", "query is missing"),
         (
             "sql:sqlite:a.db,query=SELECT a, b",
