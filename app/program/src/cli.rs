@@ -62,18 +62,6 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Sub {
-    /// Open the window with a demo: handwritten digits, four workers, a few slow samples
-    Demo,
-    /// Open the lessons about the DataLoader
-    Learn(learn::LearnArgs),
-    /// Open recordings in the window
-    Open {
-        /// Recordings, folders of recordings, or traces of other tools [default: the start page]
-        ///
-        /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
-        #[arg(value_name = "FILE")]
-        files: Vec<PathBuf>,
-    },
     /// Run a PyTorch program and record its data loading
     ///
     /// The program needs no change. Its output and its exit code stay the same.
@@ -82,7 +70,7 @@ enum Sub {
     ///
     /// The program needs no change. Its output and its exit code stay the same.
     Watch(program::WatchArgs),
-    /// Record a PyTorch program that is already running
+    /// Record a running PyTorch program (run `loadscope install` before the program starts)
     ///
     /// Run `loadscope install` for its Python before the program starts. Each loader is recorded from its next iterator on. Ctrl+C ends the
     /// recording, and the program continues.
@@ -110,6 +98,14 @@ enum Sub {
     WhatIf(what_if::WhatIfArgs),
     /// Run a PyTorch program with different DataLoader settings and find the fastest
     Tune(tune::TuneArgs),
+    /// Open recordings in the window
+    Open {
+        /// Recordings, folders of recordings, or traces of other tools [default: the start page]
+        ///
+        /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
     /// Show a recording in a browser on this host
     View(web::ViewArgs),
     /// Write a recording as a single HTML page
@@ -118,7 +114,11 @@ enum Sub {
     Export(export::ExportArgs),
     /// Recover the intact lines of a damaged recording
     Repair(repair::RepairArgs),
-    /// Load a dataset with the embedded loader, without a window
+    /// Open the window with a demo: handwritten digits, four workers, a few slow samples
+    Demo,
+    /// Open the lessons about the DataLoader
+    Learn(learn::LearnArgs),
+    /// Load a dataset with Loadscope's own DataLoader, without PyTorch and without a window
     Run(Box<LoadArgs>),
     /// Print the sample order that PyTorch would use, without loading anything
     Order(Box<order::OrderArgs>),

@@ -147,7 +147,7 @@ impl Language {
             .ok_or_else(|| Mistake::Unknown(name.to_owned()))
     }
 
-    /// The mistake and all keys. For an unknown name also the key that is most like it.
+    /// The mistake and all keys. For an unknown name also the key that is most like it, for a wrong value only the example of its key.
     pub fn sentence(&self, mistake: &Mistake) -> String {
         let examples: Vec<&str> = self.keys.iter().map(|key| key.example.say()).collect();
         let valid = examples.join(", ");
@@ -155,8 +155,18 @@ impl Language {
             Mistake::Unknown(name) => nearest(name, self.keys.iter().map(|key| key.name)),
             _ => None,
         };
+        let example = match mistake {
+            Mistake::Value { key, .. } | Mistake::Twice(key) => {
+                let key = self.keys.iter().find(|known| known.name == *key);
+                key.map(|key| key.example.say())
+            }
+            _ => None,
+        };
         let mistake = mistake.to_string();
         let mistake = mistake.trim_end_matches(['.', '。']);
+        if let Some(example) = example {
+            return say!("{mistake}. Example: {example}");
+        }
         match like {
             Some(name) => say!("{mistake}. Did you mean {name}? Valid: {valid}"),
             None => say!("{mistake}. Valid: {valid}"),
@@ -221,7 +231,7 @@ mod tests {
             let form = format!("'{}' is not of the form name=value", text.trim());
             says(text, &format!("{form}. {possible}"));
         }
-        says("len=3,len=3", &format!("len is given twice. {possible}"));
+        says("len=3,len=3", "len is given twice. Example: len=24");
         says(
             "Cost=3",
             &format!("unknown key 'Cost'. Did you mean cost_ms? {possible}"),
@@ -230,7 +240,7 @@ mod tests {
         let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));
         assert_eq!(
             language.sentence(&mistake),
-            format!("len=x: 'x' is not a whole number from 0 to 9. {possible}")
+            "len=x: 'x' is not a whole number from 0 to 9. Example: len=24"
         );
         let together = Mistake::Together("both at once".to_owned());
         assert_eq!(

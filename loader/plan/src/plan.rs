@@ -376,7 +376,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
     let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
         return Err(EngineError::value_error(say!(
-            "rank and world_size need the sampler distributed, weighted, equi, group or bucket. Choose one of them."
+            "rank and world_size need a sampler that splits the samples: distributed, weighted, equi, group or bucket."
         )));
     }
     if shares {

@@ -112,7 +112,7 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     }
     // The panel lists the valid keys below the field.
     let question = rest.split_once(say!("? Valid: "));
-    let cut = rest.split_once(say!(". Valid: "));
+    let cut = (rest.split_once(say!(". Valid: "))).or_else(|| rest.split_once(say!(". Example: ")));
     let rest = cut.or(question).map_or(rest, |(before, _)| before);
     let first = rest.split(' ').next().unwrap_or_default();
     let is_name = first.contains('_') || NAMES.contains(&first);

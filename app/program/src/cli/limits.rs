@@ -21,7 +21,7 @@ pub struct LimitArgs {
     /// reaches its maximum size, less than TIME is kept.
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
     last: Option<Nanos>,
-    /// Limit the size of the recording: 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
+    /// Maximum size of the recording, such as 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
     ///
     /// The limit is for all files of the recording together. Older data is reduced as with --last.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = LIMITS)]

@@ -19,7 +19,7 @@ use loadscope_words::{Language, say};
 mod display;
 mod gone;
 
-/// Graphics API of the window
+/// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
     /// OpenGL
@@ -220,13 +220,13 @@ pub struct WindowArgs {
     /// Language of all texts [default: the system's]
     #[arg(long, global = true, value_name = "LANGUAGE")]
     lang: Option<LangArg>,
-    /// Graphics API of the window
+    /// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
     #[arg(long, value_enum, default_value_t, global = true, help_heading = WINDOW)]
     renderer: Renderer,
     /// Turn animations off
     #[arg(long, global = true, help_heading = WINDOW)]
     reduce_motion: bool,
-    /// Memory limit of a live run in the window: 500MB or 4GB, at least 100MB
+    /// Memory limit of a live run in the window, such as 500MB, at least 100MB
     ///
     /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. Saving still writes
     /// all data.

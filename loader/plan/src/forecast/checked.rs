@@ -75,7 +75,7 @@ impl Recorded {
         }
         if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
             let known = match self.stages.is_empty() {
-                true => say!("The dataset has no named stages.").to_owned(),
+                true => say!("Its samples have no named stages. The steps of a torchvision Compose are named stages.").to_owned(),
                 false => say!("Its stages are {}.", self.stage_names().join(", ")),
             };
             return Err(Refusal(say!("the recording has no stage {stage}. {known}")));
