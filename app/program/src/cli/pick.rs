@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::anyhow;
 use clap::Args;
 use loadscope_trace::{Run, RunId};
-use loadscope_words::say;
 
 use super::terminal::complain;
 use loadscope_insight::loaders::find;

@@ -94,7 +94,7 @@ fn other_datasets_and_batch_sizes_come_first() {
     let of_script = |dataset: &str| {
         let mut run = of(400, 4);
         run.info.dataset = dataset.to_owned();
-        run.info.origin = loadscope_trace::Origin::Pytorch("2.13.0".to_owned());
+        run.info.origin = Origin::Pytorch("2.13.0".to_owned());
         run
     };
     let train = of_script("Photos (400 samples) from train.py");
