@@ -242,7 +242,8 @@ mod tests {
         ] {
             let error = text.parse::<StreamModel>().unwrap_err().to_string();
             assert!(
-                error.contains(says) && error.contains("shard=true (each worker"),
+                error.contains(says)
+                    && (error.contains("shard=true (each worker") || error.contains("Example: ")),
                 "{error}"
             );
         }
