@@ -105,6 +105,9 @@ FEW = [struct.Struct("<%dq" % count).pack for count in range(33)]
 PLAIN = (list, tuple, range)
 
 
+# Loadscope's variables of the environment, by name. The importer can add those from the start of the process.
+ASKED = dict(globals().get("STARTED_WITH") or ())
+
 # The place of a warning is reported without frames of this name: Python leaves out those of its importing.
 UNSEEN = "<loadscope, passed over like importlib._bootstrap>"
 
@@ -449,7 +452,7 @@ class Outlet:
         self.drop()
 
     def open(self):
-        to = os.environ.get("LOADSCOPE_PROBE_TO", "")
+        to = ASKED.get("LOADSCOPE_PROBE_TO", "")
         kind, _, place = to.partition(":")
         header = as_json(introduction()) + "\n"
         try:
@@ -572,13 +575,13 @@ def by_hand():
     """The folder into which a program without a listener writes; its children write there, too."""
     name = "loadscope-%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid())
     folder = made(name)
-    os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
+    ASKED["LOADSCOPE_PROBE_TO"] = os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
     return folder
 
 
 def unheard():
     """The folder of all processes of a program that the listener, who is there, could not let in."""
-    token = os.environ.get("LOADSCOPE_PROBE_TOKEN", "")
+    token = ASKED.get("LOADSCOPE_PROBE_TOKEN", "")
     return made("loadscope-unheard-%08x" % binascii.crc32(token.encode("utf-8", "replace")))
 
 
@@ -597,10 +600,10 @@ def made(name):
         return folder
 
 
-def number_in(*names):
-    """The first of these variables of the environment that is a whole number."""
+def number_in(variables, *names):
+    """The first of these variables that is a whole number."""
     for name in names:
-        value = os.environ.get(name, "")
+        value = quiet(lambda name=name: str(variables.get(name, "")), "")
         if value.isascii() and value.isdigit() and len(value) < 10:
             return int(value)
     return None
@@ -612,7 +615,7 @@ def introduction():
     torch = sys.modules.get("torch.version") or sys.modules.get("torch")
     info = {
         "loadscope_stream": VERSION,
-        "token": os.environ.get("LOADSCOPE_PROBE_TOKEN", ""),
+        "token": ASKED.get("LOADSCOPE_PROBE_TOKEN", ""),
         "pid": os.getpid(),
         "parent": os.getppid(),
         "monotonic": now(),
@@ -622,9 +625,9 @@ def introduction():
         "python": "%d.%d.%d" % sys.version_info[:3],
         "torch": str(getattr(torch, "__version__", "")),
         "program": os.path.basename(str((getattr(sys, "argv", None) or [""])[0])),
-        "rank": number_in("RANK", "SLURM_PROCID"),
-        "world_size": number_in("WORLD_SIZE", "SLURM_NTASKS"),
-        "local_rank": number_in("LOCAL_RANK", "SLURM_LOCALID"),
+        "rank": number_in(os.environ, "RANK", "SLURM_PROCID"),
+        "world_size": number_in(os.environ, "WORLD_SIZE", "SLURM_NTASKS"),
+        "local_rank": number_in(os.environ, "LOCAL_RANK", "SLURM_LOCALID"),
         "cores": quiet(cores),
     }
     return {name: value for name, value in info.items() if value is not None}
@@ -707,7 +710,7 @@ def between(before, after):
 
 def request(name):
     """What the user who started the program asks for, beyond being told."""
-    return dict(json.loads(os.environ[name]))
+    return dict(json.loads(ASKED[name]))
 
 
 class Until:
@@ -770,8 +773,9 @@ class Probe:
         self.fresh()
 
     def asks(self):
-        """Reads what the environment asks for, beyond being told."""
-        self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
+        """Reads Loadscope's variables. The program may clear or replace its environment later."""
+        quiet(lambda: ASKED.update((name, value) for name, value in os.environ.items() if name.startswith("LOADSCOPE_PROBE_")))
+        self.previews = min(number_in(ASKED, "LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
         self.until = quiet(lambda: Until(request("LOADSCOPE_PROBE_STOP")))
@@ -2487,7 +2491,7 @@ def hook_dataloader(module):
 
 def greet():
     """Says at once that this process is reached, if there is a listener."""
-    if os.environ.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
+    if ASKED.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
         quiet(lambda: PROBE.put(""))
 
 
@@ -2652,6 +2656,7 @@ def leave():
         sys.meta_path.remove(FINDER)
     atexit.unregister(PROBE.bye)
     PROBE.leave()
+    ASKED.clear()
 
 
 try:
