@@ -327,6 +327,7 @@ fn without_batches(event: &Event) -> Event {
                     | EventKind::Entered { .. }
                     | EventKind::Fetched(_)
                     | EventKind::Processor(_)
+                    | EventKind::Aside(_)
                     | EventKind::Content(_)
             )
         });

@@ -9,11 +9,13 @@ use crate::hidden::Hidden;
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::series::{Series, Ticks};
+use crate::step::OpenStep;
 use crate::timings::Timings;
 use crate::transition::Transition;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId};
 
 mod course;
+mod ending;
 mod epoch;
 mod fetched;
 mod gauges;
@@ -32,6 +34,7 @@ mod transition;
 mod wait;
 mod worker;
 
+pub use course::LeftOut;
 pub use epoch::Epoch;
 pub use memory::Memory;
 pub use range::RangeSummary;
@@ -83,6 +86,10 @@ pub struct Run {
     pub(crate) in_flight: Vec<u32>,
     /// The training steps that are over.
     steps: steps::Steps,
+    /// The step after the last batch, while `next` was not called.
+    step: Option<OpenStep>,
+    /// When epochs ended that yielded one batch of several.
+    singles: Column<Nanos>,
     /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
     opened: Option<(Nanos, Nanos)>,
     /// How long making iterators took, up to each first `next`.
@@ -159,6 +166,7 @@ impl Run {
             },
             EventKind::Fetched(fetched) => self.fetched(at, fetched),
             EventKind::Processor(time) => self.processor(time),
+            EventKind::Aside(aside) => self.put_aside(at, aside),
             EventKind::Content(content) => self.keep_content(at, content.clone()),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
@@ -282,11 +290,12 @@ impl Run {
         self.note_transition(at, row, stage);
         if before == Stage::Training {
             self.training.remove(&row);
-            self.steps.record(at - since.unwrap_or(at));
+            self.end_step(at, row, since.unwrap_or(at));
         }
         if stage == Stage::Training {
             self.training.insert(row);
             self.yields.push(at);
+            self.begin_step(at, row);
         }
         if stage.is_final() {
             self.land(row);

@@ -136,10 +136,10 @@ impl<'a> Survey<'a> {
             mean_work: mean(spent.work.iter().filter(|w| w.0 > 0)),
             work: spent.work,
             collate: Nanos(spent.collating.0 / spent.collated.max(1)),
-            step: Nanos(spent.training.0 / spent.trained.max(1)),
+            step: Nanos(run.trained().0 / spent.trained.max(1)),
             pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
             yielded: run.yields().all().len() as u64,
-            trained: spent.training,
+            trained: run.trained(),
             samples: Samples::of(run),
             workers: workers(run),
         };

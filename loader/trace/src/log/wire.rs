@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
 use crate::{
-    BatchId, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
-    WorkerId,
+    AsideKind, BatchId, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage,
+    Sums, WorkerId,
 };
 
 mod past;
@@ -27,6 +27,7 @@ pub(super) enum Name {
     Entered,
     Fetched,
     Processor,
+    Aside,
     Content,
     Consumer,
     Gauge,
@@ -73,6 +74,10 @@ pub(super) struct Line<'a> {
     core_wait: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beside: Option<Nanos>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<AsideKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,6 +147,8 @@ impl<'a> Line<'a> {
             cpu: None,
             core_wait: None,
             beside: None,
+            kind: None,
+            start: None,
             waiting: None,
             seed: None,
             os_id: None,
@@ -238,6 +245,11 @@ impl<'a> Line<'a> {
                 core_wait: p.core_wait,
                 beside: p.beside,
                 ..Self::of_batch(event, Name::Processor, p.batch)
+            },
+            EventKind::Aside(aside) => Self {
+                kind: Some(aside.kind),
+                start: Some(aside.start),
+                ..Self::of_batch(event, Name::Aside, aside.batch)
             },
             EventKind::Content(content) => Self {
                 fields: Some(Cow::Borrowed(&content.fields)),

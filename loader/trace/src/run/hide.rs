@@ -147,6 +147,8 @@ impl Run {
         self.dropped = lost.fold(0, u64::saturating_add);
         let openings = self.openings.partition_point(|(t, _)| *t <= at);
         self.openings.show(openings);
+        let singles = self.singles.partition_point(|t| *t <= at);
+        self.singles.show(singles);
         let gauges = self.gauges.values_mut();
         gauges
             .chain(self.part_gauges.values_mut())
@@ -187,7 +189,7 @@ impl Run {
             .all()
             .len()
             .saturating_sub(hidden.training.len());
-        self.steps.show(ended);
+        self.steps.show(ended, at);
         self.dispatched.show(rows);
         for f in flying {
             let row = f.batch as usize;
@@ -340,6 +342,7 @@ impl Run {
         self.messages.show_all();
         self.losses.show_all();
         self.openings.show_all();
+        self.singles.show_all();
         let gauges = self.gauges.values_mut();
         gauges
             .chain(self.part_gauges.values_mut())

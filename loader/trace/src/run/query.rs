@@ -9,8 +9,8 @@ use crate::span::Span;
 use crate::spans::Spans;
 use crate::transition::Transition;
 use crate::{
-    Batch, BatchContent, BatchId, CountLevel, Lane, Level, Message, Nanos, OnError, PathStep,
-    Sample, SampleStages, Stage, Ticks, Track,
+    Batch, BatchContent, BatchId, CountLevel, Lane, Message, Nanos, PathStep, Sample, SampleStages,
+    Stage, Ticks, Track,
 };
 
 impl Run {
@@ -47,24 +47,6 @@ impl Run {
     /// Errors, warnings and notes, with their times.
     pub fn messages(&self) -> &[(Nanos, Message)] {
         &self.messages
-    }
-
-    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
-    /// goes on after errors is not ended by them.
-    pub fn failure(&self) -> Option<(Nanos, &Message)> {
-        let epoch = self.epochs.last()?;
-        if self.info.options.on_error != OnError::Stop {
-            return None;
-        }
-        let last = self.yields.all().last().copied().unwrap_or(epoch.start);
-        let since = last.max(epoch.start);
-        let until = epoch.end.unwrap_or(Nanos::MAX);
-        let mut errors = self
-            .messages
-            .iter()
-            .filter(|(_, m)| m.level == Level::Error);
-        let found = errors.find(|(at, _)| (since..=until).contains(at))?;
-        Some((found.0, &found.1))
     }
 
     /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`, over time.

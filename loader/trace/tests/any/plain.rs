@@ -2,10 +2,10 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind, Fetched, Field, FieldData,
-    Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError, Origin, Part,
-    Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions, SampleTiming, Stage, StageTiming,
-    WorkerInfo,
+    Aside, AsideKind, BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind, Fetched,
+    Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError,
+    Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions, SampleTiming, Stage,
+    StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -288,6 +288,15 @@ fn message() -> impl Strategy<Value = Message> {
     })
 }
 
+fn aside() -> impl Strategy<Value = Aside> {
+    let kinds = vec![
+        AsideKind::Checkpoint,
+        AsideKind::Evaluation,
+        AsideKind::Loader,
+    ];
+    (batch(), select(kinds), time()).prop_map(|(batch, kind, start)| Aside { batch, kind, start })
+}
+
 fn processor() -> impl Strategy<Value = ProcessorTime> {
     let part = select(vec![Part::Fetch, Part::Step]);
     let maybe = || prop::option::of(time());
@@ -327,6 +336,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         16 => (batch(), stage()).prop_map(|(batch, stage)| EventKind::Entered { batch, stage }),
         3 => fetched(even).prop_map(|f| EventKind::Fetched(Box::new(f))),
         2 => processor().prop_map(|p| EventKind::Processor(Box::new(p))),
+        2 => aside().prop_map(|aside| EventKind::Aside(Box::new(aside))),
         2 => (batch(), fields).prop_map(|(batch, fields)| {
             EventKind::Content(Box::new(BatchContent { batch, fields }))
         }),

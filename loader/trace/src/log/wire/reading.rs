@@ -7,7 +7,7 @@ use crate::event::{
     Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming, StageTiming,
     WorkerInfo,
 };
-use crate::{BatchContent, BatchId, Generators, Lane, Message};
+use crate::{Aside, BatchContent, BatchId, Generators, Lane, Message};
 use loadscope_words::say;
 
 /// Why a line that is sound JSON is no event.
@@ -100,6 +100,11 @@ impl Line<'_> {
                 cpu: need(self.cpu, "cpu")?,
                 core_wait: self.core_wait,
                 beside: self.beside,
+            })),
+            Name::Aside => EventKind::Aside(Box::new(Aside {
+                batch: self.id()?,
+                kind: need(self.kind, "kind")?,
+                start: need(self.start, "start")?,
             })),
             Name::Content => EventKind::Content(Box::new(BatchContent {
                 batch: self.id()?,
