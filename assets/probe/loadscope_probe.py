@@ -54,6 +54,8 @@ CPU_WORTHWHILE = 50_000
 SLOW_BATCH = 20_000_000
 # Nanoseconds a batch or a step took at least, for asking the system how long its thread waited for a core to be no burden.
 CORE_WAIT_WORTHWHILE = 1_000_000
+# Nanoseconds that other work in a step takes at least, to be worth a line.
+ASIDE_WORTHWHILE = 1_000_000
 # Named steps of a sample's transforms that are measured separately.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
@@ -87,6 +89,11 @@ MASKS = ('["masks"]', '["mask"]')
 MOST_LENGTHS = 4096
 # Frames that are gone through for the line that makes a loader.
 MOST_FRAMES = 200
+# Parts of the names of functions that evaluate a model.
+EVALUATIONS = ("eval", "valid", "test", "infer", "predict", "sample", "generat", "estimate")
+# Errors that are remembered, and frames where a step ended.
+MOST_ERRORS = 64
+MOST_LEFT_FRAMES = 32
 # Files of which it is remembered whose they are.
 MOST_FILES = 4096
 # Packages that make loaders for their callers, or make one anew. The user does not look for a loader there.
@@ -769,6 +776,12 @@ class Probe:
         self.remade = {}
         # Called where an epoch would begin after the listener has gone.
         self.when_unheard = None
+        # Ids of errors that `next` raised or that closed an iterator, with the step: the iterator, its epoch, its batch, the time.
+        self.errors = collections.OrderedDict()
+        # Steps whose iterators ended in them, with the frames that ran then, since the last iterator began.
+        self.left = []
+        # The end of the program is looked at.
+        self.looks_at_end = False
         self.asks()
         self.fresh()
 
@@ -809,6 +822,8 @@ class Probe:
         del self.forks[:]
         self.known.clear()
         self.alike.clear()
+        self.errors.clear()
+        del self.left[:]
         self.loaders = 0
         if self.until is not None:
             self.until.tallies.clear()
@@ -823,8 +838,10 @@ class Probe:
         for reference, iterator in list(self.living.values()):
             iterator.is_open = iterator.is_ours = False
             quiet(lambda reference=reference: reference().__dict__.pop("_loadscope", None))
-        for record in (self.living, self.known, self.alike, self.forks):
+        for record in (self.living, self.known, self.alike, self.forks, self.errors, self.left):
             record.clear()
+        atexit.unregister(raised_at_end)
+        self.looks_at_end = False
         self.troubles = self.iterators = self.loaders = self.left_out = 0
         self.core_wait.close()
         self.fresh()
@@ -864,6 +881,7 @@ class Probe:
         if self.outlet.opened:
             if not self.ended:
                 self.ended = True
+                raised_at_end()
                 for _, iterator in list(self.living.values()):
                     quiet(lambda iterator=iterator: iterator.end(now()))
                 quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
@@ -935,6 +953,7 @@ class Iterator:
         "seeds",
         "expected",
         "stepping",
+        "working",
         "yielded",
         "cpu",
         "core_wait",
@@ -945,6 +964,7 @@ class Iterator:
         "outer",
         "received",
         "computed",
+        "closing",
     )
 
     def __init__(self, number, loader):
@@ -981,6 +1001,10 @@ class Iterator:
         # The number of batches yielded, and the batch that the program works on.
         self.count = 0
         self.stepping = None
+        # When its workers began to be ended.
+        self.closing = None
+        # The same, also while the program iterates another loader in that step.
+        self.working = None
         # When it was yielded, and what the process had computed by then.
         self.yielded = self.cpu = 0
         self.core_wait = None
@@ -1011,8 +1035,13 @@ class Iterator:
 
     def end(self, at):
         if self.is_open:
+            if self.working is not None:
+                # Ending the workers takes time.
+                note_left(self, at if self.closing is None else self.closing)
             self.is_open = False
+            self.working = None
             PROBE.put('["end",%d,%d,%d]\n' % (at, self.number, self.epoch))
+            end_aside(self)
 
 
 def turn_to(state, at, begins):
@@ -1023,6 +1052,45 @@ def turn_to(state, at, begins):
     for _, other in list(PROBE.living.values()):
         if other is not state and other.thread == thread and other.is_open:
             other.turned_away(at, begins)
+    if begins:
+        begin_aside("loader", state)
+
+
+def steps_open():
+    """The iterators on whose batches this thread works."""
+    thread = threading.get_ident()
+    return [state for _, state in list(PROBE.living.values()) if state.thread == thread and state.working is not None]
+
+
+@guarded
+def begin_aside(kind, key):
+    """The program begins other work in a training step. Work within such work belongs to it."""
+    steps = steps_open() if PROBE.living else ()
+    if not steps:
+        return
+    aside = getattr(PROBE.here, "aside", None)
+    if aside is None or all(state.yielded > aside[2] for state in steps):
+        PROBE.here.aside = (kind, key, now())
+
+
+@guarded
+def end_aside(key):
+    """The work that began with `key` is over."""
+    aside = getattr(PROBE.here, "aside", None)
+    if aside is not None and aside[1] is key:
+        tell_aside(aside, now())
+
+
+def tell_aside(aside, at):
+    PROBE.here.aside = None
+    kind, _, start = aside
+    if at - start < ASIDE_WORTHWHILE:
+        return
+    for state in steps_open():
+        # The steps of a loader that is iterated meanwhile are not interrupted.
+        if state.yielded <= start:
+            about = (at, state.number, state.epoch, state.working, start, kind)
+            PROBE.put('["aside",%d,%d,%d,%d,%d,"%s"]\n' % about, False)
 
 
 def acquainted(iterator, loader, started, seeds):
@@ -1104,6 +1172,8 @@ def begin_iterator(iterator, loader, started, seeds):
     PROBE.living[number] = (weakref.ref(iterator, gone), state)
     iterator.__dict__["_loadscope"] = state
     del PROBE.forks[:]
+    del PROBE.left[:]
+    look_at_end()
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (started, known[1].number, number, state.epoch))
 
 
@@ -1301,6 +1371,7 @@ def begin_epoch(iterator, first, loader):
         return
     at = now()
     state.end(at)
+    del PROBE.left[:]
     state.begin()
     turn_to(state, at, True)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
@@ -1398,6 +1469,11 @@ def asked(iterator):
                 PROBE.here.single = state
         state.yields = not waits
         at = now()
+        if state.working is not None:
+            aside = getattr(PROBE.here, "aside", None)
+            if aside is not None and state.yielded <= aside[2]:
+                tell_aside(aside, at)
+            state.working = None
         step = state.stepped(at) if state.stepping is not None else ""
         if len(PROBE.living) > 1:
             turn_to(state, at, False)
@@ -1446,7 +1522,7 @@ def answered(iterator, state):
         outlet.lines.append(line)
         # A step begins.
         state.count += 1
-        state.stepping = batch
+        state.stepping = state.working = batch
         state.yielded = at
         if state.takes_long:
             state.core_wait = PROBE.core_wait.read()
@@ -1501,15 +1577,95 @@ def failed(iterator, state, error):
         if batch is None or batch in iterator._task_info:
             after = iterator._rcvd_idx
             batch = after - 1 if after > state.received and after - 1 not in state.outstanding else None
+    where = "null" if batch is None else batch
+    about = (at, state.number, state.epoch, where, text_of(error_text(error)))
+    PROBE.put('["fail",%d,%d,%d,%s,%s]\n' % about)
+    remember_error(error, None)
+    if batch is None and state.has_workers:
+        tell_left(iterator, state)
+
+
+def error_text(error):
+    """The class of an error, and the last line of its text."""
     text = str(quiet(lambda: str(error), "")).strip()
     last = text.splitlines()[-1] if text else ""
     name = type(error).__name__
-    text = last if last.startswith(name) else "%s: %s" % (name, last) if last else name
-    where = "null" if batch is None else batch
-    about = (at, state.number, state.epoch, where, text_of(text))
-    PROBE.put('["fail",%d,%d,%d,%s,%s]\n' % about)
-    if batch is None and state.has_workers:
-        tell_left(iterator, state)
+    return last if last.startswith(name) else "%s: %s" % (name, last) if last else name
+
+
+def remember_error(error, step):
+    """By its id: a reference would keep the frames of the program alive."""
+    PROBE.errors[id(error)] = step
+    while len(PROBE.errors) > MOST_ERRORS:
+        PROBE.errors.popitem(last=False)
+
+
+@guarded
+def note_left(state, at):
+    """An iterator ends in a step: the loop was left. If an error leaves it, the frames that run now are in the traceback. What catches
+    the error may end the iterator, and raise the error again."""
+    step = (at, state.number, state.epoch, state.working)
+    error = sys.exc_info()[1]
+    if error is not None and id(error) not in PROBE.errors:
+        remember_error(error, step)
+    frames, frame = [], sys._getframe()
+    while frame is not None and len(frames) < MOST_LEFT_FRAMES:
+        if frame.f_code.co_filename not in OURS:
+            frames.append((id(frame), frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    if len(PROBE.left) < MOST_ERRORS:
+        PROBE.left.append((step, frames))
+
+
+def steps_left_by(chain):
+    """Steps that one of these errors left. The innermost frame that is in the traceback stood at the same instruction then."""
+    places = {}
+    for error in chain:
+        tb = error.__traceback__
+        while tb is not None:
+            places.setdefault((id(tb.tb_frame), tb.tb_frame.f_code), set()).add(tb.tb_lasti)
+            tb = tb.tb_next
+    steps = []
+    for step, frames in PROBE.left:
+        known = [(place, places[frame, code]) for frame, code, place in frames if (frame, code) in places]
+        if known and known[0][0] in known[0][1]:
+            steps.append(step)
+    return steps
+
+
+def look_at_end():
+    """Registered with the first iterator, so it runs before what the program registered earlier, which may take long."""
+    if not PROBE.looks_at_end:
+        PROBE.looks_at_end = True
+        atexit.register(raised_at_end)
+
+
+@guarded
+def raised_at_end():
+    """The program ends. If an error ended it in a training step, says so."""
+    error = sys.exc_info()[1]
+    # A notebook goes on after errors.
+    if error is None and not hasattr(sys, "ps1"):
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    chain = []
+    while error is not None and len(chain) < MOST_ERRORS and not any(one is error for one in chain):
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    # A process that was started for a function ends by SystemExit once it has reported the error.
+    named = [one for one in chain if not isinstance(one, (SystemExit, KeyboardInterrupt, GeneratorExit))]
+    if not named or isinstance(chain[0], KeyboardInterrupt):
+        return
+    steps = [PROBE.errors[id(one)] for one in chain if id(one) in PROBE.errors]
+    steps = steps or steps_left_by(chain)
+    if not steps:
+        at = now()
+        steps = [(at, state.number, state.epoch, state.working) for state in steps_open() if state.is_open]
+    for step in steps:
+        if step is not None:
+            PROBE.put('["raised",%d,%d,%d,%d,%s]\n' % (step + (text_of(error_text(named[0])),)))
+    # It is said once.
+    for one in chain:
+        remember_error(one, None)
 
 
 def tell_left(iterator, state):
@@ -1518,6 +1674,14 @@ def tell_left(iterator, state):
     left = [list(ended) for ended in codes if ended[1] is not None]
     if left:
         PROBE.put('["left",%d,%d,%s]\n' % (now(), state.number, json.dumps(left)))
+
+
+def begin_shut_down(iterator):
+    """Answers whether that was done before."""
+    state = iterator.__dict__.get("_loadscope")
+    if state is not None and state.closing is None:
+        state.closing = now()
+    return getattr(iterator, "_shutdown", True)
 
 
 @guarded
@@ -1697,7 +1861,7 @@ def begin_fetch(fetcher, fetches, index):
 
 
 def end_fetch(fetcher, fetches, fetch, outcome):
-    """A batch was fetched (0), its sample failed (1), or there is none any more (2)."""
+    """A batch was fetched (0), its sample failed (1), there is none any more (2), or a signal ends the process (3)."""
     try:
         end = now()
         cpu = thread_time()
@@ -1712,12 +1876,15 @@ def end_fetch(fetcher, fetches, fetch, outcome):
             fetcher.__dict__["collate_fn"] = fetch.collate
             if times and collating:
                 times.append(collating)
+        if outcome == 3 and fetches.iterator is None:
+            # The worker did not finish this batch.
+            return end
         count = len(times) - 1
         if outcome == 0 and count > 0 and fetch.collate is None:
             # What a stream needs to find out that it has ended is no collating.
             collating = fetch.stopped_at or times[-1]
             fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
-        elif outcome == 1 and not collating:
+        elif outcome in (1, 3) and not collating:
             # The sample that failed is the last one that was begun.
             count = len(times)
         cpus = packed(fetch.cpus) if fetch.cpus else ""
@@ -1728,7 +1895,7 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         outlet = PROBE.outlet
         outlet.lines.append(
             '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
-            % (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
+            % (fetch.started, fetch.where, collating, end, 1 if outcome == 3 else outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
         )
         if fetches.iterator is not None:
             fetches.iterator.computed = computed
@@ -2377,7 +2544,7 @@ def hook_fetch(owner, is_iterable):
             data = original(self, given)
         except BaseException as error:
             ended = is_iterable and isinstance(error, StopIteration)
-            end_fetch(self, fetches, noted, 2 if ended else 1)
+            end_fetch(self, fetches, noted, 2 if ended else 1 if isinstance(error, Exception) else 3)
             clean(error)
             raise
         try:
@@ -2464,7 +2631,7 @@ def hook_workers(owner):
     passing(
         owner,
         "_shutdown_workers",
-        lambda self, args, kwargs: getattr(self, "_shutdown", True),
+        lambda self, args, kwargs: begin_shut_down(self),
         lambda self, was, result: None if was else shut_down(self),
     )
 
@@ -2499,6 +2666,76 @@ def hook_stateful(module):
     """torchdata.stateful_dataloader.stateful_dataloader"""
     hook_construction(module.StatefulDataLoader)
     hook_workers(module._StatefulMultiProcessingDataLoaderIter)
+
+
+def hook_module(module):
+    """torch.nn.modules.module"""
+
+    def begins(self, args, kwargs):
+        if self.__dict__.get("training", False):
+            begin_aside("evaluation", self)
+
+    def ends(self, args, kwargs):
+        if getattr(PROBE.here, "aside", None) is not None and (args[0] if args else kwargs.get("mode", True)):
+            end_aside(self)
+
+    passing(module.Module, "eval", guarded(begins))
+    passing(module.Module, "train", guarded(ends))
+
+
+def hook_grad_mode(module):
+    """torch.autograd.grad_mode"""
+    for owner in (module.inference_mode, module.no_grad):
+        passing(owner, "__enter__", enters_without_gradients)
+        passing(owner, "__exit__", lambda self, args, kwargs: end_aside(self))
+
+
+@guarded
+def enters_without_gradients(context, args, kwargs):
+    """Training code, too, does without gradients: in an optimizer, for a metric. Evaluations mostly are in a function called so."""
+    if PROBE.living and (type(context).__name__ == "inference_mode" or is_in_evaluation(sys._getframe(1))):
+        begin_aside("evaluation", context)
+
+
+def is_in_evaluation(frame):
+    while frame is not None and frame.f_code.co_filename in OURS:
+        frame = frame.f_back
+    if frame is None:
+        return False
+    name = frame.f_code.co_name
+    if name == "decorate_context":
+        name = getattr(frame.f_locals.get("func"), "__name__", "")
+    name = name.lower()
+    return any(word in name for word in EVALUATIONS) or "val" in name.split("_")
+
+
+def hook_saving(module, *names):
+    """Functions that write checkpoints."""
+    package = sys.modules.get(module.__name__.rpartition(".")[0])
+    for name in names:
+        original = once(module, name)
+        if original is None:
+            continue
+        save = saving(original)
+        put_in(module, name, save, original)
+        if vars(package).get(name) is original:
+            place(package, name, save)
+
+
+def saving(original):
+    def save(*args, **kwargs):
+        key = object()
+        begin_aside("checkpoint", key)
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as error:
+            end_aside(key)
+            clean(error)
+            raise
+        end_aside(key)
+        return result
+
+    return save
 
 
 def hook_old_tracebacks():
@@ -2586,6 +2823,11 @@ HOOKS = {
     "torch.version": lambda module: greet(),
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
+    "torch.nn.modules.module": hook_module,
+    "torch.autograd.grad_mode": hook_grad_mode,
+    "torch.serialization": lambda module: hook_saving(module, "save"),
+    "torch.distributed.checkpoint.state_dict_saver": lambda module: hook_saving(module, "save"),
+    "safetensors.torch": lambda module: hook_saving(module, "save_file", "save_model"),
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
     "torchvision.transforms.v2._container": lambda module: hook_compose(module.Compose, "forward"),
 }

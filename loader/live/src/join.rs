@@ -19,6 +19,7 @@ mod failing;
 mod fetched;
 mod main_process;
 mod prune;
+mod step;
 mod worker;
 
 use crew::Crew;

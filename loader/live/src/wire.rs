@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use loadscope_trace::{Field, WorkerId, brief};
+use loadscope_trace::{AsideKind, Field, WorkerId, brief};
 use loadscope_words::json_error;
 use serde::Deserialize;
 
@@ -228,6 +228,23 @@ pub enum Record {
         batch: u32,
         needed: Option<Needed>,
     },
+    /// Other work in the step on this batch ended.
+    Aside {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        start: i64,
+        kind: AsideKind,
+    },
+    /// An error that ended the program left the step on this batch.
+    Raised {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        text: String,
+    },
     Gone {
         at: i64,
         iterator: u32,
@@ -356,6 +373,8 @@ impl Record {
             | Self::Ready { at, .. }
             | Self::Yield { at, .. }
             | Self::Step { at, .. }
+            | Self::Aside { at, .. }
+            | Self::Raised { at, .. }
             | Self::Gone { at, .. }
             | Self::Fail { at, .. }
             | Self::EndEpoch { at, .. }

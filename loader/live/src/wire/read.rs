@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loadscope_trace::{Field, WorkerId, brief};
+use loadscope_trace::{AsideKind, Field, WorkerId, brief};
 use loadscope_words::say;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -236,6 +236,28 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
                 epoch,
                 batch,
                 needed: needed(cpu, core_wait, None),
+            }
+        }
+        "aside" => {
+            type Line = (Name, i64, u32, u32, u32, i64, AsideKind);
+            let (_, at, iterator, epoch, batch, start, kind): Line = fields(text)?;
+            Record::Aside {
+                at,
+                iterator,
+                epoch,
+                batch,
+                start,
+                kind,
+            }
+        }
+        "raised" => {
+            let (_, at, iterator, epoch, batch, text): (Name, _, _, _, _, _) = fields(text)?;
+            Record::Raised {
+                at,
+                iterator,
+                epoch,
+                batch,
+                text,
             }
         }
         "ready" | "yield" | "gone" => {
