@@ -14,11 +14,14 @@ mod forecast;
 mod glance;
 mod handover;
 mod id;
+mod iterators;
 mod memory;
 mod remedy;
 mod resources;
 mod start;
 mod starved;
+mod step;
+mod stuck;
 mod survey;
 mod verdict;
 mod window;
@@ -64,6 +67,23 @@ impl Diagnosis {
         let loader = remedy::Loader::of(survey);
         remedy::agree(&mut findings, loader, prospects);
         findings.extend(more);
+        Self::sorted(survey, findings, prospects, loader)
+    }
+
+    /// The same with more findings.
+    #[must_use]
+    pub fn with(&self, survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
+        let mut findings = self.findings.clone();
+        findings.extend(more);
+        Self::sorted(survey, findings, prospects, self.loader)
+    }
+
+    fn sorted(
+        survey: &Survey,
+        mut findings: Vec<Finding>,
+        prospects: Option<&Prospects>,
+        loader: remedy::Loader,
+    ) -> Self {
         // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
         collate::put_before_workers(&mut findings);
@@ -79,7 +99,8 @@ impl Diagnosis {
 fn findings(survey: &Survey) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(crew::dead(survey));
-    all.extend(crew::silent(survey));
+    all.extend(stuck::worker(survey));
+    all.extend(step::failed(survey));
     all.extend(resources::shared_memory(survey));
     all.extend(resources::descriptors(survey));
     // Who says why it ended is not told that it did.
@@ -93,6 +114,19 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(memory::copy_on_write(survey));
     all.extend(memory::growth(survey));
     all.extend(resources::lost_events(survey));
+    let is_stuck = all.iter().any(|f| f.id == FindingId::SilentWorker);
+    match iterators::per_batch(survey) {
+        // A hang is not slowness.
+        _ if is_stuck => {}
+        // What follows from it needs no remedy of its own.
+        Some(finding) => all.push(finding),
+        None => slowness(survey, &mut all),
+    }
+    all
+}
+
+/// What makes a loop slow that runs to its end.
+fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(blocked::heavy_tail(survey));
     all.extend(blocked::head_of_line(survey));
     all.extend(start::slow_first_batch(survey));
@@ -116,5 +150,4 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     }
     all.extend(window::too_large(survey));
     all.extend(starved::trainer(survey));
-    all
 }

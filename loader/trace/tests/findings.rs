@@ -2,12 +2,14 @@
 
 use loadscope_trace::{
     BatchId, Cause, Change, Diagnosis, EndReason, Event, EventKind, FindingId, Forecast, Level,
-    Message, Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, VerdictId,
-    WorkerInfo, is_likely_less,
+    Message, Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, Survey,
+    VerdictId, WorkerInfo, is_likely_less,
 };
 
 #[path = "findings/causes.rs"]
 mod causes;
+#[path = "findings/hangs.rs"]
+mod hangs;
 #[path = "findings/remedies.rs"]
 mod remedies;
 #[path = "findings/waits.rs"]

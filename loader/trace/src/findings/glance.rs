@@ -4,6 +4,9 @@ use crate::words::list;
 use crate::{BatchId, Cause, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
 
+/// The program does much else if it takes so many times the time of the loop.
+const NOTICEABLE: f64 = 1.1;
+
 /// A wait of this share of all waiting is what the waiting is about.
 const ONE_WAIT: f64 = 0.5;
 
@@ -135,7 +138,6 @@ impl<'a> Glance<'a> {
 
     /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
     fn is_loop_a_part(&self) -> bool {
-        const NOTICEABLE: f64 = 1.1;
         let run = self.run;
         let start = run.epochs().first().map(|epoch| epoch.start);
         // Of a recording with a limit the loop is that of what is kept in full.
@@ -144,6 +146,22 @@ impl<'a> Glance<'a> {
             run.end() - kept.map_or(start, |kept| start.max(kept))
         });
         lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
+    }
+
+    /// Time of the program that is not in the loop: `evaluation 2.00 s, outside the loop 1.20 s`. `None` if it is not noticeable.
+    pub fn left_out(&self) -> Option<String> {
+        /// Share of the loop from which work in the steps is named.
+        const NAMED: f64 = 0.01;
+        let is_much = |time: Nanos, share: f64| time.0 as f64 >= share * self.total.0.max(1) as f64;
+        let out = self.run.left_out();
+        let asides = out.asides.iter().filter(|(_, time)| is_much(**time, NAMED));
+        let mut parts: Vec<String> = asides
+            .map(|(kind, time)| format!("{} {}", kind.label(), self.say(*time)))
+            .collect();
+        if is_much(out.between, NOTICEABLE - 1.0) {
+            parts.push(say!("outside the loop {}", self.say(out.between)));
+        }
+        (!parts.is_empty()).then(|| parts.join(say!(", ")))
     }
 
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up

@@ -42,6 +42,8 @@ pub enum FindingId {
     HeavyTail,
     /// Indices that the dataset does not have.
     IndicesOutside,
+    /// A new iterator for each batch.
+    IteratorPerBatch,
     /// Events that there was no room for.
     LostEvents,
     /// Memory runs out.
@@ -82,8 +84,12 @@ pub enum FindingId {
     SortedClasses,
     /// Workers that make batches more slowly than the trainer takes them.
     StarvedWorkers,
+    /// An error ended the run in a training step.
+    StepFailed,
     /// The trainer hardly waits.
     TrainingBound,
+    /// Ranks with different numbers of batches.
+    UnevenRanks,
     /// More batches in flight than it takes.
     WindowTooLarge,
     /// Too few batches in flight.

@@ -31,6 +31,11 @@ fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)>
     Some((starts.count() as u64, last - epoch.start))
 }
 
+/// Time that beginnings can cost: a program may do other work between `iter` and the first `next`.
+fn most(survey: &Survey) -> Nanos {
+    survey.blame.waited + survey.run.opening()
+}
+
 fn is_late(survey: &Survey, gap: Nanos) -> bool {
     // Where the cost of a batch is unknown, there is nothing to compare it with.
     survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
@@ -40,7 +45,7 @@ fn is_late(survey: &Survey, gap: Nanos) -> bool {
 pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let epoch = survey.run.epochs().first()?;
     let (took, first) = gap(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
-    let cost = took - survey.usual_work;
+    let cost = (took - survey.usual_work).min(most(survey));
     let severity = Severity::of_share(survey.share(cost))?;
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
     let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
@@ -173,6 +178,7 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
         _ => Nanos::ZERO,
     });
     let cost = gaps.iter().fold(ending, |sum, (took, ..)| sum + *took);
+    let cost = cost.min(most(survey));
     let severity = Severity::of_share(survey.share(cost))?;
     let (longest, start, first) = *gaps.iter().max_by_key(|(took, ..)| *took)?;
     let is_persistent = run.info.options.persistent_workers;

@@ -5,7 +5,12 @@ use loadscope_words::say;
 use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
 
 /// Findings that say why a run ended.
-const ENDS: [FindingId; 2] = [FindingId::Failed, FindingId::DeadWorker];
+const ENDS: [FindingId; 4] = [
+    FindingId::Failed,
+    FindingId::DeadWorker,
+    FindingId::SilentWorker,
+    FindingId::StepFailed,
+];
 
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +29,8 @@ pub struct Verdict {
     pub is_apart: bool,
     /// True if the cause is part of the sentence of the headline.
     is_part: bool,
+    /// Time of the program that is not in the headline: `Left out: evaluation 2.00 s`.
+    pub left_out: Option<String>,
     /// What other settings would bring: `in_order=False would take 1.17 s`.
     pub outlook: Option<String>,
     /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
@@ -41,10 +48,8 @@ impl Verdict {
             Some(cause) => text = join(&text, cause),
             None => {}
         }
-        match &self.outlook {
-            Some(outlook) => join(&text, outlook),
-            None => text,
-        }
+        let more = self.left_out.iter().chain(&self.outlook);
+        more.fold(text, |text, more| join(&text, more))
     }
 
     pub(super) fn of(survey: &Survey, findings: &[Finding], prospects: Option<&Prospects>) -> Self {
@@ -85,6 +90,7 @@ impl Verdict {
             headline,
             is_apart: found.is_some(),
             is_part: found.is_none() && end.is_none() && is_one_wait,
+            left_out: glance.left_out().map(|parts| say!("Left out: {parts}")),
             cause,
             outlook: prospects
                 .filter(|_| wants_outlook)

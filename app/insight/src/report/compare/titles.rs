@@ -17,6 +17,7 @@ pub fn title(id: FindingId) -> &'static str {
         FindingId::HeadOfLine => say!("Head-of-line blocking"),
         FindingId::HeavyTail => say!("A few very slow samples"),
         FindingId::IndicesOutside => say!("Indices outside the dataset"),
+        FindingId::IteratorPerBatch => say!("A new iterator for each batch"),
         FindingId::LostEvents => say!("Dropped events"),
         FindingId::Memory => say!("Memory runs out"),
         FindingId::MemoryGrowth => say!("Growing memory"),
@@ -37,7 +38,9 @@ pub fn title(id: FindingId) -> &'static str {
         FindingId::SlowerThanNone => say!("Workers cost more than they save"),
         FindingId::SortedClasses => say!("Samples sorted by class"),
         FindingId::StarvedWorkers => say!("Too few workers"),
+        FindingId::StepFailed => say!("An error in a training step"),
         FindingId::TrainingBound => say!("Training is the bottleneck"),
+        FindingId::UnevenRanks => say!("Ranks with different numbers of batches"),
         FindingId::WindowTooLarge => say!("Prefetch window larger than needed"),
         FindingId::WindowTooSmall => say!("Prefetch window too small"),
     }
