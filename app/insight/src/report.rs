@@ -1,6 +1,8 @@
 //! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
 
-use loadscope_trace::{Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, Summary, Survey};
+use loadscope_trace::{
+    AsideKind, Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, RunId, Summary, Survey,
+};
 use serde_json::{Map, Value, json};
 
 pub mod compare;
@@ -21,6 +23,7 @@ mod verdict;
 use loadscope_plan::forecast::prospects;
 
 use crate::Datasets;
+use crate::loaders::findings;
 pub use html::html;
 pub use loader::AboutLoader;
 pub use markdown::markdown;
@@ -76,6 +79,18 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Adds what the other loaders of `all` show about the loader `id`.
+    #[must_use]
+    pub fn among(mut self, all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Self {
+        self.loader = AboutLoader::of(all, id, was_asked_for);
+        let found = findings(all, id);
+        if !found.is_empty() {
+            let known = self.prospects.as_ref().and_then(|p| p.as_ref().ok());
+            self.diagnosis = self.diagnosis.with(&self.survey, known, found);
+        }
+        self
+    }
+
     /// One JSON object.
     pub fn json(&self) -> Value {
         let verdict = &self.diagnosis.verdict;
@@ -97,6 +112,7 @@ impl<'a> Report<'a> {
             },
             "run_seconds": self.survey.total().as_secs_f64(),
             "waited_seconds": (!run.tells_only_parts()).then_some(blame.waited.as_secs_f64()),
+            "left_out": left_out(run),
             "blame": self.blame(),
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
@@ -159,6 +175,24 @@ impl<'a> Report<'a> {
             "samples": samples.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Seconds that are not in the loop.
+fn left_out(run: &Run) -> Value {
+    let out = run.left_out();
+    let of = |kind| {
+        out.asides
+            .get(&kind)
+            .copied()
+            .unwrap_or_default()
+            .as_secs_f64()
+    };
+    json!({
+        "checkpoints_seconds": of(AsideKind::Checkpoint),
+        "evaluation_seconds": of(AsideKind::Evaluation),
+        "other_loaders_seconds": of(AsideKind::Loader),
+        "outside_loop_seconds": out.between.as_secs_f64(),
+    })
 }
 
 #[cfg(test)]

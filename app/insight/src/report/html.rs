@@ -48,6 +48,9 @@ fn page(report: &Report) -> Markup {
                     @if let Some(cause) = &verdict.cause {
                         p.lead { (prose(&capital(cause))) }
                     }
+                    @if let Some(left_out) = &verdict.left_out {
+                        p.lead.weak { (prose(left_out)) }
+                    }
                     @for fact in super::verdict::best_change(report) {
                         p.lead { b { (fact.label) } " " (prose(&fact.text)) }
                     }

@@ -58,6 +58,10 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         label: say!("Waited"),
         text: waited,
     });
+    facts.extend(glance.left_out().map(|text| Fact {
+        label: say!("Left out"),
+        text,
+    }));
     facts.extend(cause);
     facts.extend(best_change(report));
     facts

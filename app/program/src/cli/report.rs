@@ -56,8 +56,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let page = created(args.html.as_deref(), args)?;
     let tests = created(args.junit.as_deref(), args)?;
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
-    let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
-    report.loader = picked.about();
+    let report = Report::with_prospects(picked.run(), picked.cut(), datasets());
+    let report = picked.among(report);
     match (args.json, args.markdown) {
         (true, _) => say_json(report.json())?,
         (false, true) => say(&markdown(&report))?,
