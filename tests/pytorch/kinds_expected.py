@@ -177,6 +177,52 @@ KINDS = [
     Kind("zipped", "two loaders of one line at the same time", {"labelled": ROWS, "unlabelled": ROWS}),
     Kind("loader_per_evaluation", "a loader for each of 300 evaluations", {"train": ROWS, "eval": of(CALM | {"no_workers", "waiting"}, {"no_workers"})}),
     Kind("logging_in_the_loop", "a step that is slow by itself", {"train": ROWS}),
+    Kind(
+        "accumulated",
+        "long steps that recur",
+        {"train": of(STARVED | CALM, BESIDE_STARVED | {"window_too_small"}, share=(0.2, 0.6))},
+    ),
+    Kind(
+        "evaluating",
+        "an evaluation without a loader, and checkpoints, inside the epoch",
+        {"train": of(STARVED, BESIDE_STARVED, share=(0.4, 0.9), says=(r"Left out +checkpoints [0-9.]+ s, evaluation [23]\.[0-9]+ s",))},
+    ),
+    Kind(
+        "iterator_per_step",
+        "a new iterator for each batch",
+        {"train": of({"iterator_per_batch"}, share=(0.1, 1.0), says=(r"12 of 12 iterators", r"it = iter\(loader\)"), never=(r"1[0-9][0-9] %",))},
+    ),
+    Kind(
+        "step_raises",
+        "a training step that raises",
+        {"train": of({"step_failed"}, STARVED | BESIDE_STARVED, says=("batch 16", "LossIsNaN: the loss of step 17 is not finite"), never=("__getitem__",))},
+        code=1,
+        same_errors=False,
+    ),
+    Kind(
+        "stuck_lock",
+        "a worker that waits for a lock for ever",
+        {
+            "train": of(
+                {"silent_worker"},
+                says=(r"Worker 1 is stuck on batch 5 \(samples 20 to 23\)", "not a slow batch", "fork", "spawn"),
+                never=("in_order=False", "similar cost", "num_workers=0"),
+            )
+        },
+        code=1,
+        same_errors=False,
+    ),
+    Kind(
+        "ranks_uneven",
+        "ranks with different numbers of batches",
+        {
+            "train@0": of({"step_failed"}, {"uneven_ranks", *CALM}, says=("rank 0 11, rank 1 10", "batch 10"), never=("is the straggler",)),
+            "train@1": of({"step_failed"}, {"uneven_ranks", *CALM}, says=("rank 0 11, rank 1 10", "rank 0.*batch 10"), never=("is the straggler",)),
+        },
+        command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_uneven.py"),
+        code=1,
+        same_errors=False,
+    ),
     Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "stopped early|aborted"))}),
     Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
     Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
