@@ -15,7 +15,7 @@ use super::program::{Seen, default_names, follow_and, name_of};
 use super::select::SelectArgs;
 use super::terminal::{complain, say_json, sentence};
 use super::web::{Shown, WebArgs};
-use loadscope_session::{Attach, Session, Update, Watched, take_signals};
+use loadscope_session::{Attach, Session, Update, Watched, take_ending_signals};
 use loadscope_words::say;
 
 /// The process to record, and how.
@@ -52,7 +52,7 @@ fn process(text: &str) -> Result<u32, String> {
 
 /// Records a running program until Ctrl+C or its end. The program continues.
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
-    take_signals();
+    take_ending_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
         .map_err(|e| anyhow!(e.to_string()))?;
     let output = args.output.as_deref();
