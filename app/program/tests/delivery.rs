@@ -126,7 +126,11 @@ fn place(number: i32) -> usize {
 
 fn each_signal_arrives_once(to_group: bool) {
     let mut recorded = Recorded::start(|_| {});
-    let to = if to_group { -recorded.id() } else { recorded.id() };
+    let to = if to_group {
+        -recorded.id()
+    } else {
+        recorded.id()
+    };
     for number in all() {
         send(to, number);
         let what = format!("signal {number} arrives");

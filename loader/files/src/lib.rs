@@ -1,6 +1,7 @@
 //! Files: the one place where Loadscope opens, creates and replaces them.
 //!
 //! - [`NewFile`] writes a complete file or none: an export, a report, a picture, the preferences.
+//! - [`NewFolder`] does the same for a folder: an export of several tables.
 //! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
 //! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed.
 //! - [`open_regular`] and [`read_text`] open what others wrote without waiting for a pipe that no one writes to, and
@@ -26,7 +27,7 @@ mod stream;
 mod target;
 mod temporary;
 
-pub use atomic::{NewFile, sweep_folder};
+pub use atomic::{NewFile, NewFolder, sweep_folder};
 pub use error::{ReadError, WriteError};
 pub use folder::{
     file_for_others, new_folder, new_folder_in, private_file_for_others, private_folder,

@@ -43,10 +43,7 @@ pub fn ending_signals() -> Vec<i32> {
     #[cfg(unix)]
     return taken::ending().collect();
     #[cfg(not(unix))]
-    vec![
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-    ]
+    vec![signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
 }
 
 /// Calls `last` when this process ends by `exit`, from wherever it is called: a library does when the display is gone.

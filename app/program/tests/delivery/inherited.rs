@@ -26,7 +26,11 @@ fn leave(command: &mut Command, (ignored, blocked): Left) {
         unsafe {
             let mut mask: libc::sigset_t = std::mem::zeroed();
             for number in all() {
-                let disposition = if ignored(number) { libc::SIG_IGN } else { libc::SIG_DFL };
+                let disposition = if ignored(number) {
+                    libc::SIG_IGN
+                } else {
+                    libc::SIG_DFL
+                };
                 libc::signal(number, disposition);
                 if blocked(number) {
                     libc::sigaddset(&raw mut mask, number);

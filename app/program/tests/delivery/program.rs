@@ -48,7 +48,10 @@ fn notes_its_signals() {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = note as *const () as libc::sighandler_t;
             action.sa_flags = libc::SA_RESTART;
-            assert_eq!(libc::sigaction(number, &raw const action, std::ptr::null_mut()), 0);
+            assert_eq!(
+                libc::sigaction(number, &raw const action, std::ptr::null_mut()),
+                0
+            );
         }
     }
     put(0);

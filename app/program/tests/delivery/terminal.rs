@@ -35,8 +35,11 @@ fn every_signal_of_a_terminal_reaches_the_program_once() {
         command.stdin(Stdio::from(inside));
         let begin = || {
             // SAFETY: system calls that are allowed after a fork.
-            let is_begun = unsafe { libc::setsid() != -1 && libc::ioctl(0, libc::TIOCSCTTY, 0) == 0 };
-            is_begun.then_some(()).ok_or_else(std::io::Error::last_os_error)
+            let is_begun =
+                unsafe { libc::setsid() != -1 && libc::ioctl(0, libc::TIOCSCTTY, 0) == 0 };
+            is_begun
+                .then_some(())
+                .ok_or_else(std::io::Error::last_os_error)
         };
         // SAFETY: as above.
         unsafe { command.pre_exec(begin) };

@@ -8,7 +8,7 @@ use super::taken::{Came, STOPS, stop, stopped, unblock, waiting};
 #[cfg(target_os = "linux")]
 use super::witness::{Unknown, Witness};
 
-/// So long a signal is given to reach the other processes too: job systems send it to one after the other.
+/// Time for a signal to reach the other processes too: job systems send it to one after the other.
 const SETTLES: Duration = Duration::from_millis(20);
 
 /// Longest wait for the witness, which may be stopped.

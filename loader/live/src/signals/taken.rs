@@ -114,9 +114,13 @@ fn count(number: i32) {
         let mut new: libc::sigaction = zeroed();
         let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = came;
         new.sa_sigaction = handler as *const () as libc::sighandler_t;
-        // On the stack for handlers: Rust's handler for a stack overflow follows ours.
-        new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        libc::sigemptyset(&raw mut new.sa_mask);
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        if FAULTS.contains(&number) {
+            // Rust's handler for a stack overflow follows ours.
+            new.sa_flags |= libc::SA_ONSTACK;
+        }
+        // One after the other: the stack for handlers has no room for many.
+        libc::sigfillset(&raw mut new.sa_mask);
         libc::sigaction(number, &raw const new, null_mut());
     }
 }
@@ -228,7 +232,12 @@ pub(super) fn stop(number: i32) {
     // To this thread: another one would receive it when it has a handler again.
     // SAFETY: the call reads no memory of ours.
     unsafe { libc::raise(number) };
-    if BEFORE.get().into_iter().flatten().any(|(taken, _)| *taken == number) {
+    if BEFORE
+        .get()
+        .into_iter()
+        .flatten()
+        .any(|(taken, _)| *taken == number)
+    {
         count(number);
     }
 }
@@ -269,7 +278,11 @@ mod tests {
             (real_time, came(3, 0), Some(1), 2),
             (real_time, came(0, 0), Some(1), 0),
         ] {
-            assert_eq!(came.for_program(number, seen), expected, "{number} {came:?} {seen:?}");
+            assert_eq!(
+                came.for_program(number, seen),
+                expected,
+                "{number} {came:?} {seen:?}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A process that shows whether a signal was sent to the whole process group or to this process alone.
 //!
-//! The system does not tell. A signal that the witness received too was sent to the group, so the program has it already.
+//! The system does not show it. A signal that the witness received too was sent to the group, so the program has it already.
 
 use std::fs;
 use std::mem::zeroed;
@@ -168,7 +168,10 @@ unsafe fn witness(
             if libc::sigwait(every, &raw mut number) != 0 {
                 continue;
             }
-            if let Some(count) = usize::try_from(number).ok().and_then(|n| seen.counts.get(n)) {
+            if let Some(count) = usize::try_from(number)
+                .ok()
+                .and_then(|n| seen.counts.get(n))
+            {
                 count.fetch_add(1, Ordering::Relaxed);
                 seen.waiting.fetch_or(bit(number), Ordering::Release);
             }
@@ -191,7 +194,11 @@ mod tests {
         let witness = Witness::start().expect("room for a process");
         for number in all() {
             // SAFETY: the call reads no memory of ours.
-            assert_eq!(unsafe { libc::kill(witness.process, number) }, 0, "{number}");
+            assert_eq!(
+                unsafe { libc::kill(witness.process, number) },
+                0,
+                "{number}"
+            );
             let until = Instant::now() + Duration::from_secs(20);
             let count = loop {
                 match witness.take(number) {
