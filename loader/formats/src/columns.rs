@@ -205,3 +205,12 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
         Err(_) => Err(damaged(say!("its parts are inconsistent").to_owned())),
     }
 }
+
+/// Value `row` of an array, as its type says.
+///
+/// # Errors
+/// If it cannot be held.
+#[cfg(feature = "parquet")]
+pub(crate) fn plain(array: &dyn arrow_array::Array, row: usize) -> Result<Cell, FormatError> {
+    cells::cell(array, row, &Meaning::Plain, &Place::default)
+}

@@ -51,6 +51,11 @@ impl Input {
         })
     }
 
+    /// True if the file is not compressed.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.source, Source::Plain(_))
+    }
+
     /// Bytes that were read.
     pub(super) fn position(&self) -> u64 {
         self.position

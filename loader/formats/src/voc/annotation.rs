@@ -4,6 +4,7 @@ use std::path::Path;
 
 use loadscope_words::say;
 use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
 use quick_xml::events::{BytesRef, Event};
 
 use crate::error::{Fault, FormatError, Place};
@@ -84,13 +85,13 @@ impl Parser<'_> {
                 Ok(Event::Text(words)) => {
                     let words = words
                         .decode()
-                        .map_err(|_| self.broken(begin, say!("it is not text in UTF-8")))?;
+                        .map_err(|_| self.broken(begin, say!("its text is not UTF-8")))?;
                     self.words.push_str(&words);
                 }
                 Ok(Event::CData(words)) => {
                     let words = words
                         .decode()
-                        .map_err(|_| self.broken(begin, say!("it is not text in UTF-8")))?;
+                        .map_err(|_| self.broken(begin, say!("its text is not UTF-8")))?;
                     self.words.push_str(&words);
                 }
                 Ok(Event::GeneralRef(reference)) => self.refer(&reference, begin)?,
@@ -98,7 +99,7 @@ impl Parser<'_> {
                 Ok(Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Comment(_)) => {}
                 Err(error) => {
                     let at = usize::try_from(reader.error_position()).unwrap_or(begin);
-                    return Err(self.broken(at, &not_xml(&error)));
+                    return Err(self.broken(at, &fault(&error)));
                 }
             }
         }
@@ -220,15 +221,18 @@ impl Parser<'_> {
     }
 }
 
-/// An error of the XML parser, without the words of its library.
-fn not_xml(error: &quick_xml::Error) -> String {
-    let text = error.to_string();
-    let detail = ["ill-formed document: ", "syntax error: "]
-        .iter()
-        .find_map(|begin| text.strip_prefix(begin));
-    match detail {
-        Some(detail) => say!("it is not valid XML: {detail}"),
-        None => say!("it is not valid XML").to_owned(),
+/// The fault of an XML text.
+fn fault(error: &quick_xml::Error) -> String {
+    let quick_xml::Error::IllFormed(fault) = error else {
+        return say!("the XML is damaged").to_owned();
+    };
+    match fault {
+        IllFormedError::MismatchedEndTag { expected, found } => {
+            say!("</{found}> closes <{expected}>")
+        }
+        IllFormedError::UnmatchedEndTag(found) => say!("</{found}> closes no element"),
+        IllFormedError::MissingEndTag(name) => say!("<{name}> is not closed"),
+        _ => say!("the XML is damaged").to_owned(),
     }
 }
 

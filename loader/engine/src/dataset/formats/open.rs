@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use loadscope_formats::webdataset::Shuffling;
 use loadscope_formats::{
     Fault, FormatError, Place, Rows, Selected, Selection, StreamSource, arrow, audio, coco, csv,
-    jsonl, lmdb, npy, npz, parquet, paths, safetensors, sql, text, voc, webdataset,
+    jsonl, lmdb, npy, npz, parquet, safetensors, sql, text, voc, webdataset,
 };
 use loadscope_plan::dataset::{
     CocoSpec, CocoTask, DataSpec, Decode, LmdbSpec, PictureSize, Separator, SqlSpec, TarSpec,
@@ -78,8 +78,7 @@ pub(in crate::dataset) fn open(
         DataSpec::Sql(spec) => opener.query(spec),
         DataSpec::Parquet(spec) => {
             let path = Path::new(&spec.files);
-            let rows =
-                paths::files(&spec.files, "parquet").and_then(|all| parquet::Parquet::open(&all));
+            let rows = parquet::Parquet::named(&spec.files);
             let rows = rows.and_then(|rows| filled(rows, path, say!("it has no rows")));
             opener.table(rows, path, selection!(spec))
         }

@@ -85,7 +85,7 @@ impl From<DecodingError> for Fault {
             DecodingError::LimitsExceeded => {
                 Self::Damaged(say!("its decompressed size exceeds the limit").to_owned())
             }
-            _ => Self::Damaged(error.to_string()),
+            _ => Self::Damaged(say!("its data cannot be decoded").to_owned()),
         }
     }
 }

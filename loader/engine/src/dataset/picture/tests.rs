@@ -85,7 +85,9 @@ fn bad_files_have_different_errors() {
     let png = encode(gradient(64, 48), ImageFormat::Png);
     assert_eq!(fault(b""), Fault::Empty);
     assert_eq!(fault(b"hello, this is text"), Fault::Unidentified);
-    assert_eq!(fault(b"RIFF\x10\0\0\0WEBPVP8 "), Fault::Undecodable("WebP"));
+    assert_eq!(fault(b"GIF89a\x01\0\x01\0"), Fault::Undecodable("GIF"));
+    assert_eq!(fault(b"\0\0\0\x18ftypheic"), Fault::Undecodable("HEIC"));
+    assert_eq!(fault(b"RIFF\x10\0\0\0WEBPVP8 "), Fault::Truncated);
     assert_eq!(fault(&jpeg[..jpeg.len() / 2]), Fault::Truncated);
     assert!(matches!(
         fault(&png[..png.len() / 2]),
