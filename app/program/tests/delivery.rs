@@ -1,6 +1,7 @@
 //! Every signal to a recorder reaches its program, once. The program starts with the signals that the recorder inherited.
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(unsafe_code, reason = "signals")]
 
 use std::fs;
@@ -224,6 +225,26 @@ fn the_recorder_stops_and_continues_with_its_program() {
     assert_eq!(recorded.counts()[place(libc::SIGCONT)], continued);
     assert_ne!(state(program), Some('T'));
     recorded.end();
+}
+
+/// A daemon keeps the standard streams of its parent open.
+#[test]
+fn a_recorder_ends_with_its_program_while_a_daemon_runs_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = loadscope();
+    command
+        .args(["record", "-o"])
+        .arg(folder.path().join("run.jsonl"))
+        .args(["--", "sh", "-c", "sleep 60 & exit 7"])
+        .stdout(Stdio::piped())
+        .process_group(0);
+    let mut recorder = command.spawn().expect("it starts");
+    let id = libc::pid_t::try_from(recorder.id()).expect("a process id");
+    child::ends(&mut recorder, Duration::from_secs(20));
+    let left = group(id);
+    send(-id, libc::SIGKILL);
+    assert_eq!(recorder.wait().expect("it has ended").code(), Some(7));
+    assert_eq!(left.len(), 1, "the daemon runs on, and nothing else");
 }
 
 #[test]
