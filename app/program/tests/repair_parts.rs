@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use command::{json, loadscope};
 use loadscope_files::Existing;
 use loadscope_session::{Limited, Limits, NewLimited};
-use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo, Stage};
+use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, Stage};
 use serde_json::Value;
 
 /// Batches of a training. The oldest parts are dropped.
@@ -35,7 +35,7 @@ fn recorded(folder: &Path) -> PathBuf {
     };
     let new = NewLimited::create(&path, Existing::Keep, limits).expect("room");
     let mut log = Limited::new(new);
-    let start = EventKind::RunStarted(Box::new(RunInfo::default()));
+    let start = EventKind::RunStarted(Box::default());
     log.write(&[
         event(0, start),
         event(0, EventKind::EpochStarted { epoch: 0 }),

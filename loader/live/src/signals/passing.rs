@@ -12,6 +12,7 @@ use super::witness::{Unknown, Witness};
 const SETTLES: Duration = Duration::from_millis(20);
 
 /// Longest wait for the witness, which may be stopped.
+#[cfg(target_os = "linux")]
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// Signals to this process that its program is to receive.

@@ -194,11 +194,8 @@ mod tests {
         let witness = Witness::start().expect("room for a process");
         for number in all() {
             // SAFETY: the call reads no memory of ours.
-            assert_eq!(
-                unsafe { libc::kill(witness.process, number) },
-                0,
-                "{number}"
-            );
+            let sent = unsafe { libc::kill(witness.process, number) };
+            assert_eq!(sent, 0, "{number}");
             let until = Instant::now() + Duration::from_secs(20);
             let count = loop {
                 match witness.take(number) {
