@@ -315,8 +315,8 @@ impl Run {
         }
     }
 
-    /// While its epoch lasts, a batch is discarded either because its worker answered that its stream has ended, or because that
-    /// worker has ended and will not answer.
+    /// Notes why a batch was discarded while its epoch lasts. A task that a worker has taken was answered with the end of its stream,
+    /// which the main process received just now. Other tasks get no answer, because their worker has ended.
     fn note_discarded(&mut self, row: usize) {
         let batch = &self.batches[row];
         let Some(epoch) = self.epoch_at.get(&batch.id.epoch) else {
@@ -329,7 +329,7 @@ impl Run {
         let at = self.transitions.len() as u32;
         let is_gone = |w: &WorkerId| self.running.get(w).is_some_and(Vec::is_empty);
         match batch.worker.filter(|w| !is_gone(w)) {
-            Some(worker) if batch.stage == Stage::Fetching => epoch.exhausted.push((at, worker)),
+            Some(worker) if batch.stage > Stage::Queued => epoch.exhausted.push((at, worker)),
             _ => epoch.lost.push(at),
         }
     }
