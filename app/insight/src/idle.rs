@@ -57,7 +57,11 @@ pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> O
         return Some(Reason::NoEpoch);
     }
     let Some(worker) = worker else {
-        return Some(Reason::NoWorkers);
+        let trains = pipeline.batches().any(|b| b.stage == Stage::Training);
+        return Some(match trains {
+            true => Reason::NoWorkers,
+            false => Reason::NoTask,
+        });
     };
     if let Some(next) = pipeline.in_lane(Lane::IndexQueue(worker)).next() {
         return Some(match paused {

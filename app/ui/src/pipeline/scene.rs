@@ -200,7 +200,8 @@ pub fn plan(run: &Run) -> Plan {
     }
     let with_workers = workers > 0;
     // Asked for and to be had: without a GPU `pin_memory=True` pins nothing.
-    let pin = run.info.pinning.is_some() || seen[1] || seen[2];
+    // Without workers the main process pins.
+    let pin = (with_workers && run.info.pinning.is_some()) || seen[1] || seen[2];
     let prefetch = prefetch_factor(run);
     let window = match prefetch_window(run) {
         0 => usize::from(seen[3]),
@@ -250,7 +251,9 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     if let Some(batch) = batches.iter().find(|b| b.stage == Stage::Training) {
         return Trainer::Training(*batch);
     }
-    if let Some(wait) = pipeline.waiting {
+    // Before the first event of the loop nothing has been asked for.
+    let has_begun = pipeline.step > 0 || now > Nanos::ZERO;
+    if let Some(wait) = pipeline.waiting.filter(|_| has_begun) {
         let total = run.info.batches_per_epoch;
         // The last call of `next` finds nothing: that is the end, not a stall.
         if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
@@ -260,6 +263,7 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     }
     let epoch = run.epochs().iter().rev().find(|e| e.start <= now);
     Trainer::Idle(match epoch {
+        _ if !has_begun => say!("Not started"),
         None => say!("Not started"),
         Some(e) if e.end.is_some_and(|end| end <= now) => {
             if run.failure().is_some_and(|(at, _)| at <= now) {
@@ -369,5 +373,56 @@ mod tests {
             ..failing()
         };
         assert!(Scene::of(&state(&options)).in_order());
+    }
+
+    /// Without workers PyTorch has no pin thread: `_SingleProcessDataLoaderIter` pins in the main thread.
+    #[test]
+    fn without_workers_there_is_no_pin_thread() {
+        for num_workers in [0, 1, 2] {
+            let options = RunOptions {
+                num_workers,
+                pin_memory: loadscope_trace::PinMemory::On,
+                dataset: "synthetic:len=24,cost_ms=10".to_owned(),
+                ..failing()
+            };
+            let mut state = state(&options);
+            let mut pins = 0;
+            for step in 0..=state.session.run.transitions().len() {
+                state.session.cursor = Cursor::Step(step);
+                let scene = Scene::of(&state);
+                assert_eq!(scene.plan.pin, num_workers > 0);
+                assert_eq!(scene.plan.pinned, num_workers > 0);
+                for batch in scene.batches.iter().filter(|b| b.stage == Stage::Pinning) {
+                    let lane = match num_workers {
+                        0 => Lane::Main,
+                        _ => Lane::Pin,
+                    };
+                    assert_eq!(batch.lane, Some(lane));
+                    pins += 1;
+                }
+            }
+            assert!(pins >= 24, "{num_workers} workers: {pins}");
+        }
+    }
+
+    /// Nobody waits for 0 ns, and nobody trains, before the loop has begun.
+    #[test]
+    fn before_the_first_event_nothing_has_begun() {
+        for num_workers in [0, 2] {
+            let options = RunOptions {
+                num_workers,
+                ..failing()
+            };
+            let mut state = state(&options);
+            state.session.cursor = Cursor::Step(0);
+            let scene = Scene::of(&state);
+            assert_eq!(scene.trainer, Trainer::Idle("Not started"));
+            if num_workers == 0 {
+                let why =
+                    loadscope_insight::idle::reason(scene.run, &scene.pipeline, Lane::Main, false);
+                let brief = why.map(|why| why.brief()[0].clone());
+                assert_eq!(brief.as_deref(), Some("no task"));
+            }
+        }
     }
 }
