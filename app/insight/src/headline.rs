@@ -165,4 +165,35 @@ mod tests {
         assert_eq!(headline.cause.as_deref(), Some("ValueError: 7 is broken"));
         assert_eq!(headline.batch, Some(0));
     }
+
+    /// Equal waits are told by their number and length: the longest of them is no cause.
+    #[test]
+    fn equal_waits_are_counted_and_a_single_one_is_not() {
+        let starved = loadscope_trace::RunOptions {
+            dataset: "synthetic:len=256,cost_ms=25".to_owned(),
+            batch_size: Some(4),
+            num_workers: 1,
+            step_ms: 40.0,
+            ..loadscope_trace::RunOptions::default()
+        };
+        let slow = loadscope_trace::RunOptions {
+            dataset: "synthetic:len=256,cost_ms=10,slow=90:900".to_owned(),
+            num_workers: 2,
+            ..starved.clone()
+        };
+        let cause = |options| {
+            let run = crate::simulated::simulated(options);
+            Headline::of(&run).and_then(|headline| headline.cause)
+        };
+        let starved = cause(&starved).expect("it waits");
+        assert!(
+            starved.starts_with("63 waits of about 60.0\u{2009}ms each. Longest wait: "),
+            "{starved}"
+        );
+        let slow = cause(&slow).expect("it waits");
+        assert!(
+            !slow.contains("waits of") && slow.contains("batch 22"),
+            "{slow}"
+        );
+    }
 }

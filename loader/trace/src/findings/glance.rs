@@ -165,7 +165,7 @@ impl<'a> Glance<'a> {
     }
 
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
-    /// to more, a sentence: `Longest wait: 0.10 s for batch 4, because …`
+    /// to more, a sentence: `Longest wait: 0.10 s for batch 4, because …`. Waits of equal length come first: `64 waits of about 60.0 ms`
     pub fn cause(&self) -> Option<String> {
         let wait = self.longest_wait()?;
         let took = self.say(wait.took);
@@ -174,8 +174,39 @@ impl<'a> Glance<'a> {
         } = wait;
         Some(match wait.is_most {
             true => say!("{took} of it for {batch}: {what}{ready}"),
-            false => say!("Longest wait: {took} for {batch}, because {what}{ready}"),
+            false => match self.usual_wait() {
+                Some((waits, each)) => say!(
+                    "{} waits of about {each} each. Longest wait: {took} for {batch}, because {what}{ready}",
+                    count(waits)
+                ),
+                None => say!("Longest wait: {took} for {batch}, because {what}{ready}"),
+            },
         })
+    }
+
+    /// The number of waits that are about as long as the median one, and their mean, if they make up most of the waiting.
+    fn usual_wait(&self) -> Option<(u64, Nanos)> {
+        /// Of fewer none is usual.
+        const FEW: usize = 4;
+        /// As long as the median, give or take this share.
+        const ALIKE: f64 = 0.25;
+        /// Most of the waiting.
+        const MOST: f64 = 0.75;
+        let run = self.run;
+        let lengths = run.waits().iter();
+        let lengths = lengths.map(|wait| (wait.end.min(run.end()) - wait.start).0);
+        let mut lengths: Vec<i64> = lengths.filter(|length| *length > 0).collect();
+        let middle = lengths.len() / 2;
+        if lengths.len() < FEW {
+            return None;
+        }
+        let median = *lengths.select_nth_unstable(middle).1;
+        let is_alike = |length: &i64| (*length - median).abs() as f64 <= ALIKE * median as f64;
+        lengths.retain(is_alike);
+        let sum: i64 = lengths.iter().sum();
+        let is_most = sum as f64 >= MOST * self.waited.0 as f64 && lengths.len() >= FEW;
+        let waits = lengths.len() as i64;
+        is_most.then(|| (waits as u64, Nanos(sum / waits)))
     }
 
     /// The longest wait, and the state of the awaited batch; `None` without waits, and for the wait at the end of an epoch.
