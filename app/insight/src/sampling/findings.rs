@@ -6,6 +6,7 @@ pub use super::circumstances::{Circumstances, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
 use super::order::Digest;
+use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
 use loadscope_trace::FindingId;
 use loadscope_words::say;
@@ -206,10 +207,8 @@ fn outside(answers: &Answers) -> Option<Found> {
 
 fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let s = answers.shuffle.as_ref()?;
-    // A short order is not judged: chance could have made it.
-    const FEW: usize = 100;
     const POOR: f64 = 0.8;
-    if answers.positions < FEW || s.quality() >= POOR || !about.is_random() {
+    if answers.positions < Shuffle::FEWEST || s.quality() >= POOR || !about.is_random() {
         return None;
     }
     let says = say!(

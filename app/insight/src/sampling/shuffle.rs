@@ -81,6 +81,9 @@ impl Shuffle {
         }))
     }
 
+    /// Shorter orders have no shuffle quality: chance alone moves that of a random order by more than 7 %.
+    pub const FEWEST: usize = 100;
+
     /// 0 for the sorted order, about 1 for a uniformly random one.
     pub fn quality(&self) -> f64 {
         let room = self.random_gap - self.sorted_gap;

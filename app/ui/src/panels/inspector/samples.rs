@@ -109,7 +109,7 @@ fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Na
     let palette = Palette::of(ui.ctx());
     let name = match sample.index {
         Some(index) => say!("Sample {index}"),
-        None => say!("Sample {} of the batch", sample.position),
+        None => say!("Sample {} of the batch", sample.position + 1),
     };
     let times = sample.wall.0 as f64 / middle.0.max(1) as f64;
     ui.label(if times >= 1.1 {
