@@ -80,3 +80,83 @@ fn every_lesson_is_finished_with_keys_alone() {
     let progress = &state.prefs.learned.progress;
     assert_eq!(progress.lessons_done(), loadscope_lessons::LESSONS);
 }
+
+/// Opens the first step that asks in this way.
+fn open_question(window: &mut Harness<'static, App>, is_it: fn(&Kind) -> bool) {
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        command(window, LearnCommand::Lesson(number));
+        settle(window);
+        let steps = playing(window).play.lesson().steps().len();
+        for _ in 0..steps {
+            let question = window.state().state.learn.question();
+            if question.is_some_and(|question| is_it(&question.kind)) {
+                return;
+            }
+            let action = match playing(window).play.may_go_on() {
+                true => Action::GoOn,
+                false => Action::SkipStep,
+            };
+            command(window, action);
+            settle(window);
+        }
+    }
+    panic!("no lesson asks in this way");
+}
+
+fn is_asking(window: &Harness<'static, App>) -> bool {
+    *playing(window).play.phase() == Phase::Asking
+}
+
+/// A digit selects, Enter answers: who presses both sees the explanation.
+#[test]
+fn a_choice_is_answered_with_enter() {
+    let mut window = Window::new().open();
+    open_question(&mut window, |kind| matches!(kind, Kind::Choice(_)));
+    let workspace = window.state().state.prefs.workspace;
+    for digit in [Key::Num2, Key::Num1, Key::Num9] {
+        key(&mut window, digit);
+        assert!(is_asking(&window));
+        assert_eq!(window.state().state.prefs.workspace, workspace);
+    }
+    assert_eq!(stage(&window).draft.chosen, Some(0));
+    key(&mut window, Key::Enter);
+    assert!(matches!(playing(&window).play.phase(), Phase::Answered(_)));
+}
+
+/// An empty field keeps the keyboard, and one Shift+Enter skips it.
+#[test]
+fn a_number_field_keeps_the_keyboard_until_it_is_answered() {
+    let mut window = Window::new().open();
+    open_question(&mut window, |kind| matches!(kind, Kind::Number { .. }));
+    for _ in 0..2 {
+        key(&mut window, Key::Enter);
+        assert!(is_asking(&window));
+    }
+    window.run_steps(2);
+    assert!(window.ctx.text_edit_focused(), "the field has the keyboard");
+    window.get_by_role(Role::TextInput).type_text("12");
+    window.run_steps(2);
+    assert_eq!(stage(&window).draft.number, "12");
+    let step = playing(&window).play.position().0;
+    window.key_press_modifiers(Modifiers::SHIFT, Key::Enter);
+    window.run_steps(2);
+    assert_eq!(playing(&window).play.position().0, step + 1);
+}
+
+/// Keys that come between two frames count in their order.
+#[test]
+fn an_order_typed_at_once_is_complete() {
+    let mut window = Window::new().open();
+    open_question(&mut window, |kind| matches!(kind, Kind::Order(_)));
+    let workspace = window.state().state.prefs.workspace;
+    let Answer::Order(order) = right(&window) else {
+        panic!("it asks for an order");
+    };
+    for at in &order {
+        window.key_press(digit(*at));
+    }
+    window.run_steps(2);
+    assert_eq!(stage(&window).draft.order, order);
+    assert_eq!(window.state().state.prefs.workspace, workspace);
+    assert!(is_asking(&window));
+}

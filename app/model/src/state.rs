@@ -208,6 +208,9 @@ impl State {
     /// in every frame would have to be made anew for it, and the processors are the loader's.
     pub fn whole(&self) -> TimeView {
         let (start, mut end) = self.extent();
+        if self.asks_what_comes() {
+            end = start + rounded_up(end - start);
+        }
         if self.flows() || self.is_reading() {
             end = start + in_steps(end - start);
         }
@@ -235,6 +238,24 @@ impl State {
         self.session
             .selection
             .is_none_or(|selected| selected == item)
+    }
+}
+
+/// The next round length of time above this one: 1, 2 or 5 times a power of ten. It tells nothing of the length itself.
+fn rounded_up(length: Nanos) -> Nanos {
+    let mut power: i64 = 1;
+    loop {
+        for times in [1, 2, 5] {
+            match power.checked_mul(times) {
+                Some(round) if round > length.0 => return Nanos(round),
+                Some(_) => {}
+                None => return length,
+            }
+        }
+        let Some(next) = power.checked_mul(10) else {
+            return length;
+        };
+        power = next;
     }
 }
 

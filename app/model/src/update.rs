@@ -37,7 +37,7 @@ use act::act;
 pub(crate) use arrive::give_back;
 use edit::edit;
 pub use future::is_due as is_future_due;
-pub use learn::{by_digit, candidates, has_wandered, takes_place};
+pub use learn::{by_digit, candidates, has_wandered, takes_digits, takes_place};
 pub use look::drive;
 use look::{drive_to, set_view};
 pub use possible::{IN_PAGE, NO_ENGINE, is_possible, obstacle};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use loadscope_insight::landmarks::Place;
 use loadscope_lessons::cases::{Case, Culprit, Remedy, Solved};
 use loadscope_lessons::{
-    Course, Judgement, Kind, Language, Lesson, Moment, Part, Play, Progress, Question, Quiz, Task,
-    Tried, Value,
+    Course, Judgement, Kind, Language, Lesson, Moment, Pane, Part, Play, Progress, Question, Quiz,
+    Task, Tried, Value,
 };
 use loadscope_trace::{Nanos, RunOptions};
 use serde::{Deserialize, Serialize};
@@ -171,6 +171,8 @@ pub struct Draft {
     pub number: String,
     /// Items in the order in which they were chosen, by their positions.
     pub order: Vec<usize>,
+    /// The position of the choice, or of the part or batch to click, that a key selected.
+    pub chosen: Option<usize>,
 }
 
 /// What the window showed before.
@@ -296,6 +298,19 @@ impl Learn {
         }
     }
 
+    /// True while a panel that is not outlined could give an answer away: a question is open, or a case is not solved.
+    pub fn covers(&self, pane: Pane) -> bool {
+        let is_outlined = self.parts().iter().any(|part| part.pane() == pane);
+        match pane {
+            Pane::Sampling | Pane::Variables => self.question().is_some() && !is_outlined,
+            Pane::Options => self
+                .detecting()
+                .is_some_and(|detecting| detecting.solved.is_none()),
+            Pane::Verdict | Pane::Diagnose => self.hides_verdict(),
+            Pane::Inspector | Pane::Messages | Pane::Pipeline | Pane::Below(_) => false,
+        }
+    }
+
     /// True while what comes later in the run would give an answer away.
     pub fn hides_future(&self) -> bool {
         let plays = self.stage().is_some_and(|stage| stage.replay.is_some());
@@ -329,6 +344,14 @@ impl Playing {
 
     /// What the step needs to know of its run.
     pub fn step(&self) -> StepOf {
+        if self.play.changes().is_some() {
+            return StepOf {
+                options: self.play.shown_options(),
+                question: None,
+                from: Moment::Start,
+                until: self.play.moment(),
+            };
+        }
         let (question, from, until) = match &self.play.step().task {
             Task::Look { at, .. } => (None, *at, *at),
             Task::Predict { question, until } => (Some(question.clone()), question.at, *until),

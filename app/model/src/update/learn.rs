@@ -17,7 +17,7 @@ mod stage;
 
 use aside::{give_back, load_course, open_contents};
 
-pub use answer::{by_digit, candidates};
+pub use answer::{by_digit, candidates, takes_digits};
 pub(super) use answer::{is_answer, obstacle};
 pub use stage::{has_wandered, takes_place};
 
@@ -52,6 +52,7 @@ pub(super) fn carry_out(state: &mut State, command: LearnCommand) {
     match command {
         LearnCommand::Lesson(number) => lesson::open(state, number),
         LearnCommand::Preview(path, read) => lesson::preview(state, path, read),
+        LearnCommand::Step(step) => lesson::jump(state, step),
         LearnCommand::Draft(draft) => {
             if let Some(stage) = state.learn.stage_mut() {
                 stage.draft = draft;
@@ -195,7 +196,7 @@ pub(super) fn prepared(state: &mut State, prepared: Prepared) {
     match prepared.outcome {
         Ok(Outcome::Step(run)) => {
             stage::install(state, *run);
-            lesson::begin_replay_of_lecture(state);
+            lesson::begin_replay_of_answer(state);
         }
         Ok(Outcome::Case(case)) => case::made(state, &case),
         Ok(Outcome::Solved(solved)) => case::solved(state, *solved),

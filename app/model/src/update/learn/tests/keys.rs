@@ -33,7 +33,10 @@ fn answer(state: &mut State, given: &Answer) {
             ask(state, LearnCommand::Draft(draft));
             press(state, Modifiers::NONE, Key::Enter);
         }
-        Answer::Choice(at) => digit(state, *at),
+        Answer::Choice(at) => {
+            digit(state, *at);
+            press(state, Modifiers::NONE, Key::Enter);
+        }
         Answer::Order(order) => {
             order.iter().for_each(|at| digit(state, *at));
             press(state, Modifiers::NONE, Key::Enter);
@@ -41,6 +44,7 @@ fn answer(state: &mut State, given: &Answer) {
         Answer::Click(target) => {
             let at = candidates(state).iter().position(|other| other == target);
             digit(state, at.expect("it can be clicked"));
+            press(state, Modifiers::NONE, Key::Enter);
         }
     }
 }
@@ -108,7 +112,9 @@ fn digits_reach_every_choice_and_one_key_skips() {
                     Kind::Number { .. } => 0,
                 };
                 assert!(choices <= 9, "lesson {number}: {}", question.ask);
-                assert_eq!(by_digit(&state, 0), None);
+                if !matches!(question.kind, Kind::Number { .. }) {
+                    assert_eq!(by_digit(&state, 0), None);
+                }
                 questions += 1;
             }
             let is_open = matches!(phase(&state), Phase::Asking | Phase::Trying(_));
@@ -125,5 +131,34 @@ fn digits_reach_every_choice_and_one_key_skips() {
             (0, questions, true),
             "lesson {number}"
         );
+    }
+}
+
+/// A digit selects or is typed. It answers nothing, moves to no other step and switches no workspace.
+#[test]
+fn a_digit_never_answers_by_itself() {
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        let mut state = lesson(number);
+        while *phase(&state) != Phase::Finished {
+            let before = (step(&state), state.prefs.workspace, phase(&state).clone());
+            assert!(takes_digits(&state));
+            for digit in [2, 1, 9, 0, 3] {
+                if let Some(command) = by_digit(&state, digit) {
+                    ask(&mut state, command);
+                }
+                let now = (step(&state), state.prefs.workspace, phase(&state).clone());
+                assert_eq!(now, before, "lesson {number}, digit {digit}");
+            }
+            if let Some(question) = state.learn.question() {
+                if matches!(question.kind, Kind::Number { .. }) {
+                    assert_eq!(stage(&state).draft.number, "21903");
+                }
+                ask(&mut state, Action::SkipStep);
+            } else if playing(&state).play.may_go_on() {
+                ask(&mut state, Action::GoOn);
+            } else {
+                ask(&mut state, Action::SkipStep);
+            }
+        }
     }
 }

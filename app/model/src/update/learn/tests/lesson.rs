@@ -340,3 +340,112 @@ fn a_preview_is_read_again_and_leaves_no_progress() {
     ask(&mut state, LearnCommand::Answer(given));
     assert!(state.prefs.learned.progress.lessons.is_empty());
 }
+
+/// The run that a question asks about is shown once it is answered: it gives the answer itself.
+#[test]
+fn the_run_of_a_what_if_is_shown_with_its_answer() {
+    let mut seen = 0;
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        let mut state = lesson(number);
+        while *phase(&state) != Phase::Finished {
+            let changed = state.learn.question().and_then(|question| {
+                let changes = question.query.changes()?;
+                changes.apply(playing(&state).play.options()).ok()
+            });
+            if state.learn.question().is_some() {
+                let given = right(&state);
+                ask(&mut state, LearnCommand::Answer(given));
+            }
+            if let Some(changed) = changed {
+                let shown = simulated(&changed).expect("sound options");
+                let name = format!("lesson {number}, step {}", step(&state));
+                assert_eq!(state.session.run.info.options, shown.info.options, "{name}");
+                assert_eq!(
+                    state.prefs.options.num_workers, changed.num_workers,
+                    "{name}"
+                );
+                assert!(!state.hides_future(), "{name}");
+                seen += 1;
+            }
+            let action = match playing(&state).play.may_go_on() {
+                true => Action::GoOn,
+                false => Action::SkipStep,
+            };
+            ask(&mut state, action);
+        }
+    }
+    assert!(seen >= 8, "{seen}");
+}
+
+/// What the learner knows is not what a lecture has shown.
+#[test]
+fn a_lecture_keeps_the_results_of_the_learner() {
+    let mut state = lesson(7);
+    ask(&mut state, Action::GoOn);
+    let given = right(&state);
+    ask(&mut state, LearnCommand::Answer(given));
+    let before = state.prefs.learned.progress.clone();
+    ask(&mut state, Action::ToggleLecture);
+    while *phase(&state) != Phase::Finished {
+        ask(&mut state, Action::GoOn);
+    }
+    assert_eq!(state.prefs.learned.progress, before);
+}
+
+#[test]
+fn a_step_that_was_reached_can_be_gone_to() {
+    let mut state = lesson(7);
+    to_step(&mut state, 3);
+    ask(&mut state, LearnCommand::Step(5));
+    assert_eq!(step(&state), 3, "step 5 was not reached yet");
+    ask(&mut state, LearnCommand::Step(0));
+    assert_eq!(step(&state), 0);
+    ask(&mut state, LearnCommand::Step(3));
+    assert_eq!(step(&state), 3);
+    // A lesson that was left is gone on with, and its beginning is one click away.
+    ask(&mut state, LearnCommand::Lesson(1));
+    ask(&mut state, LearnCommand::Lesson(7));
+    assert_eq!(step(&state), 3);
+    ask(&mut state, LearnCommand::Step(0));
+    assert_eq!(step(&state), 0);
+}
+
+/// No panel beside the outlined ones shows an answer while a question is open.
+#[test]
+fn what_may_answer_a_question_is_covered() {
+    use loadscope_lessons::Pane;
+
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        let mut state = lesson(number);
+        while *phase(&state) != Phase::Finished {
+            if state.learn.question().is_some() {
+                let parts = state.learn.parts().to_vec();
+                for (action, pane) in [
+                    (Action::ShowSampling, Pane::Sampling),
+                    (Action::ToggleVariables, Pane::Variables),
+                ] {
+                    let is_outlined = parts.iter().any(|part| part.pane() == pane);
+                    assert_eq!(
+                        refused(&state, action).is_none(),
+                        is_outlined,
+                        "lesson {number}"
+                    );
+                }
+                // Neither does the end of the axis, which is a round number.
+                let whole = state.whole();
+                let air = (whole.end - whole.start).0 / 62;
+                let length = (whole.end - whole.start).0 - 2 * air;
+                let first = length.to_string().trim_end_matches('0').parse::<u32>();
+                assert!(state.asks_what_comes(), "lesson {number}");
+                assert!(whole.end > state.session.run.whole_end());
+                let is_round = first.is_ok_and(|first| [1, 2, 5].contains(&first));
+                assert!(is_round, "lesson {number}: {length} ns");
+            }
+            let action = match playing(&state).play.may_go_on() {
+                true => Action::GoOn,
+                false => Action::SkipStep,
+            };
+            ask(&mut state, action);
+        }
+    }
+}
