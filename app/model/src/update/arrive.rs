@@ -15,6 +15,7 @@ use crate::effect::Effect;
 use crate::prefs::Prefs;
 use crate::question::Output;
 use crate::state::{Source, State};
+use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, OptionsOf};
 
 /// Takes it in.
@@ -72,7 +73,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::NotSaved(text) => {
             state.session.saving = None;
             complain(state, &text);
-            type_again(state);
+            type_again(state, &[PathFor::Save]);
         }
         Arrival::Exporting(share) => {
             if let Some((_, shown)) = &mut state.session.exporting {
@@ -87,7 +88,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                     let notice = Notice::error(capital(&text));
                     let about = About::Export;
                     state.session.notices.push(Notice { about, ..notice });
-                    type_again(state);
+                    type_again(state, &[PathFor::Export]);
                 }
                 None => state.overlay.hint = Some(say!("The export was canceled").to_owned()),
             }
@@ -136,9 +137,10 @@ fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     waiting.map(|q| q.then)
 }
 
-/// The path that was typed last did not serve: it is there again, to be corrected.
-pub fn type_again(state: &mut State) {
-    let typed = state.overlay.typed.take();
+/// Shows the path that was typed last again, to be corrected, if it was typed for one of `purposes`: the errors of a run concern no path.
+pub fn type_again(state: &mut State, purposes: &[PathFor]) {
+    let is_meant = |typed: &mut TypedPath| purposes.contains(&typed.what);
+    let typed = state.overlay.typed.take_if(is_meant);
     state.overlay.typing = state.overlay.typing.take().or(typed);
 }
 
@@ -156,7 +158,10 @@ fn exported(state: &mut State, files: &[PathBuf]) {
 /// What was to be opened could not be read.
 pub fn not_opened(state: &mut State, why: &str) {
     complain(state, why);
-    type_again(state);
+    type_again(
+        state,
+        &[PathFor::Open, PathFor::OpenFolder, PathFor::Compare],
+    );
 }
 
 /// Tells the user.
@@ -228,9 +233,12 @@ fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
         Source::Loading { .. } | Source::Simulating => state.session.source = Source::None,
         Source::None | Source::Finished | Source::Recording { .. } => {}
     }
+    let was_read = state.is_reading();
     let error = error?;
     complain(state, &error);
-    type_again(state);
+    if was_read {
+        type_again(state, &[PathFor::Open, PathFor::OpenFolder]);
+    }
     // The run that was there before is shown again, with the sentence.
     let was_refused = state.session.source == Source::None;
     state

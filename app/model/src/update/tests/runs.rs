@@ -116,6 +116,67 @@ fn a_run_that_is_refused_gives_way_to_the_one_before() {
     assert_eq!(effect, Some(Effect::ShowRun(1)));
     update(&mut state, Message::Shown(1));
     assert_eq!(
+/// A folder of images once came back as a prompt over the error of the next run.
+#[test]
+fn a_typed_path_comes_back_only_after_an_error_about_it() {
+    use crate::typing::{PathFor, TypedPath};
+    use PathFor as P;
+
+    let why = || "it failed".to_owned();
+    let loading = Source::Loading {
+        path: "/no/run.jsonl".into(),
+        share: 0.0,
+    };
+    let live = Source::Live { paused: false };
+    let ended = || Message::Arrived(Arrival::Ended(Some(why())));
+    let errors: [(Source, Message, &[PathFor]); 6] = [
+        (live.clone(), ended(), &[]),
+        (Source::Simulating, ended(), &[]),
+        (loading, ended(), &[P::Open, P::OpenFolder]),
+        (live.clone(), Arrival::NotSaved(why()).into(), &[P::Save]),
+        (
+            live.clone(),
+            Arrival::NotExported(Some(why())).into(),
+            &[P::Export],
+        ),
+        (
+            live,
+            Message::NotOpened(why()),
+            &[P::Open, P::OpenFolder, P::Compare],
+        ),
+    ];
+    let all = [
+        P::Open,
+        P::OpenFolder,
+        P::Save,
+        P::Compare,
+        P::Export,
+        P::Folder,
+    ];
+    for (source, error, concerned) in errors {
+        for what in all {
+            let text = "/no/run.jsonl".to_owned();
+            let typed = TypedPath { what, text };
+            let mut state = state();
+            update(&mut state, Command::Typed(typed.clone()));
+            state.session.source = source.clone();
+            update(&mut state, error.clone());
+            let expected = concerned.contains(&what).then_some(typed);
+            assert_eq!(state.overlay.typing, expected, "{what:?} after {error:?}");
+        }
+    }
+    // A folder is known to serve as soon as it is used: only its run can fail.
+    let mut state = state();
+    let typed = TypedPath {
+        what: P::Folder,
+        text: "/pictures".to_owned(),
+    };
+    let command = Command::for_path(P::Folder, typed.path());
+    update(&mut state, Command::Typed(typed));
+    update(&mut state, command);
+    assert_eq!(state.overlay.typed, None);
+}
+
         (state.session.run.events(), state.runs.all().len()),
         (before, 0)
     );
