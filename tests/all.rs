@@ -29,6 +29,7 @@ mod pipeline;
 mod plots;
 mod presentation;
 mod reading;
+mod prompts;
 mod runs;
 mod samples;
 mod sampling;
