@@ -93,10 +93,12 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             "{missed} of {bound} indices ({}) are not drawn {whose}, {why}",
             percent(share)
         );
-        return Some(note(
-            says,
-            say!("To draw every index once before any repeats, use replacement=False"),
-        ));
+        let remedy = match about.sampler() {
+            // Without replacement each index would come once, and the weights had no effect.
+            "weighted" => say!("This is expected: samples with a small weight are drawn rarely"),
+            _ => say!("To draw every index once before any repeats, use replacement=False"),
+        };
+        return Some(note(says, remedy));
     }
     if !about.is_complete_pass() {
         return None;
