@@ -40,6 +40,43 @@ fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_bef
     assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
 }
 
+/// Runs of the demo were neither kept nor counted: the "before" of a comparison was gone after *Keep for next time*.
+#[test]
+fn runs_of_the_demo_count_beside_others() {
+    let demo = || {
+        let mut state = state();
+        state.session.run.info.options = crate::prefs::demo();
+        state
+    };
+    let mut state = demo();
+    assert!(!state.keeps(&state.session), "alone it can be repeated");
+    assert_eq!(
+        (update(&mut state, Action::Quit), state.unsaved()),
+        (Some(Effect::Quit), 0)
+    );
+    state.session.number = 1;
+    begin(&mut state);
+    let others = demo().session;
+    state.session = SessionState {
+        number: 2,
+        ..others
+    };
+    assert_eq!(state.unsaved(), 0, "two of the demo");
+    let Some(kept) = state.runs.get(1) else {
+        panic!("the first one is in the list");
+    };
+    assert!(!state.keeps(&kept.session));
+    // With other options the second one is no demo, and the first one was compared with it.
+    state.session.run.info.options.num_workers = 7;
+    assert_eq!(state.unsaved(), 2);
+    let kept = &state.runs.get(1).expect("kept").session;
+    assert!(state.keeps(kept) && state.keeps(&state.session));
+    assert_eq!(update(&mut state, Action::Quit), None);
+    // Saved, discarded: only the demo is left.
+    state.session.saved = Some(state.session.run.events());
+    assert_eq!(state.unsaved(), 0);
+}
+
 /// It had to be typed anew when the folder was not there, or the answer to *Replace?* was no.
 #[test]
 fn a_path_that_did_not_serve_is_there_to_be_corrected() {
