@@ -225,12 +225,12 @@ fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
     let combo = ComboBox::from_id_salt("multiprocessing_context")
         .selected_text(name(method))
         .width(110.0);
-    let response = combo.show_ui(ui, |ui| {
+    let response = choice::list(ui, combo, |ui| {
         for one in ["", "fork", "spawn", "forkserver"] {
             choice::value(ui, method, one.to_owned(), name(one));
         }
     });
-    response.response.labelled_by(label);
+    response.labelled_by(label);
 }
 
 fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
@@ -248,12 +248,12 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             let combo = ComboBox::from_id_salt("pin_memory")
                 .selected_text(name(o.pin_memory))
                 .width(110.0);
-            let response = combo.show_ui(ui, |ui| {
+            let response = choice::list(ui, combo, |ui| {
                 for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
                     choice::value(ui, &mut o.pin_memory, pin, name(pin));
                 }
             });
-            response.response.labelled_by(label);
+            response.labelled_by(label);
         },
     );
 }
@@ -287,7 +287,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             let combo = ComboBox::from_id_salt("on_error")
                 .selected_text(name(o.on_error))
                 .width(110.0);
-            let response = combo.show_ui(ui, |ui| {
+            let response = choice::list(ui, combo, |ui| {
                 for one in [
                     OnError::Stop,
                     OnError::Continue,
@@ -297,7 +297,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
                     choice::value(ui, &mut o.on_error, one, name(one));
                 }
             });
-            response.response.labelled_by(label);
+            response.labelled_by(label);
         },
     );
 }

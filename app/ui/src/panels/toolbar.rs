@@ -226,7 +226,7 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         .selected_text(at.map_or("", |at| &names[at]))
         .truncate()
         .width(160.0);
-    let response = combo.show_ui(ui, |ui| {
+    let response = choice::list(ui, combo, |ui| {
         for ((id, _), name) in all.iter().zip(&names) {
             if choice::entry(ui, *id == shown, name) && *id != shown {
                 commands.push(Command::ShowLoader(*id));
@@ -234,5 +234,5 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     });
     let tip = say!("Selects the loader to show");
-    response.response.on_hover_text(tip);
+    response.on_hover_text(tip);
 }
