@@ -97,11 +97,17 @@ fn problems(ui: &mut Ui, state: &State) {
 
 /// How many options the next run has otherwise, and a link that takes them back.
 fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
-    let Some(shown) = form.shown.filter(|_| !form.changed.is_empty()) else {
+    let Some(shown) = form.shown else {
         return;
     };
     ui.add_space(space::GAP);
+    // It takes its room also while nothing is changed: the rows below must not move.
     ui.horizontal(|ui| {
+        ui.set_min_height(ui.spacing().interact_size.y);
+        if form.changed.is_empty() {
+            hint(ui, say!("Same options as the shown run"));
+            return;
+        }
         let count = plural(
             form.changed.len() as u64,
             say!(n: "option changed"),
@@ -197,9 +203,9 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         context(ui, label, &mut o.multiprocessing_context);
         form.reset(ui, Field::Context);
     });
-    form.problem(ui, Field::Context);
-    hint(
+    form.effect(
         ui,
+        Field::Context,
         say!(
             "How Python starts the workers. Only affects the Python code below: workers are threads here."
         ),
