@@ -150,8 +150,14 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::Open(path) => Some(Effect::Open(path)),
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
-        Command::ShowRun(number) => Some(Effect::ShowRun(number)),
-        Command::CompareRun(number) => Some(Effect::CompareRun(number)),
+        Command::ShowRun(number) => {
+            _ = learn::leave_contents(state);
+            Some(Effect::ShowRun(number))
+        }
+        Command::CompareRun(number) => {
+            _ = learn::leave_contents(state);
+            Some(Effect::CompareRun(number))
+        }
         Command::DropRun(number) => Some(Effect::DropRun(number)),
         Command::AskData { word, is_folder } => Some(Effect::AskData { word, is_folder }),
         Command::ChooseScript => Some(Effect::AskScript),

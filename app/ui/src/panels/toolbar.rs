@@ -66,7 +66,8 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for workspace in Workspace::ALL {
-            let on = state.prefs.workspace == workspace;
+            // The list of lessons is not a workspace.
+            let on = state.prefs.workspace == workspace && !state.learn.shows_contents();
             action::button(ui, state, Action::from(workspace), on, commands);
         }
     });
