@@ -105,6 +105,7 @@ impl Run {
         self.last = at;
         hidden
     }
+        self.hide_ticks(step, at);
 
     fn hide_waits(&mut self, step: usize, at: Nanos, hidden: &mut Hidden) {
         let begun = |w: &Wait| w.start <= at && w.step as usize <= step;
@@ -169,9 +170,21 @@ impl Run {
         self.timings.show(last.map_or(0, |b| b.timings.range().end));
         let names = self.stage_names_at.partition_point(|t| *t <= at);
         self.stage_names.show(names);
-        for ticks in [&mut self.yields, &mut self.arrived] {
+    }
+
+    /// Arrivals and yields. Several transitions may share the instant `at`: those after the first `step` are hidden.
+    fn hide_ticks(&mut self, step: usize, at: Nanos) {
+        let (mut yields, mut arrived) = (0, 0);
+        let later = (step..).map_while(|k| Some((k, self.transitions.get(k)?)));
+        for (k, t) in later.take_while(|(_, t)| t.at <= at) {
+            let before = self.transitions.get(self.previous(k as u32) as usize);
+            let had_arrived = before.is_some_and(|before| before.stage.has_arrived());
+            arrived += usize::from(t.stage.has_arrived() && !had_arrived);
+            yields += usize::from(t.stage == Stage::Training);
+        }
+        for (ticks, hidden) in [(&mut self.yields, yields), (&mut self.arrived, arrived)] {
             let shown = ticks.all().partition_point(|t| *t <= at);
-            ticks.show(shown);
+            ticks.show(shown.saturating_sub(hidden));
         }
     }
 
