@@ -67,6 +67,15 @@ impl Run {
         self.waits.all()
     }
 
+    /// Where the times of the samples of a batch are, also if they are hidden.
+    pub(super) fn timings_of(&self, row: usize) -> Extent {
+        let hidden = self.hidden.iter().flat_map(|hidden| &hidden.batches);
+        // One that was changed twice is there twice: first as it was.
+        let mut whole = hidden.filter(|(at, _)| *at == row).map(|(_, batch)| batch);
+        let batch = whole.next().or_else(|| self.batches.get(row));
+        batch.map_or(Extent::default(), |batch| batch.timings)
+    }
+
     /// Positions of the batches that the trainer works on.
     pub(super) fn in_training(&self) -> impl Iterator<Item = u32> + '_ {
         let hidden = self.hidden.as_ref();
@@ -96,6 +105,7 @@ impl Run {
         };
         self.hide_waits(step, at, &mut hidden);
         self.hide_measured(at);
+        self.hide_ticks(step, at);
         let rows = self.batches.partition_point(|b| (b.first as usize) < step);
         self.hide_batches(step, at, rows, &flying, &mut hidden);
         self.hide_phases(step, at, rows, &mut hidden);
@@ -105,7 +115,6 @@ impl Run {
         self.last = at;
         hidden
     }
-        self.hide_ticks(step, at);
 
     fn hide_waits(&mut self, step: usize, at: Nanos, hidden: &mut Hidden) {
         let begun = |w: &Wait| w.start <= at && w.step as usize <= step;
