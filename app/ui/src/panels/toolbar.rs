@@ -99,6 +99,8 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     };
     let colour = if headline.share >= WORTH_A_LOOK || headline.has_failed {
         palette.stall
+    } else if headline.is_empty {
+        palette.weak
     } else {
         palette.step
     };
