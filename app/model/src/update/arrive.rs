@@ -131,6 +131,7 @@ pub fn give_back(state: &mut State) -> Option<ReadSoFar> {
 fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     state.overlay.typed = None;
     Prefs::remember(&mut state.prefs.recent, path);
+    sketch(state, path);
     state.overlay.hint = Some(say!("Saved to {}", path.display()));
     state.session.saved = state.session.saving.take().map(|saving| saving.events);
     let waiting = state.overlay.question.take_if(|q| q.saving);
@@ -219,11 +220,20 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
         show_options(state, &run.info.options);
     }
     state.session.run = run.into();
+    sketch(state, &path);
     state.session.source = Source::Recording { path, cut };
     state.session.options_of = OptionsOf::Run;
 }
 
+/// Draws the run for the list of recent files.
+fn sketch(state: &mut State, path: &Path) {
+    future::reveal(state);
+    state.prefs.sketches.draw(path, &state.session.run);
+    state.prefs.sketches.keep(&state.prefs.recent);
+}
+
 fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
+    let was_read = state.is_reading();
     match state.session.source {
         // Refused before anything happened.
         Source::Live { .. } if state.session.run.events() == 0 => {
@@ -233,7 +243,6 @@ fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
         Source::Loading { .. } | Source::Simulating => state.session.source = Source::None,
         Source::None | Source::Finished | Source::Recording { .. } => {}
     }
-    let was_read = state.is_reading();
     let error = error?;
     complain(state, &error);
     if was_read {

@@ -116,43 +116,6 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     assert_eq!(state.overlay.typing, None);
 }
 
-/// It was found by the beginning of its text, which another crate writes.
-#[test]
-fn what_could_not_be_exported_is_shown_until_an_export_succeeds() {
-    let mut state = state();
-    let texts = |state: &State| {
-        let notices = state.session.notices.iter();
-        notices.map(|n| n.text.clone()).collect::<Vec<_>>()
-    };
-    update(&mut state, Arrival::Failed("another one".to_owned()));
-    for why in ["no folder", "no room"] {
-        let why = Some(why.to_owned());
-        update(&mut state, Arrival::NotExported(why));
-    }
-    assert_eq!(texts(&state), ["Another one", "No folder", "No room"]);
-    update(&mut state, Arrival::Exported(vec!["/run.json".into()]));
-    assert_eq!(texts(&state), ["Another one"]);
-}
-
-fn begin(state: &mut State) {
-    let source = Source::Live { paused: false };
-    let watched = false;
-    update(state, Message::Begun { source, watched });
-}
-
-/// Digits with `extra_cost=len=24,fail=5`, or a folder that is not there, threw away what was on the screen.
-#[test]
-fn a_run_that_is_refused_gives_way_to_the_one_before() {
-    let mut state = state();
-    state.session.number = 1;
-    let before = state.session.run.events();
-    begin(&mut state);
-    assert_eq!((state.session.run.events(), state.runs.all().len()), (0, 1));
-    let refused = Arrival::Ended(Some("there is no folder".to_owned()));
-    let effect = update(&mut state, refused);
-    assert_eq!(effect, Some(Effect::ShowRun(1)));
-    update(&mut state, Message::Shown(1));
-    assert_eq!(
 /// A folder of images once came back as a prompt over the error of the next run.
 #[test]
 fn a_typed_path_comes_back_only_after_an_error_about_it() {
@@ -214,6 +177,43 @@ fn a_typed_path_comes_back_only_after_an_error_about_it() {
     assert_eq!(state.overlay.typed, None);
 }
 
+/// It was found by the beginning of its text, which another crate writes.
+#[test]
+fn what_could_not_be_exported_is_shown_until_an_export_succeeds() {
+    let mut state = state();
+    let texts = |state: &State| {
+        let notices = state.session.notices.iter();
+        notices.map(|n| n.text.clone()).collect::<Vec<_>>()
+    };
+    update(&mut state, Arrival::Failed("another one".to_owned()));
+    for why in ["no folder", "no room"] {
+        let why = Some(why.to_owned());
+        update(&mut state, Arrival::NotExported(why));
+    }
+    assert_eq!(texts(&state), ["Another one", "No folder", "No room"]);
+    update(&mut state, Arrival::Exported(vec!["/run.json".into()]));
+    assert_eq!(texts(&state), ["Another one"]);
+}
+
+fn begin(state: &mut State) {
+    let source = Source::Live { paused: false };
+    let watched = false;
+    update(state, Message::Begun { source, watched });
+}
+
+/// Digits with `extra_cost=len=24,fail=5`, or a folder that is not there, threw away what was on the screen.
+#[test]
+fn a_run_that_is_refused_gives_way_to_the_one_before() {
+    let mut state = state();
+    state.session.number = 1;
+    let before = state.session.run.events();
+    begin(&mut state);
+    assert_eq!((state.session.run.events(), state.runs.all().len()), (0, 1));
+    let refused = Arrival::Ended(Some("there is no folder".to_owned()));
+    let effect = update(&mut state, refused);
+    assert_eq!(effect, Some(Effect::ShowRun(1)));
+    update(&mut state, Message::Shown(1));
+    assert_eq!(
         (state.session.run.events(), state.runs.all().len()),
         (before, 0)
     );
@@ -333,4 +333,36 @@ fn secrets_among_the_arguments_of_a_program_are_not_remembered() {
     assert_eq!(kept, "--api-key *** --epochs 3");
     // Until the window closes the sheet has it.
     assert_eq!(state.prefs.watched.arguments, "--api-key abc --epochs 3");
+}
+
+/// A run that was saved, or opened with the future hidden, had an empty box on the start page.
+#[test]
+fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
+    let saved = "/runs/saved.jsonl.zst";
+    let mut all = state();
+    update(&mut all, Message::Saving(saved.into()));
+    update(&mut all, Arrival::Saved(saved.into()));
+    assert!(all.prefs.sketches.get(saved.as_ref()).is_some());
+    let opened = "/runs/opened.jsonl.zst";
+    let mut state = state();
+    state.prefs.hides_future = true;
+    let run = std::mem::take(&mut state.session.run).into_inner();
+    state.session.source = Source::Loading {
+        path: opened.into(),
+        share: 0.5,
+    };
+    let loaded = Arrival::Loaded {
+        landmarks: Box::new(Landmarks::of(&run)),
+        run: Box::new(run),
+        loaders: Box::default(),
+        at: Some(Nanos::from_millis(20)),
+        cut: false,
+        notes: Vec::new(),
+    };
+    update(&mut state, loaded);
+    assert!(state.hides_future());
+    assert!(state.prefs.sketches.get(opened.as_ref()).is_some());
+    // It is still there after the end of the window.
+    let kept = state.prefs_to_keep().sketches;
+    assert!(kept.get(opened.as_ref()).is_some());
 }
