@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import types
 import warnings
 from typing import Any, Iterator, List, Optional, Tuple
 
@@ -54,10 +55,12 @@ def error_of(shell: Any, cell: str) -> Optional[BaseException]:
     """Runs a cell. Its error is not shown yet, but returned with its traceback."""
     tracebacks: List[List[str]] = []
     show, shell._showtraceback = shell._showtraceback, lambda kind, error, traceback: tracebacks.append(traceback)
+    # Newer versions of IPython already count the next cell.
+    count, shell.execution_count = shell.execution_count, number_of_cell(shell)
     try:
         outcome = shell.run_cell(cell)
     finally:
-        shell._showtraceback = show
+        shell._showtraceback, shell.execution_count = show, count
     error: Optional[BaseException] = outcome.error_before_exec or outcome.error_in_exec
     if error is not None and tracebacks:
         try:
@@ -66,6 +69,17 @@ def error_of(shell: Any, cell: str) -> Optional[BaseException]:
             # An error with slots is shown with our frame.
             pass
     return error
+
+
+def number_of_cell(shell: Any) -> int:
+    """The number of the cell that is running."""
+    numbers = getattr(shell.compile, "_filename_map", {})
+    frame: Optional[types.FrameType] = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename in numbers:
+            return int(numbers[frame.f_code.co_filename])
+        frame = frame.f_back
+    return int(shell.execution_count)
 
 
 class Folder:

@@ -86,7 +86,7 @@ def whole(name: str, value: object) -> int:
     """A whole number, also one of NumPy."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise LoadscopeError("%s=%r: expected a whole number" % (name, value))
-    return int(value.__index__())  # type: ignore[attr-defined]
+    return int(value.__index__())
 
 
 def time_of(value: Time) -> str:
