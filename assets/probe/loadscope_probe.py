@@ -630,6 +630,15 @@ def number_in(variables, *names):
     return None
 
 
+def name_of_program():
+    """The name of the script, or of the notebook."""
+    name = os.path.basename(str((getattr(sys, "argv", None) or [""])[0]))
+    if name != "ipykernel_launcher.py":
+        return name
+    notebook = os.path.basename(os.environ.get("JPY_SESSION_NAME", ""))
+    return notebook if notebook.endswith(".ipynb") else "notebook"
+
+
 def introduction():
     """The first line of a stream."""
     # While PyTorch is being imported its version is known before it is.
@@ -645,7 +654,7 @@ def introduction():
         "boot": quiet(boot, ""),
         "python": "%d.%d.%d" % sys.version_info[:3],
         "torch": str(getattr(torch, "__version__", "")),
-        "program": os.path.basename(str((getattr(sys, "argv", None) or [""])[0])),
+        "program": name_of_program(),
         "rank": number_in(os.environ, "RANK", "SLURM_PROCID"),
         "world_size": number_in(os.environ, "WORLD_SIZE", "SLURM_NTASKS"),
         "local_rank": number_in(os.environ, "LOCAL_RANK", "SLURM_LOCALID"),
@@ -798,6 +807,8 @@ class Probe:
         self.looks_at_end = False
         # The program cannot have taken `get_worker_info` from PyTorch before it was hooked.
         self.sees_asking = False
+        # Function that returns the role of a loader. A framework sets it.
+        self.role_of = None
         self.asks()
         self.fresh()
 
@@ -863,6 +874,7 @@ class Probe:
         atexit.unregister(raised_at_end)
         self.looks_at_end = False
         self.troubles = self.iterators = self.loaders = self.left_out = 0
+        self.role_of = None
         self.core_wait.close()
         self.fresh()
         # Another thread may be in the middle of a hook: what it still says goes nowhere.
@@ -1334,6 +1346,7 @@ def describe(loader, iterator, seeds):
         about["sampler_drop_last"] = flag_of(lambda: sampler.drop_last)
     elif seeds is not None:
         about["seed"], about["global_seed"] = (seed_from(lambda seed=seed: seed) for seed in seeds)
+    about["role"] = quiet(lambda: PROBE.role_of(loader)) if PROBE.role_of is not None else None
     about["arguments"] = quiet(lambda: other_arguments(loader)) or None
     about["rank"], about["world_size"] = place_in_job()
     about["classes"] = quiet(lambda: classes_of(dataset))
@@ -2575,7 +2588,17 @@ def file_of(frame):
     return known
 
 
+def cell_of(name):
+    """The cell of a notebook with this file name: `In [3]`. `None` for every other file."""
+    shell = quiet(lambda: sys.modules["IPython"].get_ipython())
+    number = quiet(lambda: int(shell.compile._filename_map[name])) if shell is not None else None
+    return None if number is None else "In [%d]" % number
+
+
 def judged(name, module):
+    cell = cell_of(name)
+    if cell is not None:
+        return (OF_PROGRAM, name, cell)
     if name in OURS or name.startswith("<frozen ") or module.partition(".")[0] in FRAMEWORKS:
         return (PASSED_OVER, name, name)
     if name.startswith("<"):

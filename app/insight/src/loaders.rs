@@ -9,12 +9,13 @@ use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId, RunInf
 
 use crate::shared::Shared;
 
-mod names;
+mod find;
 mod straggling;
 mod strip;
 mod together;
 
-pub use names::{NoSuchLoader, crew_names, find, name, names};
+pub use find::{NoSuchLoader, find};
+pub use loadscope_trace::fleet::{crew_names, name, names};
 pub use straggling::{clocks, said};
 pub use strip::{Part, trainer};
 pub use together::findings;

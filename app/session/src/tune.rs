@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use loadscope_files::{Existing, NewFile};
-use loadscope_insight::loaders::{find, name};
+use loadscope_insight::loaders::{find, names};
 use loadscope_insight::tune::{
     Choice, Expected, Kind, Measured, RunOutput, Table, Tried, choose, yielded,
 };
@@ -120,11 +120,12 @@ impl Tuning<'_> {
             None => ran.fleet.foremost().unwrap_or_default(),
         };
         let run = ran.fleet.get(id).cloned().unwrap_or_default();
+        let called = called(&all, id);
         let count = yielded(&run);
         if count < FEW {
             return Err(TuneError::Nothing(say!(
                 "the measured loader {} yielded only {}, too few to compare. Choose another loader with --loader, or extend the runs with --stop-after.",
-                called(&run.info),
+                called,
                 plural(count as u64, say!(n: "batch"), say!(n: "batches"))
             )));
         }
@@ -146,7 +147,7 @@ impl Tuning<'_> {
         };
         self.runs.push((done, Some(run.clone())));
         Ok(Some(First {
-            name: called(&run.info),
+            name: called,
             target,
             run,
         }))
@@ -299,12 +300,13 @@ fn printed(log: &Path) -> String {
     })
 }
 
-/// What a loader is called: after its line, or its dataset.
-fn called(info: &RunInfo) -> String {
-    match &info.made_at {
-        Some(made_at) => made_at.name.clone(),
-        None => name(info),
-    }
+/// The name of a loader among all of the program.
+fn called(all: &[(RunId, &Run)], id: RunId) -> String {
+    let mut named = all.iter().zip(names(all));
+    named
+        .find(|((one, _), _)| *one == id)
+        .map(|(_, name)| name)
+        .unwrap_or_default()
 }
 
 /// The loader of another run of the program that is the same: made at the same line, of the same dataset.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use loadscope_files::{Existing, NewFile, NewFolder, WriteError};
+use loadscope_trace::fleet::names;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::{Text, text};
 
@@ -79,15 +80,30 @@ pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     Table::ALL.map(name).to_vec()
 }
 
-/// Writes the runs of a session to `out` and returns the files that were made. `progress` gets the share that is done, 0 to 1,
-/// and returns false to cancel. Nothing is held in memory but the runs themselves. No file is there before all are complete, and a new
+/// Writes all runs of a session to `out`, as [`export_named`] does.
+///
+/// # Errors
+/// As [`export_named`].
+pub fn export(
+    runs: &[(RunId, &Run)],
+    format: Format,
+    out: &Path,
+    existing: Existing,
+    progress: impl FnMut(f32) -> bool,
+) -> Result<Vec<PathBuf>, ExportError> {
+    export_named(runs, &names(runs), format, out, existing, progress)
+}
+
+/// Writes runs of a session, with their names among all runs, to `out` and returns the files that were made. `progress` gets the share
+/// that is done, 0 to 1, and returns false to cancel. Nothing is held in memory but the runs themselves. No file is there before all are complete, and a new
 /// folder appears with all of its files. Of several files elsewhere each takes its place by itself: if one cannot, those before it are new,
 /// and it and those behind it are as they were.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.
-pub fn export(
+pub fn export_named(
     runs: &[(RunId, &Run)],
+    names: &[String],
     format: Format,
     out: &Path,
     existing: Existing,
@@ -112,11 +128,11 @@ pub fn export(
     for (k, part) in parts.iter_mut().enumerate() {
         let mut tell = |share: f32| progress((k as f32 + share) / files.len() as f32);
         let written = match format {
-            Format::Chrome => packed(part, |out| chrome::write(runs, out, &mut tell)),
+            Format::Chrome => packed(part, |out| chrome::write(runs, names, out, &mut tell)),
             Format::Csv => packed(part, |out| {
-                comma::write(runs, Table::ALL[k], out, &mut tell)
+                comma::write(runs, names, Table::ALL[k], out, &mut tell)
             }),
-            Format::Parquet => parquet::write(runs, Table::ALL[k], part, &mut tell),
+            Format::Parquet => parquet::write(runs, names, Table::ALL[k], part, &mut tell),
         };
         written.map_err(|e| e.at(&files[k]))?;
     }

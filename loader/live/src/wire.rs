@@ -107,6 +107,9 @@ pub struct About {
     /// Name of its class, where it is one derived from `DataLoader`.
     #[serde(deserialize_with = "lenient::field")]
     pub class: String,
+    /// Role in the program (`train`, `val`), from a framework.
+    #[serde(deserialize_with = "lenient::field")]
+    pub role: String,
     /// Other arguments that the program gave, as they stand in a call: `collate_fn=pad`.
     #[serde(deserialize_with = "lenient::names")]
     pub arguments: Vec<String>,

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::{Activity, Event, Glance, Lane, Nanos, Past, Run, RunId};
 
+mod names;
+
+pub use names::{crew_names, name, names, place};
+
 /// All runs of a session, by the id that their events carry.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {

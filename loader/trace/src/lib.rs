@@ -97,7 +97,7 @@ pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
 pub use options::{
     Collate, MadeAt, NoCollate, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions,
-    StartMethod, parts, quote, without_password,
+    StartMethod, UNNAMED_DATASET, parts, quote, without_password,
 };
 pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};

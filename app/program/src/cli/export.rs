@@ -11,6 +11,7 @@ use super::force::ForceArg;
 use super::pick::{OnlyLoaderArg, open, which};
 use super::terminal::{complain, say};
 use loadscope_insight::format;
+use loadscope_insight::loaders::names;
 use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};
 use loadscope_trace::{Past, plural};
 use loadscope_words::say;
@@ -67,18 +68,28 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     refuse_export_onto(&args.file, kind, &args.output)?;
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
+    let mut names = names(&runs);
     if let Some(text) = &args.loader.loader {
         let id = which(&opened, text)?;
-        runs.retain(|(one, _)| *one == id);
+        let at = runs.iter().position(|(one, _)| *one == id);
+        let at = at.map_or(0..0, |at| at..at + 1);
+        (runs, names) = (runs[at.clone()].to_vec(), names[at].to_vec());
     }
     // On standard error, and only if it is a terminal.
     let style = ProgressStyle::with_template("{bar:40} {percent} %")
         .unwrap_or(ProgressStyle::default_bar());
     let bar = ProgressBar::new(1000).with_style(style);
-    let files = export_runs(&runs, kind, &args.output, args.force.existing(), |share| {
-        bar.set_position((f64::from(share) * 1000.0) as u64);
-        true
-    });
+    let files = export_runs(
+        &runs,
+        &names,
+        kind,
+        &args.output,
+        args.force.existing(),
+        |share| {
+            bar.set_position((f64::from(share) * 1000.0) as u64);
+            true
+        },
+    );
     bar.finish_and_clear();
     for file in files.map_err(|e| anyhow!(say!("cannot export: {e}")))? {
         say(&file.display().to_string())?;
