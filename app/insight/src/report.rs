@@ -11,6 +11,7 @@ mod html;
 pub mod junit;
 pub mod loader;
 mod markdown;
+pub mod options;
 pub mod order;
 mod outlook;
 pub mod past;
@@ -46,7 +47,12 @@ pub struct Report<'a> {
     pub cut: bool,
     /// Which loader it is about, if there are several.
     pub loader: Option<AboutLoader>,
+    /// The file it is about, as the user named it.
+    pub file: Option<String>,
 }
+
+/// Version of the JSON of a report. A program that reads it can rely on the keys of this version.
+const JSON_VERSION: u32 = 1;
 
 impl<'a> Report<'a> {
     /// Looks at a run whose file may have been `cut` off, and forecasts nothing.
@@ -76,6 +82,7 @@ impl<'a> Report<'a> {
             prospects,
             cut,
             loader: None,
+            file: None,
         }
     }
 
@@ -101,6 +108,9 @@ impl<'a> Report<'a> {
         let alone = || (loader::alone(run).json(), json!([]));
         let (loader, others) = about.unwrap_or_else(alone);
         json!({
+            "format_version": JSON_VERSION,
+            "writer": concat!("loadscope ", env!("CARGO_PKG_VERSION")),
+            "file": self.file,
             "loader": loader,
             "other_loaders": others,
             "program": self.loader.as_ref().and_then(|l| l.program.as_ref()).map(Program::json),
@@ -123,7 +133,10 @@ impl<'a> Report<'a> {
             "past": past::json(run),
             "cut": self.cut,
             "origin": run.info.origin.key(),
-            "options": run.info.options,
+            "options": options::options(run),
+            "dataset": run.info.dataset,
+            "dataset_len": run.info.dataset_len,
+            "cores": (run.info.cores > 0).then_some(run.info.cores),
         })
     }
 
