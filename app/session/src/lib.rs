@@ -55,7 +55,7 @@ pub use loadscope_live::{
 };
 pub use opened::{Opened, open, read_run};
 pub use packed::{Packed, packed};
-pub use recent::memory_of_host;
+pub use recent::{History, memory_of_host};
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;

@@ -127,6 +127,22 @@ impl Lock {
     }
 }
 
+/// Makes a file without a name in the first usable place for temporary files. The system removes it when the process ends, however that
+/// is.
+///
+/// # Errors
+/// If no place can be written to. It is the error of the first.
+pub fn unnamed_file() -> io::Result<File> {
+    let mut first = None;
+    for place in places() {
+        match tempfile::tempfile_in(&place) {
+            Ok(file) => return Ok(file),
+            Err(e) => first = first.or(Some(e)),
+        }
+    }
+    Err(first.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
+}
+
 /// Where a temporary folder may stand, in the order in which they are tried.
 fn places() -> Vec<PathBuf> {
     let mut places = vec![std::env::temp_dir()];
