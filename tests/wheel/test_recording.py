@@ -226,7 +226,7 @@ class Recording(Program):
             )
             expected = ["6 plain", "[5, 7, 7, 'end']", "3", "[8, 8, 8]", "3", "3", "3", "7", "3", "('Model', 3)", "3", "13"]
             self.assertEqual(out.splitlines(), expected, decorator)
-            # Of the generator that never began nothing was recorded, and it says so.
+            # The generator that never began has an empty recording, with a warning.
             self.assertEqual(err.count("RuntimeWarning"), 1, err)
 
     def test_a_recording_can_be_limited_and_selected(self):

@@ -26,6 +26,9 @@ pub enum WriteError {
     /// What stands in several files cannot go into a pipe or a device.
     #[error("{}", say!("{0} is not a file. With --last or --max-size the recording consists of several files, so give a file name.", .0.display()))]
     NotAFile(PathBuf),
+    /// By this name no program would take it for a recording.
+    #[error("{}", say!("{0} is not a name of a recording. Choose a name that ends in .jsonl.zst or .jsonl.", .0.display()))]
+    NotARecording(PathBuf),
     /// A socket or a disk, which nothing of Loadscope's belongs into.
     #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name.", .0.display()))]
     NotWritable(PathBuf),

@@ -73,7 +73,7 @@ def environment() -> "dict[str, str]":
 def in_python(text: str) -> str:
     """A message of the program, with the arguments of Python in place of options."""
     text = re.sub(r"^error: ", "", text)
-    # What clap adds below an error is about the command line.
+    # The lines below an error are about the command line.
     text = re.split(r"\n+(?:Usage:|For more information)", text)[0].strip()
     return re.sub(r"--[a-z][a-z-]*(?: <[A-Z_]+>)?", lambda found: ARGUMENTS.get(found.group().partition(" ")[0], found.group()), text)
 

@@ -172,7 +172,7 @@ def wrapped(function: Any, arguments: Dict[str, Any]) -> Any:
 
 
 def until_its_end(result: Any, stack: "contextlib.ExitStack") -> Any:
-    """What a function returned. If its loop is still to come, because another decorator hides a generator, it is recorded to its end."""
+    """The result of a function. A generator or coroutine that another decorator hides is recorded to its end."""
     if inspect.isgenerator(result):
         rest: Any = rest_of_generator
     elif inspect.iscoroutine(result):
