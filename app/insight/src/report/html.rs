@@ -331,7 +331,7 @@ fn samples(report: &Report) -> Markup {
                             td.m { (sample.index.map_or("—".to_owned(), count)) }
                             td { (run.batches()[sample.row].id.to_string()) }
                             td.n { (report.survey.say(sample.waited)) }
-                            td.n { (report.survey.say(sample.wall)) }
+                            td.n { (sample.wall.to_string()) }
                         }
                     }
                 }

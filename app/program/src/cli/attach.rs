@@ -14,7 +14,7 @@ use super::limits::LimitArgs;
 use super::program::{Seen, default_names, follow_and, name_of};
 use super::select::SelectArgs;
 use super::terminal::{complain, say_json, sentence};
-use super::web::{Shown, WebArgs};
+use super::web::{Shown, WebArgs, say_view};
 use loadscope_session::{Attach, Session, Update, Watched, take_ending_signals};
 use loadscope_words::say;
 
@@ -60,7 +60,11 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let existing = args.force.existing();
     let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(&args.web, name_of(&path), &selection) {
+    let mut shown = match Shown::begin(
+        &args.web,
+        name_of(&path),
+        (&selection, args.limits.limits()),
+    ) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -74,6 +78,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     ));
     let (seen, complaint) = follow_and(&session, shown.as_mut());
     watched.wait();
+    let was_shown = shown.is_some();
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
@@ -87,6 +92,9 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
                 complain(text);
             }
             complain(seen.sentence(&path));
+            if was_shown {
+                say_view(&path);
+            }
             ExitCode::SUCCESS
         }
     })
@@ -104,7 +112,11 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // Without the live view the process is still recorded.
-    let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path), &selection) {
+    let (mut shown, no_link) = match Shown::in_frame(
+        &args.web,
+        name_of(&path),
+        (&selection, args.limits.limits()),
+    ) {
         Ok(shown) => (shown, None),
         Err(e) => (None, Some(sentence(&e))),
     };

@@ -13,8 +13,8 @@ use loadscope_words::{say, shell_word};
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::select::SelectArgs;
-use super::terminal::{complain, print, sentence};
-use super::web::{Shown, WebArgs};
+use super::terminal::{complain, print, sentence, word};
+use super::web::{Shown, WebArgs, say_view};
 use super::window;
 use super::window::WindowArgs;
 use crate::window::Extent;
@@ -141,7 +141,11 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         "program not started, because the recording cannot be written"
     ))?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(&args.program.web, name_of(&path), &selection) {
+    let mut shown = match Shown::begin(
+        &args.program.web,
+        name_of(&path),
+        (&selection, args.limits.limits()),
+    ) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -167,6 +171,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     };
     let (seen, complaint) = follow_and(&session, shown.as_mut());
     let end = watched.wait();
+    let was_shown = shown.is_some();
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
@@ -181,7 +186,12 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     }
     match complaint {
         Some(text) => complain(say!("nothing was written: {text}")),
-        None => complain(seen.sentence(&path)),
+        None => {
+            complain(seen.sentence(&path));
+            if was_shown {
+                say_view(&path);
+            }
+        }
     }
     end_as(end)
 }
@@ -194,7 +204,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     };
     let args = &args.program;
     let request = args.request()?;
-    let shown = Shown::begin(&args.web, None, &extent.selection);
+    let shown = Shown::begin(&args.web, None, (&extent.selection, extent.limits));
     let shown = shown.context(say!("program not started"))?;
     take_signals();
     let watched = match args.start(&request) {
@@ -254,6 +264,9 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
         let (seen, complaint) = follow_and(&session, shown.as_mut());
         if let (None, Some(path)) = (&complaint, path) {
             complain(seen.sentence(&path));
+            if shown.is_some() {
+                say_view(&path);
+            }
         }
         if let Some(shown) = shown {
             // From here on Ctrl+C is for this process.

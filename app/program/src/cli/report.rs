@@ -11,7 +11,7 @@ use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
-use super::terminal::{complain, say, say_json};
+use super::terminal::{complain, say_json, say_report};
 use loadscope_insight::report::junit::{Checked, junit};
 use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, markdown, text};
@@ -57,11 +57,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let tests = created(args.junit.as_deref(), args)?;
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
     let report = Report::with_prospects(picked.run(), picked.cut(), datasets());
-    let report = picked.among(report);
+    let mut report = picked.among(report);
+    report.file = Some(args.file.display().to_string());
     match (args.json, args.markdown) {
         (true, _) => say_json(report.json())?,
-        (false, true) => say(&markdown(&report))?,
-        (false, false) => say(&text(&report))?,
+        (false, true) => say_report(&markdown(&report))?,
+        (false, false) => say_report(&text(&report))?,
     }
     if let Some(page) = page {
         write(page, &html(&report))?;

@@ -146,7 +146,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     );
     if let Err(error) = made {
         bail!(say!(
-            "cannot open a window: {}. The window needs a display and an OpenGL driver. Without them, use `loadscope record`, `loadscope run` and `loadscope report`.",
+            "cannot open a window: {}. The window needs a display and an OpenGL driver. Without them, use `loadscope view` for a browser, or `loadscope report`.",
             without_place(&error.to_string())
         ));
     }
