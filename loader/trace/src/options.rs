@@ -4,7 +4,7 @@ use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
-use crate::{Nanos, Stage, count};
+use crate::{Nanos, Stage};
 
 mod collate;
 mod overrides;
@@ -269,10 +269,9 @@ impl RunInfo {
         let Origin::Pytorch(_) = self.origin else {
             return None;
         };
-        let end = match self.dataset_len {
-            Some(len) => self.dataset.find(&format!(" of {} samples", count(len))),
-            None => self.dataset.find(" in "),
-        };
+        // `Photos (320 samples) from train.py`, in older recordings `Photos of 320 samples in train.py`.
+        let ends = [" (", " from ", " of ", " in "];
+        let end = ends.iter().filter_map(|end| self.dataset.find(end)).min();
         let name = self.dataset.get(..end.unwrap_or(self.dataset.len()))?;
         (!name.is_empty() && name != UNNAMED_DATASET).then_some(name)
     }

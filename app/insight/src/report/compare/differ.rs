@@ -92,16 +92,9 @@ pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
 /// True if the datasets are known and have other names. The name of a PyTorch program's dataset is its class: the same dataset can have
 /// another length, or belong to another script.
 fn differ_in_dataset(a: &RunInfo, b: &RunInfo) -> bool {
-    let (of_a, of_b) = match (&a.origin, &b.origin) {
-        (Origin::Pytorch(_), Origin::Pytorch(_)) => (class(&a.dataset), class(&b.dataset)),
-        _ => (a.dataset.as_str(), b.dataset.as_str()),
-    };
+    let class = |info: &RunInfo| info.dataset_class().unwrap_or(&info.dataset).to_owned();
+    let (of_a, of_b) = (class(a), class(b));
     of_a != of_b && !of_a.is_empty() && !of_b.is_empty()
-}
-
-/// `ImageFolder` of `ImageFolder (1,281,167 samples) from train.py`
-fn class(dataset: &str) -> &str {
-    dataset.split(' ').next().unwrap_or_default()
 }
 
 /// `batch_size` as Python writes it; `None` if it is not known.
