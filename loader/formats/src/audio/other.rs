@@ -5,11 +5,8 @@ use loadscope_words::say;
 use super::wav::Wav;
 
 /// First bytes of other files.
-const KINDS: [(usize, &[u8], &str); 17] = [
+const KINDS: [(usize, &[u8], &str); 14] = [
     (0, b"ID3", "MP3"),
-    (0, b"\xff\xfb", "MP3"),
-    (0, b"\xff\xf3", "MP3"),
-    (0, b"\xff\xf1", "AAC"),
     (4, b"ftyp", "MP4 or M4A"),
     (8, b"AIFF", "AIFF"),
     (8, b"AIFC", "AIFF-C"),
@@ -43,6 +40,13 @@ pub(super) fn name(file: &[u8]) -> Option<String> {
             Some((_, name)) => say!("WAV with {name}"),
             None => say!("WAV with the format tag {tag:#06x}"),
         });
+    }
+    // A frame of MPEG audio begins with eleven ones. Only AAC has the layer 0.
+    if let [0xff, second, ..] = file
+        && (0xe0..0xfe).contains(second)
+    {
+        let layer = second >> 1 & 3;
+        return Some(if layer == 0 { "AAC" } else { "MP3" }.to_owned());
     }
     let is = |at: usize, magic: &[u8]| file.get(at..).is_some_and(|rest| rest.starts_with(magic));
     let found = KINDS.iter().find(|(at, magic, _)| is(*at, magic));

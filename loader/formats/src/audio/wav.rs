@@ -122,11 +122,11 @@ impl Wav {
 
     /// The same sound as a usual little-endian file.
     pub(super) fn usual(&self, mut file: Vec<u8>) -> Vec<u8> {
-        if self.is_usual {
+        if self.is_usual && !self.is_companded(&file) {
             return file;
         }
-        if self.magic == *b"RIFX" {
-            return self.swapped(&file).unwrap_or(file);
+        if self.magic == *b"RIFX" || self.is_companded(&file) {
+            return self.rebuilt(&file).unwrap_or(file);
         }
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
         file.truncate(self.data.saturating_add(size));
@@ -141,24 +141,40 @@ impl Wav {
         file
     }
 
-    /// Format and samples of a big-endian file in little-endian order.
-    fn swapped(&self, file: &[u8]) -> Option<Vec<u8>> {
+    /// True for A-law and µ-law behind an extensible format, which the decoder does not know.
+    fn is_companded(&self, file: &[u8]) -> bool {
+        self.short(file, self.format.start) == Some(EXTENSIBLE)
+            && matches!(self.tag(file), Some(6 | 7))
+    }
+
+    /// A file of format and samples in little-endian order.
+    fn rebuilt(&self, file: &[u8]) -> Option<Vec<u8>> {
+        let is_swapped = self.magic == *b"RIFX";
         let mut format = file.get(self.format.clone())?.to_vec();
-        // Tag, channels, rate, bytes per second, block, bits; then the extension with a GUID.
-        let mut rest = format.as_mut_slice();
-        for width in [2, 2, 4, 4, 2, 2, 2, 2, 4, 4, 2, 2] {
-            let Some((field, behind)) = rest.split_at_mut_checked(width) else {
-                break;
-            };
-            field.reverse();
-            rest = behind;
+        if is_swapped {
+            // Tag, channels, rate, bytes per second, block, bits. Then the extension with a GUID.
+            let mut rest = format.as_mut_slice();
+            for width in [2, 2, 4, 4, 2, 2, 2, 2, 4, 4, 2, 2] {
+                let Some((field, behind)) = rest.split_at_mut_checked(width) else {
+                    break;
+                };
+                field.reverse();
+                rest = behind;
+            }
+        }
+        if self.is_companded(file) {
+            put(&mut format, 0, &self.tag(file)?.to_le_bytes());
+            format.truncate(16);
+            format.extend([0, 0]);
         }
         let size = usize::try_from(self.size).ok()?;
         let behind = file.get(self.data..)?;
         let mut data = behind.get(..size).unwrap_or(behind).to_vec();
         let width = usize::from(self.short(file, self.format.start + 14)?).div_ceil(8);
-        data.chunks_exact_mut(width.max(1))
-            .for_each(<[u8]>::reverse);
+        if is_swapped {
+            data.chunks_exact_mut(width.max(1))
+                .for_each(<[u8]>::reverse);
+        }
         let mut out = b"RIFF\0\0\0\0WAVEfmt ".to_vec();
         out.extend(u32::try_from(format.len()).ok()?.to_le_bytes());
         out.extend(format);
