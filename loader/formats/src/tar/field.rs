@@ -82,7 +82,14 @@ pub(crate) fn decode(
             (None, "__url__") => Cell::Text(Arc::clone(&url)),
             (None, name) => match fields.remove(name) {
                 Some(bytes) => one(name, bytes)?,
-                None => return Err(missing(&url, &key, name, &fields, &order)),
+                None => {
+                    let taken = wanted
+                        .iter()
+                        .take(at)
+                        .filter(|name| !name.starts_with("__"));
+                    let others = fields.keys().chain(taken).map(String::as_str).collect();
+                    return Err(missing(&url, &key, name, others, &order));
+                }
             },
         };
         cells.push(cell);
@@ -90,16 +97,10 @@ pub(crate) fn decode(
     Ok(Cell::Tuple(cells))
 }
 
-fn missing(
-    url: &str,
-    key: &str,
-    name: &str,
-    others: &HashMap<String, Vec<u8>>,
-    order: &Order,
-) -> FormatError {
+fn missing(url: &str, key: &str, name: &str, mut others: Vec<&str>, order: &Order) -> FormatError {
     const MOST: usize = 20;
-    let mut others: Vec<&str> = others.keys().map(String::as_str).collect();
     others.sort_unstable();
+    others.dedup();
     others.truncate(MOST);
     let reason = match others.as_slice() {
         [] => say!("the sample has no such file, or any other").to_owned(),
