@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loadscope_words::say;
 use quick_xml::Reader;
-use quick_xml::errors::IllFormedError;
+use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::events::{BytesRef, Event};
 
 use crate::error::{Fault, FormatError, Place};
@@ -223,8 +223,13 @@ impl Parser<'_> {
 
 /// The fault of an XML text.
 fn fault(error: &quick_xml::Error) -> String {
-    let quick_xml::Error::IllFormed(fault) = error else {
-        return say!("the XML is damaged").to_owned();
+    let fault = match error {
+        quick_xml::Error::IllFormed(fault) => fault,
+        // The other errors of syntax are about a tag or a comment without an end.
+        quick_xml::Error::Syntax(fault) if *fault != SyntaxError::InvalidBangMarkup => {
+            return say!("it is truncated").to_owned();
+        }
+        _ => return say!("the XML is damaged").to_owned(),
     };
     match fault {
         IllFormedError::MismatchedEndTag { expected, found } => {
