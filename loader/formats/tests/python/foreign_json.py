@@ -24,11 +24,11 @@ def make_values(maker):
     for n, text in enumerate(TEXTS):
         path = maker.path(f"json/{n}.jsonl")
         path.write_text(text + "\n", encoding="utf-8", newline="")
-        maker.foreign("JSON, accepted by Python", "jsonl", f"json-{text[:20]}", path, lambda: [json.loads(text)])
+        maker.foreign("JSON, accepted by Python", "jsonl", f"json-{n}", path, lambda: [json.loads(text)])
     for n, (text, says) in enumerate(WRONG.items()):
         path = maker.path(f"json/wrong-{n}.jsonl")
         path.write_text(text + "\n", encoding="utf-8", newline="")
-        maker.foreign("JSON, refused", "jsonl", f"json-{text[:20]}", path, None, says=says)
+        maker.foreign("JSON, refused", "jsonl", f"json-wrong-{n}", path, None, says=says)
 
 
 def value(rng, depth):

@@ -10,7 +10,7 @@ from common import Picture
 TEXTS = {
     "utf-8": "Käfer 猫", "UTF-8": "кот", "ISO-8859-1": "Käfer ÿ", "iso-8859-15": "Käfer €", "windows-1252": "“Käfer” €", "windows-1251": "кот",
     "windows-1250": "kočka", "windows-1253": "γάτα", "windows-1254": "kedi ş", "windows-1257": "kaķis", "iso-8859-2": "kočka", "iso-8859-5": "кот",
-    "iso-8859-7": "γάτα", "iso-8859-9": "kedi ş", "koi8-r": "кот", "koi8-u": "кіт", "cp437": "Käfer", "cp850": "Käfer", "cp866": "кот", "us-ascii": "cat",
+    "iso-8859-7": "γάτα", "iso-8859-9": "kedi ş", "koi8-r": "кот", "koi8-u": "кіт", "cp437": "Käfer", "cp850": "Käfer", "cp866": "кот", "us-ascii": "bug",
     "utf-16": "Käfer 猫😀",
 }
 
