@@ -7,8 +7,8 @@ pub use gauge::{Gauge, GaugeKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Aside, BatchContent, BatchId, Fact, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
-    WorkerId,
+    Aside, BatchContent, BatchId, Fact, Level, Message, Nanos, Retention, RunId, RunInfo, Stage,
+    Sums, WorkerId,
 };
 
 /// Something that happened. At most 32 bytes: large payloads are boxed.

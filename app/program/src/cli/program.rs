@@ -313,7 +313,11 @@ impl Seen {
 
     /// The sentence about workers whose work is not in the recording.
     pub(super) fn unrecorded(&self) -> Option<String> {
-        let workers = plural(u64::from(self.earlier), say!(n: "worker"), say!(n: "workers"));
+        let workers = plural(
+            u64::from(self.earlier),
+            say!(n: "worker"),
+            say!(n: "workers"),
+        );
         (self.earlier > 0).then(|| {
             say!(
                 "{workers} started before the recording, so their work was not recorded. Start the recording before the first epoch of the loader, or create the DataLoader again."

@@ -1,9 +1,9 @@
 //! Events in any order, from few bytes: histories that no sequence of changed letters in a text comes to.
 
 use loadscope_trace::{
-    BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field, FieldData, Gauge,
-    GaugeKind, Generators, Lane, Level, Message, Misfit, Nanos, Origin, Pictures, RunId, RunInfo,
-    SampleTiming, Stage, StageTiming, WorkerInfo,
+    BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
+    FieldData, Gauge, GaugeKind, Generators, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
+    RunId, RunInfo, SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};

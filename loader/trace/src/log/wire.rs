@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
 use crate::{
-    AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage,
-    Sums, WorkerId,
+    AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo,
+    Stage, Sums, WorkerId,
 };
 
 mod past;

@@ -2,7 +2,10 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind, Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Misfit, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
+    Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
+    Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message,
+    Misfit, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions,
+    SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
