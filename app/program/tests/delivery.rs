@@ -310,10 +310,8 @@ fn group(leader: libc::pid_t) -> Vec<libc::pid_t> {
 
 /// The process that notes signals.
 fn the_program(recorded: &Recorded) -> libc::pid_t {
-    let is_program = |id: &libc::pid_t| {
-        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        *id != recorded.id() && String::from_utf8_lossy(&line).contains("notes_its_signals")
-    };
+    let own = std::env::current_exe().ok();
+    let is_program = |id: &libc::pid_t| fs::read_link(format!("/proc/{id}/exe")).ok() == own;
     let members = group(recorded.id());
     members.into_iter().find(is_program).expect("it runs")
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::mem::zeroed;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::inherited::bit;
 use super::taken::ROOM;
@@ -13,8 +14,13 @@ use super::taken::ROOM;
 /// Name of the process. `killall loadscope` and `pkill -f train.py` must not find it.
 const NAME: &[u8] = b"signal-witness\0";
 
+/// Longest wait for its start.
+const STARTS: Duration = Duration::from_secs(1);
+
 /// Signals that the witness received, in memory that both processes share.
 struct Seen {
+    /// The witness counts.
+    is_ready: AtomicU32,
     /// As bits.
     waiting: AtomicU64,
     counts: [AtomicU32; ROOM],
@@ -42,7 +48,16 @@ impl Witness {
                 witness(parent, seen, arguments, &every);
             }
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
-            (process > 0).then_some(Self { process, seen })
+            let witness = (process > 0).then_some(Self { process, seen });
+            witness.inspect(Self::await_it)
+        }
+    }
+
+    /// Waits until it counts, for a second at most.
+    fn await_it(&self) {
+        let began = Instant::now();
+        while self.seen.is_ready.load(Ordering::Acquire) == 0 && began.elapsed() < STARTS {
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 
@@ -64,7 +79,7 @@ impl Witness {
     /// If that is not known.
     pub fn take(&self, number: i32) -> Result<u32, Unknown> {
         match pending(&self.process.to_string()) {
-            None => return Err(Unknown::Gone),
+            None => return Err(self.why_unknown()),
             Some(bits) if bits & bit(number) != 0 => return Err(Unknown::NotYet),
             Some(_) => {}
         }
@@ -76,6 +91,22 @@ impl Witness {
         let place = usize::try_from(number).unwrap_or(0);
         let count = self.seen.counts.get(place);
         Ok(count.map_or(0, |count| count.swap(0, Ordering::Relaxed)))
+    }
+
+    /// Why its state cannot be read.
+    fn why_unknown(&self) -> Unknown {
+        // SAFETY: the system fills in the all-zero information. The child stays until it is waited for.
+        let has_ended = unsafe {
+            let mut info: libc::siginfo_t = zeroed();
+            let id = self.process.unsigned_abs();
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            let asked = libc::waitid(libc::P_PID, id, &raw mut info, options);
+            asked != 0 || info.si_pid() != 0
+        };
+        match has_ended {
+            true => Unknown::Gone,
+            false => Unknown::NotYet,
+        }
     }
 }
 
@@ -163,6 +194,7 @@ unsafe fn witness(
             (0..1024).for_each(|file| _ = libc::close(file));
         }
         libc::chdir(c"/".as_ptr());
+        seen.is_ready.store(1, Ordering::Release);
         loop {
             let mut number = 0;
             if libc::sigwait(every, &raw mut number) != 0 {
@@ -184,8 +216,6 @@ const _: () = assert!(ROOM == u64::BITS as usize + 1);
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::super::inherited::all;
     use super::*;
 
