@@ -8,6 +8,11 @@ use loadscope_trace::{
 
 /// A rank with so many batches in each epoch. It asks for one batch more unless its last step raises `error`.
 fn rank(rank: u32, epochs: &[u32], error: Option<&str>) -> Run {
+    waiting(rank, epochs, 5, error)
+}
+
+/// The same with waits of `wait` ms.
+fn waiting(rank: u32, epochs: &[u32], wait: i64, error: Option<&str>) -> Run {
     let mut run = Run::new(RunInfo {
         rank,
         world_size: 2,
@@ -36,7 +41,7 @@ fn rank(rank: u32, epochs: &[u32], error: Option<&str>) -> Run {
             let stage = Stage::Training;
             tell(0, EventKind::dispatched(batch, Some(0), [1]));
             tell(0, EventKind::Consumer { waiting: true });
-            tell(5, EventKind::Entered { batch, stage });
+            tell(wait, EventKind::Entered { batch, stage });
             tell(10, EventKind::Dropped { count: 0 });
         }
         let about = Some(BatchId {
@@ -100,8 +105,14 @@ fn a_rank_that_waits_for_one_that_is_done_is_named_on_both() {
         text.contains("after 6.01 s. A step usually takes"),
         "{text}"
     );
-    let runs = [(RunId(0), &long), (RunId(1), &short)];
-    assert_eq!(fleet::straggler(runs), None);
+    let slow = waiting(0, &[13], 9, Some(error));
+    for first in [&long, &slow] {
+        let runs = [(RunId(0), first), (RunId(1), &short)];
+        assert_eq!(fleet::straggler(runs), None);
+    }
+    let slow = waiting(0, &[13], 9, None);
+    let runs = [(RunId(0), &slow), (RunId(1), &short)];
+    assert!(fleet::straggler(runs).is_some(), "9 ms against 5");
 }
 
 /// With accelerate's dispatcher, rank 0 loads the batches of all ranks.

@@ -167,7 +167,9 @@ pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option
         .into_iter()
         .filter(|(_, run)| !run.yields().all().is_empty());
     let runs: Vec<(RunId, &Run)> = runs.collect();
-    if runs.len() < 2 {
+    // A step that failed on one rank, as in a collective, delays all of them.
+    let has_failed = runs.iter().any(|(_, run)| run.step_failure().is_some());
+    if runs.len() < 2 || has_failed {
         return None;
     }
     let common = Common::of(&runs);
