@@ -4,6 +4,7 @@
 //! not apply says nothing.
 
 use crate::{Nanos, Run};
+use loadscope_words::say;
 
 mod blocked;
 mod collate;
@@ -16,6 +17,7 @@ mod handover;
 mod id;
 mod iterators;
 mod memory;
+mod named;
 mod remedy;
 mod resources;
 mod start;
@@ -42,6 +44,8 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// What remedies need to know of the loader.
     loader: remedy::Loader,
+    /// Length of the waits.
+    waited: Nanos,
 }
 
 impl Diagnosis {
@@ -59,6 +63,19 @@ impl Diagnosis {
             findings,
             ..self.clone()
         }
+    }
+
+    /// The setting to try where the forecasts are unreliable: that of the first remedy that names one.
+    pub fn to_try(&self) -> Option<Change> {
+        self.findings.iter().find_map(remedy::to_try)
+    }
+
+    /// A sentence if the costs of the findings exceed the waiting.
+    pub fn overlap(&self) -> Option<&'static str> {
+        let costs: Vec<Nanos> = self.findings.iter().filter_map(|f| f.cost).collect();
+        let sum = costs.iter().fold(Nanos::ZERO, |sum, cost| sum + *cost);
+        let overlap = costs.len() > 1 && sum > self.waited;
+        overlap.then(|| say!("Costs of findings overlap and do not add up."))
     }
 
     /// The same for who has surveyed the run already.
@@ -91,6 +108,7 @@ impl Diagnosis {
             verdict: Verdict::of(survey, &findings, prospects),
             findings,
             loader,
+            waited: survey.blame.waited,
         }
     }
 }

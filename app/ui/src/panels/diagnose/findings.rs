@@ -4,7 +4,7 @@ use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use loadscope_trace::{Evidence, Finding, Lane, Severity};
 use loadscope_words::say;
 
-use crate::kit::empty::remark;
+use crate::kit::empty::{hint, remark};
 use crate::kit::titles::section;
 use crate::theme::{Palette, heading, size, space};
 use loadscope_insight::diagnose::look::Look;
@@ -24,6 +24,9 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
     for (at, finding) in findings.iter().enumerate() {
         let is_new = findings[..at].iter().all(|f| f.remedy != finding.remedy);
         one(ui, state, finding, is_new, commands);
+    }
+    if let Some(overlap) = look.diagnosis.overlap() {
+        hint(ui, overlap);
     }
 }
 
