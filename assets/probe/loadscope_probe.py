@@ -94,6 +94,20 @@ EVALUATIONS = ("eval", "valid", "test", "infer", "predict", "sample", "generat",
 # Errors that are remembered, and frames where a step ended.
 MOST_ERRORS = 64
 MOST_LEFT_FRAMES = 32
+# Nanoseconds a batch took at least, for the file of its slowest sample to be told, and files that are told at most.
+SLOW_FILE = 2_000_000
+MOST_NAMES = 1000
+# Datasets inside of others that are gone through, and attributes of one that are looked at.
+MOST_INSIDE = 8
+MOST_ATTRIBUTES = 256
+# Attributes in which datasets mostly keep the files of their samples.
+LISTS_OF_FILES = (
+    "samples imgs images files paths filenames file_names image_paths img_paths image_files img_files file_paths filepaths file_list items data".split()
+)
+# Parts of a sample that are compared, where samples do not fit together.
+MOST_PARTS = 64
+# What errors say where samples do not fit together.
+DOES_NOT_FIT = ("equal size", "same shape", "must match", "inhomogeneous", "equal length", "same size", "not resizable")
 # Files of which it is remembered whose they are.
 MOST_FILES = 4096
 # Packages that make loaders for their callers, or make one anew. The user does not look for a loader there.
@@ -782,6 +796,8 @@ class Probe:
         self.left = []
         # The end of the program is looked at.
         self.looks_at_end = False
+        # The program cannot have taken `get_worker_info` from PyTorch before it was hooked.
+        self.sees_asking = False
         self.asks()
         self.fresh()
 
@@ -800,6 +816,10 @@ class Probe:
         self.generation = -1
         self.core_wait = CoreWait()
         self.looked = 0
+        # Files of samples that were named.
+        self.named = 0
+        # A worker asked which one it is.
+        self.asked = False
         self.here = threading.local()
         self.pinned = {}
 
@@ -899,7 +919,7 @@ class Probe:
 class Loader:
     """A DataLoader as far as it is known, or several of which each took the place of the one before."""
 
-    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed")
+    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed", "plain", "length")
 
     def __init__(self, number, dataset):
         self.number = number
@@ -913,6 +933,9 @@ class Loader:
         self.living = 0
         # It is known where it was made.
         self.is_placed = False
+        # What was plain in its dataset when an epoch began, and what was said of its length.
+        self.plain = None
+        self.length = None
 
     def is_of(self, dataset):
         """True if it can have been of this dataset: two that live at the same time are two."""
@@ -965,6 +988,7 @@ class Iterator:
         "received",
         "computed",
         "closing",
+        "broke_at",
     )
 
     def __init__(self, number, loader):
@@ -998,6 +1022,8 @@ class Iterator:
         self.sent = {}
         self.arrived = None
         self.fetching = None
+        # The batch in which a sample raised StopIteration.
+        self.broke_at = None
         # The number of batches yielded, and the batch that the program works on.
         self.count = 0
         self.stepping = None
@@ -1161,6 +1187,8 @@ def begin_iterator(iterator, loader, started, seeds):
     state.pins = not state.has_workers and bool(getattr(iterator, "_pin_memory", False))
     state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)
     state.expected = expected_of(loader, known[1])
+    if state.is_iterable and state.expected is not None:
+        tell_length(known[1], state.expected)
     turn_to(state, started, True)
     if PROBE.until is not None:
         state.tally = PROBE.until.tally(place_of(loader), known[1].number)
@@ -1174,6 +1202,7 @@ def begin_iterator(iterator, loader, started, seeds):
     del PROBE.forks[:]
     del PROBE.left[:]
     look_at_end()
+    tell_changes(known[1], loader)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (started, known[1].number, number, state.epoch))
 
 
@@ -1197,6 +1226,40 @@ def told_length(loader, length):
     known = PROBE.known.get(key)
     if known is not None and known[0]() is loader and known[1].latest is not None:
         known[1].latest.expected = length
+        if known[1].latest.is_iterable:
+            tell_length(known[1], length)
+
+
+def tell_length(record, length):
+    """What `len(loader)` says of a stream, which nothing else knows."""
+    if record.length != length and type(length) is int and 0 <= length < 1 << 63:
+        record.length = length
+        PROBE.put('["length",%d,%d,%d]\n' % (now(), record.number, length))
+
+
+def inner_datasets(dataset):
+    """A dataset, and those that it is made of one inside the other."""
+    for _ in range(MOST_INSIDE):
+        if dataset is None:
+            return
+        yield dataset
+        dataset = getattr(dataset, "__dict__", {}).get("dataset")
+
+
+@guarded
+def tell_changes(record, loader):
+    """Says which plain attributes of the dataset the program changed since the epoch before: workers that live on would not learn of it."""
+    plain = {}
+    for inner in inner_datasets(loader.__dict__.get("dataset")):
+        for name, value in list(getattr(inner, "__dict__", {}).items())[:MOST_ATTRIBUTES]:
+            if type(value) in (int, float, str, bool) and type(name) is str:
+                plain.setdefault(name, value)
+    before, record.plain = record.plain, plain
+    if before is None or not record.is_of(loader.__dict__.get("dataset")):
+        return
+    changed = [name[:100] for name, value in plain.items() if name in before and before[name] != value]
+    if changed:
+        PROBE.put('["changed",%d,%d,%s]\n' % (now(), record.number, as_json(changed[:16])))
 
 
 def seeds_of(loader):
@@ -1358,6 +1421,9 @@ def begin_epoch(iterator, first, loader):
         state = iterator.__dict__.get("_loadscope")
         if state is not None:
             tell_workers(iterator, state)
+            workers = len(getattr(iterator, "_workers", None) or ())
+            if workers:
+                PROBE.put('["earlier",%d,%d,%d]\n' % (now(), state.number, workers))
         return
     if state is None or not state.is_ours:
         return
@@ -1374,6 +1440,8 @@ def begin_epoch(iterator, first, loader):
     del PROBE.left[:]
     state.begin()
     turn_to(state, at, True)
+    if loader is not None:
+        tell_changes(state.loader, loader)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
 
 
@@ -1430,6 +1498,8 @@ def arrived(iterator, what):
         if type(data).__name__ == "_IterableDatasetStopIteration":
             how = "end"
         else:
+            if type(data).__name__ == "ExceptionWrapper" and data.exc_type is StopIteration:
+                state.broke_at = batch
             state.arrived = batch
             its_turn = batch == iterator._rcvd_idx or not state.in_order
             how = "ready" if its_turn else "held"
@@ -1561,8 +1631,10 @@ def is_enough(iterator):
 
 @guarded
 def stopped(state):
-    """`next` raised StopIteration."""
+    """`next` raised StopIteration. That of a sample looks to the program like the end of the epoch."""
     state.leave()
+    if state.broke_at is not None:
+        PROBE.put('["fail",%d,%d,%d,%d,"StopIteration"]\n' % (now(), state.number, state.epoch, state.broke_at))
     state.end(now())
 
 
@@ -1758,7 +1830,7 @@ class Fetch:
     # What most never have otherwise.
     cpus = collate = stages = core_wait = None
     collating = stopped_at = 0
-    told = False
+    told = is_slow = False
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1777,7 +1849,7 @@ class Fetch:
 class Fetches:
     """What a fetcher did so far."""
 
-    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable", "takes_long", "beside")
+    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable", "takes_long", "beside", "usual", "is_undivided")
 
     def __init__(self, iterator, generation, is_iterable):
         self.iterator = iterator
@@ -1788,6 +1860,9 @@ class Fetches:
         self.takes_long = False
         # What other threads of this process had computed when the last fetch ended.
         self.beside = None
+        # What a batch took on average.
+        self.usual = 0
+        self.is_undivided = False
 
 
 def takes_whole_batches(dataset):
@@ -1883,7 +1958,12 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         if outcome == 0 and count > 0 and fetch.collate is None:
             # What a stream needs to find out that it has ended is no collating.
             collating = fetch.stopped_at or times[-1]
-            fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
+            took = times[-1] - times[0]
+            fetches.cpu = took > CPU_WORTHWHILE * count
+            if not fetches.is_iterable:
+                usual = fetches.usual
+                fetch.is_slow = took > SLOW_FILE and took > 2 * usual
+                fetches.usual = usual + (min(took, 4 * usual) - usual) // 8 if usual else took
         elif outcome in (1, 3) and not collating:
             # The sample that failed is the last one that was begun.
             count = len(times)
@@ -1906,6 +1986,174 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         if is_not_ours(error):
             raise
         return 0
+
+
+@guarded
+def tell_undivided(fetches):
+    """The stream of a worker has ended, and nothing in the worker has asked which one it is."""
+    if PROBE.sees_asking and not PROBE.asked and fetches.iterator is None and not fetches.is_undivided:
+        fetches.is_undivided = True
+        PROBE.put('["undivided",%d,%d]\n' % (now(), fetches.generation), False)
+
+
+@guarded
+def tell_file(dataset, fetch, index):
+    """Names the file of the slowest sample of a batch that took long."""
+    times = fetch.times
+    if PROBE.named >= MOST_NAMES or type(index) not in PLAIN or len(times) != len(index) + 1:
+        return
+    walls = [after - before for before, after in zip(times, times[1:])]
+    slowest = max(walls)
+    position = walls.index(slowest)
+    if len(walls) > 1 and slowest < 5 * (sum(walls) - slowest) // (len(walls) - 1):
+        return
+    name = file_of_sample(dataset, index[position])
+    if name:
+        PROBE.named += 1
+        PROBE.put('["file",%d,%s,%d,%s]\n' % (now(), fetch.where, position, text_of(name, 400)), False)
+
+
+def file_of_sample(dataset, index):
+    """The file of a sample, as its dataset keeps it in a list. Nothing of the dataset is called."""
+    if type(index) is not int:
+        return None
+    for _ in range(MOST_INSIDE):
+        attributes = getattr(dataset, "__dict__", None)
+        if type(attributes) is not dict:
+            return None
+        sizes, parts = attributes.get("cumulative_sizes"), attributes.get("datasets")
+        if type(sizes) is list and type(parts) is list and len(sizes) == len(parts):
+            part = next((at for at, size in enumerate(sizes) if index < size), None)
+            if part is None:
+                return None
+            index -= sizes[part - 1] if part else 0
+            dataset = parts[part]
+            continue
+        chosen = attributes.get("indices")
+        if "dataset" in attributes and type(chosen) in (list, tuple, range) and 0 <= index < len(chosen) and type(chosen[index]) is int:
+            index, dataset = chosen[index], attributes["dataset"]
+            continue
+        found = file_in(attributes, index)
+        if found or "dataset" not in attributes:
+            return found
+        dataset = attributes["dataset"]
+    return None
+
+
+def file_in(attributes, index):
+    """The entry that looks like a file, of the lists among these attributes; those with usual names come first."""
+    names = [name for name in LISTS_OF_FILES if name in attributes]
+    names += [name for name in itertools.islice(attributes, MOST_ATTRIBUTES) if name not in LISTS_OF_FILES]
+    for name in names:
+        values = attributes[name]
+        if type(values) not in (list, tuple) and type(values).__name__ != "ndarray":
+            continue
+        # Lists that are not of samples are mostly shorter.
+        if getattr(values, "ndim", 1) != 1 or not 0 <= index < len(values):
+            continue
+        found = file_named(values[index])
+        if found:
+            return found
+    return None
+
+
+def file_named(entry):
+    """The first text in an entry that looks like the name of a file."""
+    entries = entry if type(entry) in (tuple, list) else dict.values(entry) if type(entry) is dict else (entry,)
+    for part in itertools.islice(entries, 8):
+        text = str(part) if isinstance(part, (str, os.PathLike)) else ""
+        if text and len(text) < 4096 and "\n" not in text and ("/" in text or os.sep in text or os.path.splitext(text)[1]):
+            return text
+    return None
+
+
+@guarded
+def note_break(fetches, error):
+    """A sample that raises StopIteration in this process ends the epoch, and no error is seen."""
+    state = fetches.iterator
+    if state is not None and isinstance(error, StopIteration):
+        state.broke_at = state.fetching
+
+
+@guarded
+def tell_misfit(fetch, index, error, code):
+    """Says which sample does not fit to the others of its batch, if collating failed for that."""
+    data = samples_of(error, code)
+    if data is None or len(data) < 1:
+        return
+    if fetch.collate is None and not fetch.stopped_at and quiet(lambda: len(index)) != len(data):
+        # A stream failed before the batch was full.
+        return
+    found = first_misfit(data)
+    if found is None:
+        return
+    position, field, by, got, usual, alike = found
+    about = (now(), fetch.where, position, text_of(field, 200), by, text_of(got, 200), text_of(usual, 200), alike)
+    PROBE.put('["misfit",%d,%s,%d,%s,"%s",%s,%s,%d]\n' % about, False)
+
+
+def samples_of(error, code):
+    """The samples that were to be collated when an error was raised: the fetcher has them. `None` if it was raised elsewhere."""
+    tb, data, collates = error.__traceback__, None, False
+    while tb is not None:
+        frame = tb.tb_frame
+        if frame.f_code is code:
+            data = frame.f_locals.get("data")
+        elif data is not None:
+            collates = collates or frame.f_globals.get("__name__") == "torch.utils.data._utils.collate"
+        tb = tb.tb_next
+    if type(data) not in (list, tuple):
+        return None
+    said = str(error) if isinstance(error, (RuntimeError, ValueError, TypeError, KeyError)) else ""
+    return data if collates or any(words in said for words in DOES_NOT_FIT) else None
+
+
+def first_misfit(data):
+    """The first part of the samples in which they differ, and the sample that has another value than most: its position, the part,
+    in what it differs, its value, that of most, and how many have that."""
+    parts = [list(itertools.islice(parts_of_sample(sample, "", 0), MOST_PARTS)) for sample in data]
+    for at in range(max(len(one) for one in parts)):
+        values = [one[at] if at < len(one) else ("", "type", "nothing") for one in parts]
+        counts = collections.Counter(values)
+        if len(counts) == 1:
+            continue
+        usual, alike = counts.most_common(1)[0]
+        position = next(place for place, value in enumerate(values) if value != usual)
+        field, by, got = values[position]
+        if by == usual[1]:
+            return position, field, by, got, usual[2], alike
+        return position, field or usual[0], "type", type_of(values[position]), type_of(usual), alike
+    # All are alike: of a kind that cannot be collated.
+    strange = next((one for one in parts[0] if one[1] == "type" and one[2] not in COLLATED), None)
+    return None if strange is None else (0, strange[0], "type", strange[2], "", len(data))
+
+
+def type_of(value):
+    """The type of a part, which is told by its name or by what it differs in."""
+    return {"shape": "Tensor", "length": "list", "keys": "dict"}.get(value[1], value[2])
+
+
+# Names of types that PyTorch's `default_collate` takes.
+COLLATED = ("int", "float", "bool", "str", "bytes", "complex")
+
+
+def parts_of_sample(sample, name, depth):
+    """The parts of a sample: the name of each, in what it may differ, and its value."""
+    kind = type(sample)
+    if hasattr(sys.modules["torch"], "Tensor") and isinstance(sample, sys.modules["torch"].Tensor) or kind.__name__ == "ndarray":
+        yield name, "shape", str(list(sample.shape))
+    elif isinstance(sample, dict) and depth < 4:
+        keys = [quiet(lambda key=key: str(key)[:100], "?") for key in itertools.islice(dict.keys(sample), MOST_FIELDS)]
+        yield name, "keys", ", ".join(sorted(keys))
+        for key, value in itertools.islice(dict.items(sample), MOST_FIELDS):
+            yield from parts_of_sample(value, "%s[%s]" % (name, as_json(quiet(lambda key=key: str(key)[:100], "?"))), depth + 1)
+    elif isinstance(sample, (list, tuple)) and depth < 4:
+        entries = list(itertools.islice(list.__iter__(sample) if isinstance(sample, list) else tuple.__iter__(sample), MOST_FIELDS))
+        yield name, "length", str(len(sample))
+        for position, value in enumerate(entries):
+            yield from parts_of_sample(value, "%s[%d]" % (name, position), depth + 1)
+    else:
+        yield name, "type", "None" if sample is None else kind.__name__
 
 
 def stages_of(fetch, count):
@@ -2544,11 +2792,22 @@ def hook_fetch(owner, is_iterable):
             data = original(self, given)
         except BaseException as error:
             ended = is_iterable and isinstance(error, StopIteration)
+            try:
+                if ended:
+                    tell_undivided(fetches)
+                else:
+                    note_break(fetches, error)
+                    tell_misfit(noted, possibly_batched_index, error, original.__code__)
+            except BaseException as struck:
+                clean(struck)
+                raise
             end_fetch(self, fetches, noted, 2 if ended else 1 if isinstance(error, Exception) else 3)
             clean(error)
             raise
         try:
             end = end_fetch(self, fetches, noted, 0)
+            if noted.is_slow:
+                tell_file(self.dataset, noted, possibly_batched_index)
             if end - PROBE.looked >= LOOK_EVERY:
                 look_into_guarded(data, noted, end)
         except BaseException as error:
@@ -2636,6 +2895,26 @@ def hook_workers(owner):
     )
 
 
+def hook_worker_info(module):
+    """`get_worker_info`, under all names that PyTorch has for it."""
+    worker = module._utils.worker
+    original = once(worker, "get_worker_info")
+    if original is None:
+        return
+    data = sys.modules.get("torch.utils.data")
+    # Before PyTorch's own package has it, no program has.
+    PROBE.sees_asking = not hasattr(data, "get_worker_info")
+
+    def get_worker_info():
+        PROBE.asked = True
+        return original()
+
+    put_in(worker, "get_worker_info", get_worker_info, original)
+    for owner in (module, data):
+        if vars(owner).get("get_worker_info") is original:
+            place(owner, "get_worker_info", get_worker_info)
+
+
 def hook_dataloader(module):
     """torch.utils.data.dataloader"""
     hook_construction(module.DataLoader)
@@ -2651,6 +2930,7 @@ def hook_dataloader(module):
     hook_fetch(fetch._MapDatasetFetcher, False)
     hook_fetch(fetch._IterableDatasetFetcher, True)
     hook_pin(module._utils.pin_memory)
+    hook_worker_info(module)
     if sys.version_info < (3, 11):
         hook_old_tracebacks()
     greet()

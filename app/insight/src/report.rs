@@ -1,7 +1,7 @@
 //! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
 
 use loadscope_trace::{
-    AsideKind, Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, RunId, Summary, Survey,
+    AsideKind, Cause, Diagnosis, FetchBlame, Finding, Nanos, Prospects, Run, RunId, Summary, Survey,
 };
 use serde_json::{Map, Value, json};
 
@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
             "fetching": self.fetching_json(),
-            "findings": self.diagnosis.findings,
+            "findings": self.findings_json(),
             "forecasts": self.forecasts_json(),
             "summary": self.summary,
             "past": past::json(run),
@@ -125,6 +125,23 @@ impl<'a> Report<'a> {
             "origin": run.info.origin.key(),
             "options": run.info.options,
         })
+    }
+
+    /// The findings, each with the effects of its remedy on training.
+    fn findings_json(&self) -> Value {
+        let of = |finding: &Finding| {
+            let mut value = json!(finding);
+            value["effects"] = json!(
+                self.diagnosis
+                    .effects
+                    .get(&finding.id)
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+            );
+            value
+        };
+        self.diagnosis.findings.iter().map(of).collect()
     }
 
     /// Forecasts for other settings; null if not requested.

@@ -12,6 +12,10 @@ use loadscope_files::{Existing, NewFile};
 use loadscope_words::{explain, path_error, say};
 use serde::Serialize;
 
+mod silent;
+
+pub use silent::Silent;
+
 /// Where the files are, below the home of the user.
 const FOLDER: &str = ".local/share/loadscope/attach";
 
@@ -33,6 +37,8 @@ pub enum AttachError {
     NoProcess(u32),
     /// It is of another user.
     OfAnother(u32),
+    /// It can never answer.
+    Silent(u32, Silent),
     /// The file that asks it to tell cannot be written, or the system is none on which that is possible.
     Asking(io::Error),
 }
@@ -52,6 +58,7 @@ impl std::fmt::Display for AttachError {
                 "{}",
                 say!("process {pid} belongs to another user. Run this command as that user.")
             ),
+            Self::Silent(pid, why) => f.write_str(&why.text(*pid)),
             Self::Asking(e) => write!(
                 f,
                 "{}",

@@ -17,6 +17,7 @@ mod crew;
 mod effects;
 mod failing;
 mod fetched;
+mod learned;
 mod main_process;
 mod prune;
 mod step;

@@ -27,7 +27,7 @@ mod streams;
 mod unrecorded;
 mod wire;
 
-pub use attach::AttachError;
+pub use attach::{AttachError, Silent};
 pub use gauges::Gauges;
 pub use join::{Effects, Join, Process, StreamId};
 pub use listen::{Listener, Said};

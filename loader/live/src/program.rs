@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use loadscope_files::TemporaryFolder;
 use loadscope_words::say;
 
-use crate::attach::{Asked, AttachError, Running};
+use crate::attach::{Asked, AttachError, Running, Silent};
 #[cfg(unix)]
 use crate::remote::{Remote, Told};
 #[cfg(unix)]
@@ -209,6 +209,11 @@ impl Program {
         previews: u32,
     ) -> Result<(Self, Listener, Address), AttachError> {
         let process = Running::of(pid)?;
+        if how == Attach::Ask
+            && let Some(silent) = Silent::of(pid)
+        {
+            return Err(AttachError::Silent(pid, silent));
+        }
         let place = TemporaryFolder::new(FOLDER).map_err(AttachError::Asking)?;
         let token = token().map_err(AttachError::Asking)?;
         #[cfg(unix)]

@@ -8,12 +8,14 @@ use loadscope_words::json_error;
 use serde::Deserialize;
 
 mod introduction;
+mod learned;
 mod lenient;
 mod read;
 mod sender;
 mod weight;
 
 pub use introduction::Introduction;
+pub use learned::Learned;
 
 /// Why a line is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -301,6 +303,8 @@ pub enum Record {
         of: Where,
         fields: Vec<Field>,
     },
+    /// A fact became known.
+    Learned(Learned),
     /// Something else that loads data was imported.
     Other {
         at: i64,
@@ -390,6 +394,7 @@ impl Record {
             | Self::Trouble { at, .. }
             | Self::Bye { at, .. } => *at,
             Self::Fetch(fetch) => fetch.end,
+            Self::Learned(learned) => learned.at(),
         }
     }
 }

@@ -7,8 +7,8 @@ pub use gauge::{Gauge, GaugeKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Aside, BatchContent, BatchId, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
-    WorkerId,
+    Aside, BatchContent, BatchId, Fact, Level, Message, Nanos, Retention, RunId, RunInfo, Stage,
+    Sums, WorkerId,
 };
 
 /// Something that happened. At most 32 bytes: large payloads are boxed.
@@ -141,6 +141,8 @@ pub enum EventKind {
     Kept(Box<Kept>),
     /// How the run stood where a part of the recording begins.
     State(Box<State>),
+    /// A fact about the loader, learned after its start.
+    Fact(Box<Fact>),
 }
 
 impl EventKind {

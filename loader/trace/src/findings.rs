@@ -3,29 +3,40 @@
 //! Each finding is a small function of what is known about the run ([`Survey`]) with its thresholds beside it. One that does
 //! not apply says nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::{Nanos, Run};
 
 mod blocked;
 mod collate;
 mod cores;
 mod crew;
+mod effect;
 mod finding;
 mod forecast;
 mod glance;
 mod handover;
+mod host;
 mod id;
 mod iterators;
 mod memory;
+mod misfit;
 mod remedy;
 mod resources;
+mod slow_sample;
+mod slow_worker;
 mod start;
 mod starved;
 mod step;
+mod streams;
 mod stuck;
 mod survey;
+mod transfer;
+mod unrecorded;
 mod verdict;
 mod window;
 
+pub use effect::Effect;
 pub use finding::{Evidence, Finding, Severity};
 pub use forecast::{Change, Forecast, Prospects, is_likely_less};
 pub use glance::{Glance, LongestWait};
@@ -40,6 +51,8 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// The findings, the worst first.
     pub findings: Vec<Finding>,
+    /// Effects of the remedies on training, by finding. Findings whose remedy has none are missing.
+    pub effects: BTreeMap<FindingId, BTreeSet<Effect>>,
     /// What remedies need to know of the loader.
     loader: remedy::Loader,
 }
@@ -56,6 +69,7 @@ impl Diagnosis {
         let mut findings = self.findings.clone();
         remedy::agree(&mut findings, self.loader, Some(prospects));
         Self {
+            effects: effect::effects(self.loader, &findings, Some(prospects)),
             findings,
             ..self.clone()
         }
@@ -89,6 +103,7 @@ impl Diagnosis {
         collate::put_before_workers(&mut findings);
         Self {
             verdict: Verdict::of(survey, &findings, prospects),
+            effects: effect::effects(loader, &findings, prospects),
             findings,
             loader,
         }
@@ -108,8 +123,10 @@ fn findings(survey: &Survey) -> Vec<Finding> {
         .iter()
         .all(|f: &Finding| f.severity < Severity::Critical)
     {
-        all.extend(crew::failed(survey));
+        all.extend(misfit::collating(survey).or_else(|| crew::failed(survey)));
     }
+    all.extend(misfit::stop_iteration(survey));
+    all.extend(effect::stale(survey));
     all.extend(memory::nearly_full(survey));
     all.extend(memory::copy_on_write(survey));
     all.extend(memory::growth(survey));
@@ -127,8 +144,14 @@ fn findings(survey: &Survey) -> Vec<Finding> {
 
 /// What makes a loop slow that runs to its end.
 fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
-    all.extend(blocked::heavy_tail(survey));
-    all.extend(blocked::head_of_line(survey));
+    all.extend(unrecorded::workers(survey));
+    let shared = streams::repeated(survey).or_else(|| streams::idle(survey));
+    let is_shared = shared.is_none();
+    all.extend(shared);
+    match slow_worker::slow(survey) {
+        Some(finding) => all.push(finding),
+        None => all.extend(slow_samples(survey)),
+    }
     all.extend(start::slow_first_batch(survey));
     all.extend(start::refill(survey));
     all.extend(start::short_run(survey));
@@ -139,9 +162,14 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(handover::sampler(survey));
     all.extend(collate::slow(survey));
     // Where workers cost more than they bring, or have no core to themselves, that there are too few of them is no advice.
-    match handover::slower_than_none(survey) {
+    let handed_over = handover::slower_than_none(survey);
+    if handed_over.is_none() {
+        all.extend(transfer::slow(survey));
+    }
+    match handed_over {
         Some(finding) => all.push(finding),
-        None if is_crowded => {}
+        // Nor is it where workers have nothing to yield, or all yield the same.
+        None if is_crowded || !is_shared => {}
         None => {
             all.extend(starved::starved(survey));
             all.extend(starved::sawtooth(survey));
@@ -150,4 +178,21 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     }
     all.extend(window::too_large(survey));
     all.extend(starved::trainer(survey));
+    all.extend(host::busy(survey));
+}
+
+/// Samples that take much longer than others, and the batches behind them. A few that cost nearly all of it are named.
+fn slow_samples(survey: &Survey) -> Vec<Finding> {
+    /// Share of the waits for slow batches that named samples explain.
+    const EXPLAINED: f64 = 0.8;
+    let tail = blocked::heavy_tail(survey);
+    let named = match tail {
+        Some(_) => None,
+        None => slow_sample::slow(survey),
+    };
+    let cost = |finding: &Finding| finding.cost.map_or(0.0, |cost| cost.0 as f64);
+    let explained = named.as_ref().map_or(0.0, cost);
+    let behind = blocked::head_of_line(survey);
+    let behind = behind.filter(|finding| explained < EXPLAINED * cost(finding));
+    tail.into_iter().chain(named).chain(behind).collect()
 }

@@ -33,6 +33,7 @@ mod content;
 mod counter;
 mod error;
 mod event;
+mod fact;
 mod findings;
 pub mod fleet;
 mod flight;
@@ -58,6 +59,7 @@ mod span;
 mod spans;
 mod stage;
 mod step;
+mod streams;
 mod summary;
 mod sums;
 mod time;
@@ -76,9 +78,10 @@ pub use event::{
     Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Kept, Part,
     ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
 };
+pub use fact::{Difference, Fact, Misfit};
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, LongestWait, Prospects,
-    Severity, Survey, Verdict, VerdictId, is_likely_less,
+    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, Glance, LongestWait,
+    Prospects, Severity, Survey, Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
 pub use flight::{Keeper, Policy};
@@ -108,6 +111,7 @@ pub use span::{Activity, Shares, Span};
 pub use spans::{Landmark, Spans};
 pub use stage::Stage;
 pub use step::{Aside, AsideKind};
+pub use streams::Streams;
 pub use summary::Summary;
 pub use sums::{Awaited, GaugeSum, Sums};
 pub use time::Nanos;

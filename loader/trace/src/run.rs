@@ -12,11 +12,14 @@ use crate::series::{Series, Ticks};
 use crate::step::OpenStep;
 use crate::timings::Timings;
 use crate::transition::Transition;
-use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId};
+use crate::{
+    BatchContent, BatchId, Fact, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId,
+};
 
 mod course;
 mod ending;
 mod epoch;
+mod facts;
 mod fetched;
 mod gauges;
 mod hide;
@@ -66,6 +69,7 @@ pub struct Run {
     /// When they were received by the main thread, or given up.
     pub(crate) arrived: Ticks,
     pub(crate) messages: Column<(Nanos, Message)>,
+    pub(crate) facts: Column<(Nanos, Fact)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
     pub(crate) parts: Column<String>,
@@ -177,6 +181,7 @@ impl Run {
                 self.losses.push((at, *count));
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
+            EventKind::Fact(fact) => self.learn(at, fact),
             EventKind::Retention(_)
             | EventKind::Summed(_)
             | EventKind::Kept(_)

@@ -44,6 +44,21 @@ pub fn causes(report: &Report) -> (Vec<(Cause, Nanos)>, Nanos) {
     (much, rest)
 }
 
+/// Steps of fetching that took more than a little of the waited time: those that have a name, then the rest of `dataset[i]`.
+pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
+    let waited = report.survey.blame.waited.0 as f64;
+    let fetching = &report.fetching;
+    if fetching.stages.is_empty() {
+        return Vec::new();
+    }
+    let rest = say!("the rest of dataset[i] (reading, decoding)").to_owned();
+    let steps = fetching.stages.iter().cloned();
+    let steps = steps.chain([(rest, fetching.unnamed)]);
+    steps
+        .filter(|(_, time)| time.0 as f64 >= LITTLE * waited)
+        .collect()
+}
+
 /// Time for which finished batches were held, if it is noticeable.
 pub fn ready(report: &Report) -> Option<Nanos> {
     let survey = &report.survey;

@@ -2,7 +2,7 @@
 //!
 //! Every text is put on the page by [`html!`], which escapes it: none can become a tag.
 
-use loadscope_trace::{Activity, Lane, Nanos, count};
+use loadscope_trace::{Activity, Cause, Lane, Nanos, count};
 use loadscope_words::say;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -81,6 +81,8 @@ struct Part {
     label: &'static str,
     explanation: &'static str,
     time: Nanos,
+    /// Named steps of it.
+    steps: Vec<(String, Nanos)>,
 }
 
 fn blame(report: &Report) -> Markup {
@@ -95,12 +97,17 @@ fn blame(report: &Report) -> Markup {
         label: cause.label(),
         explanation: cause.explanation(),
         time,
+        steps: match cause {
+            Cause::Fetching => super::facts::steps(report),
+            _ => Vec::new(),
+        },
     });
     let rest = (rest.0 > 0).then_some(Part {
         class: "weakest",
         label: say!("Everything else"),
         explanation: say!("Less than 0.5\u{2009}% each"),
         time: rest,
+        steps: Vec::new(),
     });
     let parts: Vec<Part> = causes.chain(rest).collect();
     let not_measured: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
@@ -116,6 +123,14 @@ fn blame(report: &Report) -> Markup {
                         td.n { (report.survey.say(part.time)) }
                         td.n { (percent(share(part.time))) }
                         td.weak { (part.explanation) }
+                    }
+                    @for (name, time) in &part.steps {
+                        tr {
+                            td.weak { "\u{2003}" (name) }
+                            td.n.weak { (report.survey.say(*time)) }
+                            td.n.weak { (percent(share(*time))) }
+                            td {}
+                        }
                     }
                 }
             }

@@ -4,11 +4,11 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Nanos, Severity};
+use loadscope_trace::{Cause, Nanos, Severity};
 use loadscope_words::say;
 
 use super::Report;
-use super::facts::{causes, facts, ready, source};
+use super::facts::{causes, facts, ready, source, steps};
 use super::verdict::{self, Fact};
 use crate::format::{percent, printable, signed};
 
@@ -93,6 +93,11 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     let (causes, rest) = causes(report);
     for (cause, time) in causes {
         row(cause.label(), time)?;
+        if cause == Cause::Fetching {
+            for (name, time) in steps(report) {
+                row(&say!("Fetching: {name}"), time)?;
+            }
+        }
     }
     if rest.0 > 0 {
         row(say!("Everything else"), rest)?;

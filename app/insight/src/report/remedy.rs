@@ -1,13 +1,39 @@
 //! Remedies of a report, each printed once.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use loadscope_words::say;
 
 use super::Report;
 
-/// The remedies of the findings of `report`, in their order. A remedy that the report has printed already is a reference.
+/// The remedies of the findings of `report`, in their order, with their effects on training. What the report has printed already is a
+/// reference, or left out.
 pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
+    let mut printed = BTreeSet::new();
+    let findings = report.diagnosis.findings.iter();
+    let all = findings.zip(plain(report));
+    let all = all.map(|(finding, remedy)| {
+        let effects = report.diagnosis.effects.get(&finding.id);
+        let effects = effects
+            .into_iter()
+            .flatten()
+            .filter(|e| printed.insert(**e));
+        let effects: Vec<String> = effects.map(|e| e.sentence(report.survey.run)).collect();
+        with(remedy, &effects)
+    });
+    all.collect()
+}
+
+/// A remedy and its effects, each a sentence.
+fn with<'a>(remedy: Cow<'a, str>, effects: &[String]) -> Cow<'a, str> {
+    effects.iter().fold(remedy, |text, effect| {
+        let text = text.trim_end_matches(['.', '。']).to_owned();
+        say!("{text}. {effect}.").into()
+    })
+}
+
+fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     let best = best(report);
     let findings = &report.diagnosis.findings;
     let remedy = |(at, finding): (usize, &'a loadscope_trace::Finding)| {

@@ -2,15 +2,18 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Nanos, Severity};
+use loadscope_trace::{Cause, Nanos, Severity};
 use loadscope_words::{left, places, right, say};
 
 use super::Report;
-use super::facts::{causes, facts, ready, source};
+use super::facts::{causes, facts, ready, source, steps};
 use crate::format::{percent, plural, signed};
 
 /// Length of a bar for the share 1, characters.
 const BAR: f64 = 24.0;
+
+/// Width of the names of causes, characters.
+const NAMES: usize = 26;
 
 /// The verdict, why, what next, and the numbers.
 pub fn text(report: &Report) -> String {
@@ -95,13 +98,16 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(out, "{}", say!("Waits by cause"))?;
-    let is_much = |time: Nanos| time.0 as f64 >= 0.005 * blame.waited.0 as f64;
+    let steps = steps(report);
+    // Two places for the indent of a step, one before the numbers.
+    let widest = steps.iter().map(|(name, _)| places(name) + 3).max();
+    let width = widest.unwrap_or_default().max(NAMES);
     let mut row = |name: &str, time: Nanos| {
         let share = time.0 as f64 / blame.waited.0 as f64;
         let bar = "█".repeat((share * BAR).round() as usize);
         let line = format!(
             "{}{:>10}{:>8}  {bar}",
-            left(name, 26),
+            left(name, width),
             survey.say(time),
             percent(share)
         );
@@ -110,15 +116,17 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     let (causes, rest) = causes(report);
     for (cause, time) in causes {
         row(cause.label(), time)?;
-        if cause == loadscope_trace::Cause::Fetching {
-            let stages = report.fetching.stages.iter();
-            for (name, time) in stages.filter(|(_, t)| is_much(*t)) {
+        if cause == Cause::Fetching {
+            for (name, time) in &steps {
                 row(&format!("  {name}"), *time)?;
             }
         }
     }
     if rest.0 > 0 {
         row(say!("Everything else"), rest)?;
+    }
+    if blame.of(Cause::InWorker).is_some_and(|time| time.0 > 0) {
+        writeln!(out, "  {}", Cause::InWorker.explanation())?;
     }
     if let Some(ready) = ready(report) {
         writeln!(

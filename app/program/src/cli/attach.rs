@@ -83,6 +83,9 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
             ExitCode::from(1)
         }
         None => {
+            if let Some(text) = seen.unrecorded() {
+                complain(text);
+            }
             complain(seen.sentence(&path));
             ExitCode::SUCCESS
         }
@@ -134,6 +137,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         }
     }
     watched.wait();
+    troubles.extend(seen.unrecorded());
     say_json(json!({
         "recording": complaint.is_none().then_some(path),
         "loaders": seen.loaders,

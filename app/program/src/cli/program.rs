@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_trace::{Event, EventKind, Stage, plural};
+use loadscope_trace::{Event, EventKind, Fact, Stage, plural};
 use loadscope_words::{say, shell_word};
 
 use super::force::ForceArg;
@@ -275,20 +275,41 @@ pub(super) struct Seen {
     pub(super) loaders: u64,
     /// Batches that the program received.
     pub(super) batches: u64,
+    /// Workers that were started before the recording.
+    earlier: u32,
     /// Something went wrong with the recording.
     is_partial: bool,
 }
 
 impl Seen {
     pub(super) fn note(&mut self, event: &Event) {
-        match event.kind {
+        match &event.kind {
             EventKind::RunStarted(_) => self.loaders += 1,
+            EventKind::Fact(fact) => {
+                if let Fact::EarlierWorkers { workers } = **fact {
+                    self.earlier = self.earlier.saturating_add(workers);
+                }
+            }
             EventKind::Entered {
                 stage: Stage::Training,
                 ..
             } => self.batches += 1,
             _ => {}
         }
+    }
+
+    /// The sentence about workers whose work is not in the recording.
+    pub(super) fn unrecorded(&self) -> Option<String> {
+        let workers = plural(
+            u64::from(self.earlier),
+            say!(n: "worker"),
+            say!(n: "workers"),
+        );
+        (self.earlier > 0).then(|| {
+            say!(
+                "{workers} started before the recording, so their work was not recorded. Start the recording before the first epoch of the loader, or create the DataLoader again."
+            )
+        })
     }
 
     /// `2 loaders, 100 batches in run.jsonl.zst`

@@ -77,6 +77,9 @@ impl Join {
                 }
             }
             Record::Bye { .. } => stream.said_bye = true,
+            Record::Learned(learned) if learned.of().is_none() => {
+                self.learned_of_main(stream, &learned);
+            }
             Record::Other { name, .. } => {
                 if self.others.len() < MOST_OTHERS {
                     self.others.insert(name);
@@ -182,7 +185,15 @@ impl Join {
                     let indices = crew.indices_itself();
                     let failed = self.fetched(stream, run, batch, None, &indices, &fetch);
                     if let Some(crew) = stream.crews.get_mut(&iterator) {
-                        crew.note_failed(failed);
+                        crew.note_failed(failed, &indices);
+                    }
+                }
+            }
+            Record::Learned(learned) => {
+                if let Some(batch) = learned.of().and_then(known) {
+                    let unfit = self.learned_of_batch(at, run, batch, learned);
+                    if let Some(crew) = stream.crews.get_mut(&iterator) {
+                        crew.note_unfit(batch, unfit);
                     }
                 }
             }
@@ -322,6 +333,7 @@ fn iterator_of(record: &Record) -> Option<u32> {
             return batch_iterator(*of);
         }
         Record::Fetch(fetch) => return batch_iterator(fetch.of),
+        Record::Learned(learned) => return batch_iterator(learned.of()?),
         _ => return None,
     })
 }

@@ -13,7 +13,7 @@ mod size;
 mod startup;
 mod task;
 
-use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage};
+use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Streams};
 use loadscope_words::say;
 
 use super::cores::side_by_side;
@@ -44,10 +44,16 @@ pub struct Recorded {
     pub(super) options: RunOptions,
     /// Cores of the host; `None`: not known, or a simulation, which has as many as it needs.
     pub(super) cores: Option<usize>,
+    /// Cores of these that other programs used.
+    pub(super) taken: f64,
     /// Steps are of a fixed length, whatever the size of a batch.
     pub(super) fixed_step: bool,
     pub(super) pinned: bool,
     pub(super) streams: bool,
+    /// Every worker yields the whole stream.
+    pub(super) is_repeated: bool,
+    /// Workers that have a part of the stream, where others have none: more of them have nothing to yield.
+    pub(super) shards: Option<usize>,
     pub(super) epochs: Vec<EpochCosts>,
     pub(super) samples: Vec<SampleCost>,
     pub(super) stages: Vec<StageCosts>,
@@ -147,9 +153,12 @@ impl Recorded {
         let mut recorded = Self {
             options: run.info.options.clone(),
             cores: (!simulated && run.info.cores > 0).then_some(cores),
+            taken: run.taken_cores().unwrap_or(0.0),
             fixed_step: matches!(run.info.origin, Origin::Engine | Origin::Simulation),
             pinned: run.batches().iter().any(loadscope_trace::Batch::was_pinned),
             streams: false,
+            is_repeated: false,
+            shards: None,
             epochs: Vec::new(),
             samples: Vec::new(),
             stages: Vec::new(),
@@ -193,6 +202,13 @@ impl Recorded {
         }
         recorded.refit_error = recorded.refit();
         Ok(recorded)
+    }
+
+    /// Cores that the loader has in `setting`: those that it names, or those that other programs left.
+    pub(super) fn cores_of(&self, setting: &Setting) -> Option<f64> {
+        let left = |cores: usize| (cores as f64 - self.taken).max(1.0);
+        let named = setting.cores.map(|cores| cores as f64);
+        named.or(self.cores.map(left))
     }
 
     /// Batches in it.
@@ -286,6 +302,7 @@ impl Recorded {
     fn take_epochs(&mut self, run: &Run, parts: &[Part]) -> Vec<BatchFacts> {
         let mut all = Vec::new();
         self.streams = self.is_of_streams(run);
+        self.note_shares(run);
         for part in parts {
             let epoch = &run.epochs()[part.epoch];
             let before = part.epoch.checked_sub(1).map(|k| &run.epochs()[k]);
@@ -333,6 +350,17 @@ impl Recorded {
             self.epochs.push(costs);
         }
         all
+    }
+
+    /// How the workers share a stream, as far as its end shows it.
+    fn note_shares(&mut self, run: &Run) {
+        let Some(shares) = Streams::of(run).filter(|_| self.streams) else {
+            return;
+        };
+        self.is_repeated = shares.are_repeated;
+        let active = shares.active();
+        self.shards =
+            (!shares.are_repeated && active > 0 && active < shares.workers.len()).then_some(active);
     }
 
     /// True if each worker has samples of its own, so that tasks name none.

@@ -87,7 +87,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     });
     let severity = Severity::of_share(survey.share(cost))?;
     let worst = survey.waits.iter().max_by_key(|w| w.in_slow_samples)?;
-    let text = say!(
+    let mut text = say!(
         "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",
         count(samples.slow),
         count(samples.count),
@@ -95,6 +95,9 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         samples.usual,
         survey.say_cost(cost),
     );
+    if let Some(slowest) = named(survey, worst.row?) {
+        text = say!("{text}. The slowest is {slowest}.");
+    }
     Some(Finding {
         id: FindingId::HeavyTail,
         text,
@@ -103,6 +106,14 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         remedy: PREPARE.say().to_owned(),
         cost: Some(cost),
     })
+}
+
+/// `sample 13 (a/13.png)`: the slowest sample of a batch, if its file is known.
+fn named(survey: &Survey, row: usize) -> Option<String> {
+    let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
+    let index = slowest.index?;
+    let file = survey.run.file_of(index)?;
+    Some(say!("sample {} ({file})", count(index)))
 }
 
 /// The sample of a batch that took longest, or the batch.

@@ -213,6 +213,7 @@ impl<'a> Glance<'a> {
             Cause::Trainer => say!("yielding took {part}"),
             Cause::End => return None,
             Cause::NotMeasured => say!("the source did not record the stage for {part}"),
+            Cause::InWorker => say!("{place}, which was not recorded, took {part}"),
         };
         Some(LongestWait {
             took: wait.end.min(run.end()) - wait.start,

@@ -25,7 +25,9 @@ const DIED: Text =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loader {
     /// Workers of the run.
-    workers: usize,
+    pub workers: usize,
+    /// Batches are yielded in order, though there are several workers.
+    pub in_order: bool,
     /// Advice to group samples of similar cost.
     grouping: Option<Text>,
 }
@@ -35,6 +37,7 @@ impl Loader {
     pub fn of(survey: &Survey) -> Self {
         Self {
             workers: survey.workers,
+            in_order: survey.run.info.options.in_order && survey.workers > 1,
             grouping: grouping(&survey.run.info.options),
         }
     }
@@ -156,6 +159,7 @@ mod tests {
         let mut findings = of.to_vec();
         let loader = Loader {
             workers: 2,
+            in_order: true,
             grouping: Some(GROUPS),
         };
         agree(&mut findings, loader, Some(prospects));

@@ -1,6 +1,7 @@
 //! Beginnings: of the run, and of each epoch.
 
 use super::survey::Kind;
+use super::unrecorded::hides_work;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Cause, Epoch, Nanos, Origin, count, plural};
 use loadscope_words::say;
@@ -166,7 +167,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
 pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let later = run.epochs().get(1..).unwrap_or_default();
-    if later.is_empty() || survey.workers == 0 {
+    if later.is_empty() || survey.workers == 0 || hides_work(survey) {
         return None;
     }
     let gaps: Vec<(Nanos, Nanos, Nanos)> = (later.iter())

@@ -1,5 +1,6 @@
 //! Supply and demand: workers that cannot keep up, and a trainer that is never kept waiting.
 
+use super::host::free_cores;
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, ProcessCost, percent, plural};
@@ -15,7 +16,6 @@ pub(super) fn cost(survey: &Survey) -> Nanos {
 
 /// The workers make batches more slowly than the trainer takes them; or there are none, and the trainer makes them itself.
 pub(super) fn starved(survey: &Survey) -> Option<Finding> {
-    let run = survey.run;
     let workers = survey.workers;
     let cost = cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
@@ -28,7 +28,7 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let needed = survey
         .needed_workers()
         .map(|n| n.min(survey.most_workers()));
-    let cores = run.info.cores as usize;
+    let cores = free_cores(survey).unwrap_or(0);
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
         0 => say!(
@@ -48,6 +48,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         survey.say_cost(cost)
     );
     let remedy = match needed {
+        Some(n) if is_computing && cores > workers.max(1) && n > cores => say!(
+            "num_workers={cores}, one per free core. Loading is CPU-bound, so more workers do not help."
+        ),
         Some(n) if is_computing && cores > 0 && n > cores => say!(
             "Simplify or precompute the transforms. Loading is CPU-bound, and the host has {}, so more workers do not help.",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))

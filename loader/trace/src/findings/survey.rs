@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Glance;
-use crate::{Blame, Cause, Nanos, Run, percent};
+use crate::{Blame, Cause, Nanos, Run, Streams, percent};
 use loadscope_words::say;
 
 mod spent;
@@ -45,6 +45,8 @@ pub struct Survey<'a> {
     pub(super) trained: Nanos,
     /// The samples.
     pub(super) samples: Samples,
+    /// The streams of an iterable-style dataset, once they have ended.
+    pub(super) streams: Option<Streams>,
     /// Workers that there were at a time.
     pub workers: usize,
 }
@@ -141,6 +143,7 @@ impl<'a> Survey<'a> {
             yielded: run.yields().all().len() as u64,
             trained: run.trained(),
             samples: Samples::of(run),
+            streams: Streams::of(run),
             workers: workers(run),
         };
         survey.plain_work = survey.find_plain_work();

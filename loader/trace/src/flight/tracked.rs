@@ -48,6 +48,8 @@ pub(super) struct Tracked {
     steps: Steps,
     /// How those that run introduced themselves.
     pub(super) workers: Vec<Event>,
+    /// Facts about the loader.
+    pub(super) facts: Vec<Event>,
     /// When it said that nothing more comes.
     pub(super) ended: Option<Nanos>,
     /// Waits of this length are reported.
@@ -71,6 +73,7 @@ impl Tracked {
             training: BTreeSet::new(),
             steps: Steps::default(),
             workers: Vec::new(),
+            facts: Vec::new(),
             ended: None,
             long_wait: Nanos::ZERO,
             last: at,
@@ -153,6 +156,7 @@ impl Tracked {
                 self.sums.dropped = self.sums.dropped.saturating_add(*count);
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
+            EventKind::Fact(fact) => self.learn(fact, event),
             // These are not heard from who records.
             EventKind::Gauge(_)
             | EventKind::Retention(_)
@@ -162,7 +166,7 @@ impl Tracked {
         }
     }
 
-    fn note(&mut self, batch: BatchId, event: &Event) {
+    pub(super) fn note(&mut self, batch: BatchId, event: &Event) {
         if let Some(flying) = self.flying.get_mut(&batch) {
             flying.note(event);
         }

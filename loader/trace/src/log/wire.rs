@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
 use crate::{
-    AsideKind, BatchId, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage,
-    Sums, WorkerId,
+    AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo,
+    Stage, Sums, WorkerId,
 };
 
 mod past;
@@ -38,6 +38,7 @@ pub(super) enum Name {
     Summed,
     Kept,
     State,
+    Fact,
 }
 
 /// A line. Which fields are present depends on `e`.
@@ -122,6 +123,8 @@ pub(super) struct Line<'a> {
     wait: Option<(Nanos, Nanos)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     events: Option<Vec<Line<'a>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fact: Option<Cow<'a, Fact>>,
 }
 
 fn is_zero(run: &RunId) -> bool {
@@ -171,6 +174,7 @@ impl<'a> Line<'a> {
             sums: None,
             wait: None,
             events: None,
+            fact: None,
         }
     }
 
@@ -275,6 +279,10 @@ impl<'a> Line<'a> {
                 epoch: Some(*epoch),
                 first: Some(*first),
                 ..bare(Name::EpochContinued)
+            },
+            EventKind::Fact(fact) => Self {
+                fact: Some(Cow::Borrowed(fact)),
+                ..bare(Name::Fact)
             },
             EventKind::Retention(_)
             | EventKind::Summed(_)

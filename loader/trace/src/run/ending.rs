@@ -16,7 +16,8 @@ impl Run {
         let until = epoch.end.unwrap_or(Nanos::MAX);
         let is_it = |(at, message): &&(Nanos, Message)| {
             let is_within = (since..=until).contains(at) || self.last_step() == message.about;
-            message.level == Level::Error && *at >= since && is_within
+            let is_error = message.level == Level::Error && !message.ends_epoch();
+            is_error && *at >= since && is_within
         };
         let found = self.messages.iter().find(is_it)?;
         Some((found.0, &found.1))

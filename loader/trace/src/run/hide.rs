@@ -141,6 +141,8 @@ impl Run {
     fn hide_measured(&mut self, at: Nanos) {
         let messages = self.messages.partition_point(|(t, _)| *t <= at);
         self.messages.show(messages);
+        let facts = self.facts.partition_point(|(t, _)| *t <= at);
+        self.facts.show(facts);
         let losses = self.losses.partition_point(|(t, _)| *t <= at);
         self.losses.show(losses);
         let lost = self.losses.iter().map(|(_, count)| *count);
@@ -340,6 +342,7 @@ impl Run {
         }
         self.transitions.show_all();
         self.messages.show_all();
+        self.facts.show_all();
         self.losses.show_all();
         self.openings.show_all();
         self.singles.show_all();

@@ -91,6 +91,7 @@ impl Run {
             info: info.clone(),
             start: at,
             was_running: false,
+            is_recorded: true,
             end: None,
             generators: None,
         });

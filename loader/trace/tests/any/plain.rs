@@ -2,10 +2,10 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    Aside, AsideKind, BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind, Fetched,
-    Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError,
-    Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions, SampleTiming, Stage,
-    StageTiming, WorkerInfo,
+    Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
+    Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message,
+    Misfit, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions,
+    SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -244,6 +244,7 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         GaugeKind::Shm,
         GaugeKind::ShmLeft,
         GaugeKind::MemoryLeft,
+        GaugeKind::OtherCpu,
         GaugeKind::Descriptors,
         GaugeKind::PinnedBytes,
         GaugeKind::Occupancy,
@@ -311,6 +312,40 @@ fn processor() -> impl Strategy<Value = ProcessorTime> {
     })
 }
 
+fn fact() -> impl Strategy<Value = Fact> {
+    let by = select(vec![
+        Difference::Shape,
+        Difference::Length,
+        Difference::Keys,
+        Difference::Type,
+    ]);
+    let values = (text(), text(), text());
+    let misfit = (batch(), 0..4u32, by, values, number());
+    prop_oneof![
+        any::<u32>().prop_map(|workers| Fact::EarlierWorkers { workers }),
+        any::<u64>().prop_map(|batches| Fact::Length { batches }),
+        worker().prop_map(|worker| Fact::UndividedStream { worker }),
+        prop::collection::vec(text(), 0..3)
+            .prop_map(|attributes| Fact::DatasetChanged { attributes }),
+        (batch(), 0..4u32, text()).prop_map(|(of, position, file)| Fact::File {
+            of,
+            position,
+            file
+        }),
+        misfit.prop_map(|(of, position, by, (field, got, usual), alike)| {
+            Fact::Misfit(Misfit {
+                of,
+                position,
+                field,
+                by,
+                got,
+                usual,
+                alike,
+            })
+        }),
+    ]
+}
+
 /// What happens, with lists of one length if it is to be `even`.
 pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
     let indices = prop::collection::vec(any::<u64>(), 0..4);
@@ -344,6 +379,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
         1 => message().prop_map(|m| EventKind::Message(Box::new(m))),
         1 => any::<u64>().prop_map(|count| EventKind::Dropped { count }),
+        2 => fact().prop_map(|f| EventKind::Fact(Box::new(f))),
         1 => (number(), number()).prop_map(|(epoch, first)| EventKind::EpochContinued { epoch, first }),
     ]
     .boxed()

@@ -1,6 +1,6 @@
 //! What a forecast assumes, because the recording does not tell it.
 
-use loadscope_trace::{Origin, PinMemory, ProcessCost, Run, count, percent};
+use loadscope_trace::{Origin, Part, PinMemory, ProcessCost, Run, count, percent, plural};
 use loadscope_words::{Text, say, text};
 
 use super::{BatchFacts, Recorded};
@@ -43,16 +43,26 @@ impl Recorded {
             !simulated && run.info.cores == 0,
             say!("The number of CPU cores was not recorded: enough cores are assumed"),
         );
+        let taken = self.cores.filter(|_| self.taken > 0.0).map(|cores| {
+            say!(
+                "Other programs used {:.1} of {}, and are assumed to do so again",
+                self.taken,
+                plural(cores as u64, say!(n: "core"), say!(n: "cores"))
+            )
+        });
+        note(taken.is_some(), &taken.unwrap_or_default());
+        note(!self.fixed_step, &note_on_steps(run, facts));
         note(
-            !self.fixed_step,
-            say!("Forecasts assume that training steps run on a GPU and scale with the batch size"),
-        );
-        note(
-            self.streams && self.may_divide(),
+            self.streams && self.may_divide() && !self.is_repeated && self.shards.is_none(),
             say!(
                 "Forecasts assume that other numbers of workers split the dataset with get_worker_info(). Otherwise, every worker yields all of it."
             ),
         );
+        let shards = self.shards.map(|n| {
+            let shards = plural(n as u64, say!(n: "shard"), say!(n: "shards"));
+            say!("The stream has {shards}, because no other worker yielded a batch: more workers have nothing to yield")
+        });
+        note(shards.is_some(), &shards.unwrap_or_default());
         let workers = self.note_on_workers(run);
         note(workers.is_some(), &workers.unwrap_or_default());
         note(
@@ -120,5 +130,26 @@ impl Recorded {
             count(all as u64),
             percent(unknown as f64 / all as f64)
         ))
+    }
+}
+
+/// What a training step computes, where it was measured.
+fn note_on_steps(run: &Run, facts: &[BatchFacts]) -> String {
+    let (mut cpu, mut wall) = (0.0, 0.0);
+    for fact in facts {
+        if let (Some(computed), Some(took)) = (run.computed(fact.row, Part::Step), fact.step()) {
+            cpu += computed.cpu.as_secs_f64();
+            wall += took.as_secs_f64();
+        }
+    }
+    match wall > 0.0 {
+        true => say!(
+            "A training step uses {:.1} CPU cores, as measured. Forecasts assume that it scales with the batch size.",
+            cpu / wall
+        ),
+        false => {
+            say!("Forecasts assume that training steps run on a GPU and scale with the batch size")
+        }
+        .to_owned(),
     }
 }

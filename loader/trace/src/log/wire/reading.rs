@@ -136,6 +136,7 @@ impl Line<'_> {
                 epoch: need(self.epoch, "epoch")?,
                 first: need(self.first, "first")?,
             },
+            Name::Fact => EventKind::Fact(Box::new(need(self.fact, "fact")?.into_owned())),
             Name::Retention | Name::Summed | Name::Kept | Name::State => self.into_past()?,
         })
     }
