@@ -1,6 +1,6 @@
 //! The first thing to read: is the trainer waiting, for how much of the time, and because of what; of a run that failed, its error.
 
-use loadscope_trace::{Glance, Run};
+use loadscope_trace::{Glance, Level, Run};
 use loadscope_words::say;
 
 use crate::format::capital;
@@ -12,6 +12,8 @@ pub struct Headline {
     pub share: f64,
     /// An error has ended the run.
     pub has_failed: bool,
+    /// The run has ended without a batch.
+    pub is_empty: bool,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or when the error came and where.
     pub verdict: String,
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or what went wrong.
@@ -31,6 +33,7 @@ impl Headline {
             return Some(Self {
                 share: glance.share(),
                 has_failed: true,
+                is_empty: false,
                 verdict: say!(
                     "The run ended with an error at {}{}",
                     glance.say(at),
@@ -40,22 +43,38 @@ impl Headline {
                 batch: error.about.and_then(|id| batches.position(|b| b.id == id)),
             });
         }
+        if run.batches().is_empty() && run.has_ended() {
+            return Some(Self::of_nothing(run));
+        }
         Some(Self {
             share: glance.share(),
             has_failed: false,
+            is_empty: false,
             verdict: glance.headline(),
             // A line of its own in the window, not the rest of a sentence.
             cause: glance.cause().map(|cause| capital(&cause)),
             batch: glance.batch(),
         })
     }
+
+    /// Of a run without a batch: the call of `next` that found nothing is no wait. Its first warning or error says why.
+    fn of_nothing(run: &Run) -> Self {
+        let said = run.messages().iter().map(|(_, message)| message);
+        let mut said = said.filter(|message| message.level >= Level::Warning);
+        Self {
+            share: 0.0,
+            has_failed: false,
+            is_empty: true,
+            verdict: say!("The loader yielded no batch").to_owned(),
+            cause: said.next().map(|message| capital(message.first_line())),
+            batch: None,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{
-        BatchId, Event, EventKind, Level, Message, Nanos, RunId, RunInfo, Stage,
-    };
+    use loadscope_trace::{BatchId, Event, EventKind, Message, Nanos, RunId, RunInfo, Stage};
 
     use super::*;
 
@@ -129,6 +148,38 @@ mod tests {
             headline(900),
             "The trainer waited 100 ms of 200 ms in the loader's loop (50 %)"
         );
+    }
+
+    /// "The trainer waited 436 µs of 436 µs (100 %)" in the colour of an alarm.
+    #[test]
+    fn a_run_without_a_batch_waited_for_none() {
+        let warning = Message {
+            level: Level::Warning,
+            text: "the dataset has no samples".to_owned(),
+            about: None,
+            worker: None,
+            sample: None,
+        };
+        let mut run = Run::new(RunInfo::default());
+        let tell = |run: &mut Run, ms, kind| {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+        };
+        tell(&mut run, 0, EventKind::Message(Box::new(warning)));
+        tell(&mut run, 0, EventKind::EpochStarted { epoch: 0 });
+        tell(&mut run, 0, EventKind::Consumer { waiting: true });
+        let running = Headline::of(&run).expect("an epoch has begun");
+        assert!(!running.is_empty, "batches may still come");
+        tell(&mut run, 1, EventKind::EpochEnded { epoch: 0 });
+        tell(&mut run, 1, EventKind::RunEnded);
+        let headline = Headline::of(&run).expect("an epoch has begun");
+        assert_eq!((headline.share, headline.is_empty), (0.0, true));
+        assert_eq!(headline.verdict, "The loader yielded no batch");
+        let cause = headline.cause.as_deref();
+        assert_eq!(cause, Some("The dataset has no samples"));
     }
 
     #[test]

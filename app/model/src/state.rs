@@ -110,11 +110,21 @@ impl State {
         self.has_options_of_run() && self.session.options_of == OptionsOf::Run
     }
 
-    /// The runs of this window that would be gone for good.
+    /// The number of runs of this window that would be gone for good. Runs of the demo count if there are others beside them: those were
+    /// compared with them.
     pub fn unsaved(&self) -> usize {
         let kept = self.runs.all().iter().map(|kept| &kept.session);
         let all = kept.chain([&self.session]);
-        all.filter(|session| session.is_unsaved()).count()
+        let unsaved: Vec<_> = all.filter(|session| session.is_unsaved()).collect();
+        match unsaved.iter().all(|session| session.is_demo()) {
+            true => 0,
+            false => unsaved.len(),
+        }
+    }
+
+    /// True if the journal keeps a run of this window.
+    pub fn keeps(&self, session: &SessionState) -> bool {
+        session.is_unsaved() && self.unsaved() > 0
     }
 
     /// True if the run tells no batch, but what was measured over time.

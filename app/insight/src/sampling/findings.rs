@@ -92,10 +92,12 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             "{missed} of {bound} indices ({}) do not come {whose}, {why}",
             percent(share)
         );
-        return Some(note(
-            says,
-            say!("replacement=False visits every index once before any repeats"),
-        ));
+        let remedy = match about.sampler() {
+            // Without replacement each index would come once, and the weights had no effect.
+            "weighted" => say!("This is expected: samples with a small weight are drawn rarely"),
+            _ => say!("replacement=False visits every index once before any repeats"),
+        };
+        return Some(note(says, remedy));
     }
     if !about.is_complete_pass() {
         return None;

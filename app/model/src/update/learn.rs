@@ -24,6 +24,8 @@ pub use stage::{has_wandered, takes_place};
 /// What the actions of lessons do.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     match action {
+        // The key that opens the list also closes it.
+        Action::Learn if state.learn.shows_contents() => return leave_contents(state),
         Action::Learn => open_contents(state),
         Action::LeaveLesson => return leave(state),
         Action::GoOn => go_on(state),
@@ -111,6 +113,14 @@ fn leave(state: &mut State) -> Option<Effect> {
     state.overlay.messages_open = false;
     if !state.learn.shows_contents() {
         open_contents(state);
+        return None;
+    }
+    leave_contents(state)
+}
+
+/// From the list of lessons, if it is shown, back to what the window showed.
+pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
+    if !state.learn.shows_contents() {
         return None;
     }
     state.learn.page = None;

@@ -263,8 +263,8 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
         (Goal::Stall, false) => say!("No earlier wait"),
         (Goal::OutOfOrder, true) => say!("No later batch arrives out of order"),
         (Goal::OutOfOrder, false) => say!("No earlier batch arrived out of order"),
-        (Goal::Trouble, true) => say!("No later errors or dropped events"),
-        (Goal::Trouble, false) => say!("No earlier errors or dropped events"),
+        (Goal::Trouble, true) => say!("No later errors, skipped samples or dropped events"),
+        (Goal::Trouble, false) => say!("No earlier errors, skipped samples or dropped events"),
         (Goal::Marker, true) => say!("No later marker: press M to place one"),
         (Goal::Marker, false) => say!("No earlier marker: press M to place one"),
     })

@@ -42,7 +42,9 @@ impl App {
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
-        let place = program.folder.clone().unwrap_or_default();
+        // Shown to the user: a relative name leads nowhere.
+        let folder = program.folder.clone().unwrap_or_default();
+        let place = std::env::current_dir().unwrap_or_default().join(folder);
         let folder = new_folder_in(names.map(|name| place.join(name)));
         let folder = folder.map_err(|e| e.to_string())?;
         let made_at = &self.state.session.run.info.made_at;

@@ -118,12 +118,11 @@ impl<'a> Scene<'a> {
 
     /// Samples fetched and samples in all, while a batch with known timings is being fetched.
     pub fn progress(&self, batch: &HeldBatch) -> Option<(usize, usize)> {
-        let samples = self.run.samples(batch.row);
-        let count = samples.len();
+        let (count, begun) = self.run.samples_begun(batch.row, self.now);
         if batch.stage != Stage::Fetching || count == 0 {
             return None;
         }
-        Some((samples.filter(|s| s.end() <= self.now).count(), count))
+        Some((begun.filter(|s| s.end() <= self.now).count(), count))
     }
 
     /// The dataset index of the sample that is being fetched, if it is known.

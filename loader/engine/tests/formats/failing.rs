@@ -79,9 +79,12 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
 
         let (ended_well, _, messages) = run_of(dir.path(), OnError::Skip, workers);
         assert!(ended_well, "{messages:?}");
-        let [said] = messages.as_slice() else {
+        // One note for each, so that it can be jumped to, and one warning for all.
+        let [.., said] = messages.as_slice() else {
             panic!("{messages:?}");
         };
+        let notes = messages.iter().filter(|m| m.contains(" skipped: "));
+        assert_eq!((messages.len(), notes.count()), (3, 2), "{messages:?}");
         assert!(
             said.starts_with("2 samples failed and were skipped. The first was sample "),
             "{said}"

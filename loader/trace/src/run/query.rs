@@ -228,6 +228,27 @@ impl Run {
         })
     }
 
+    /// Number of samples of a batch whose times were measured, and those of them that began by `at`. While the end of the run is hidden,
+    /// samples of a batch that is being fetched are among them: they were reported later, but began before.
+    pub fn samples_begun(
+        &self,
+        row: usize,
+        at: Nanos,
+    ) -> (usize, impl Iterator<Item = Sample> + '_) {
+        let part = self.timings_of(row).range();
+        let indices = self.indices(row);
+        let timings = self.timings.whole_range(part.clone()).enumerate();
+        let begun = timings.filter(move |(_, t)| t.start <= at);
+        let samples = begun.map(move |(position, t)| Sample {
+            position,
+            index: indices.get(position).copied(),
+            start: t.start,
+            wall: t.wall,
+            cpu: t.cpu,
+        });
+        (part.len(), samples)
+    }
+
     /// The named stages of the samples of a batch; `None` if they were not measured (yet).
     pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
         let batch = self.batches.get(row)?;

@@ -8,6 +8,8 @@ use loadscope_trace::Generators;
 use super::*;
 use crate::sampling::balance::Against;
 
+mod weighted;
+
 fn options(dataset: &str) -> RunOptions {
     RunOptions {
         dataset: dataset.to_owned(),

@@ -73,9 +73,12 @@ fn number(ui: &mut Ui, state: &State, stage: &Stage, unit: &str, commands: &mut 
         if draft != stage.draft {
             commands.push(LearnCommand::Draft(draft.clone()).into());
         }
-        let enter = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-        if let Some(value) = draft.value().filter(|_| enter) {
-            commands.push(LearnCommand::Answer(Answer::Number(value)).into());
+        if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter)) {
+            match draft.value() {
+                Some(value) => commands.push(LearnCommand::Answer(Answer::Number(value)).into()),
+                // Enter ends typing in a text field: the answer is still to be typed.
+                None => response.request_focus(),
+            }
         }
     });
 }

@@ -127,3 +127,64 @@ fn digits_reach_every_choice_and_one_key_skips() {
         );
     }
 }
+
+/// The list of lessons was a trap: Esc, Ctrl+L and the keys of the workspaces did not leave it.
+#[test]
+fn keys_that_show_the_run_leave_the_list_of_lessons() {
+    use crate::view::Lower;
+
+    let own = || {
+        let mut state = still();
+        state.prefs.workspace = Workspace::Sampling;
+        state.look.lower = Lower::Plots;
+        state.prefs.options_open = false;
+        let first = state.prefs.options.clone();
+        ask(&mut state, Action::Learn);
+        assert!(state.learn.shows_contents());
+        (state, first)
+    };
+    let shown = |state: &State| (state.prefs.workspace, state.look.lower);
+    let keys = [
+        (Modifiers::NONE, Key::Escape, Workspace::Sampling),
+        (Modifiers::COMMAND, Key::L, Workspace::Sampling),
+        (
+            Modifiers::COMMAND.plus(Modifiers::SHIFT),
+            Key::L,
+            Workspace::Sampling,
+        ),
+        (Modifiers::NONE, Key::Num1, Workspace::Debug),
+        (Modifiers::NONE, Key::Num2, Workspace::Sampling),
+        (Modifiers::NONE, Key::Num3, Workspace::Diagnose),
+    ];
+    for (modifiers, key, workspace) in keys {
+        let (mut state, options) = own();
+        press(&mut state, modifiers, key);
+        assert!(state.learn.page.is_none(), "{key:?} leaves the list");
+        assert_eq!(shown(&state), (workspace, Lower::Plots), "{key:?}");
+        assert_eq!(state.prefs.options, options);
+        assert!(!state.prefs.options_open, "panels come back");
+    }
+    for (key, lower) in [
+        (Key::T, Lower::Timeline),
+        (Key::B, Lower::Batches),
+        (Key::G, Lower::Plots),
+    ] {
+        let (mut state, _) = own();
+        press(&mut state, Modifiers::NONE, key);
+        assert!(state.learn.page.is_none(), "{key:?} leaves the list");
+        assert_eq!(state.look.lower, lower);
+    }
+    // The run of a lesson gives way, whichever key leaves.
+    for key in [Key::Escape, Key::Num1] {
+        let mut state = lesson(2);
+        ask(&mut state, Action::LeaveLesson);
+        assert!(state.learn.shows_contents());
+        let effect = press(&mut state, Modifiers::NONE, key);
+        assert_eq!(effect, Some(Effect::Close), "{key:?}");
+    }
+    // What lies above the list is closed first.
+    let (mut state, _) = own();
+    ask(&mut state, Action::Help);
+    press(&mut state, Modifiers::NONE, Key::Escape);
+    assert!(state.learn.shows_contents() && !state.overlay.help_open);
+}
