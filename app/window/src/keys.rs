@@ -19,8 +19,19 @@ const WHILE_TYPING: [Action; 7] = [
     Action::PreviousMatch,
 ];
 
-/// Keys that go on while they are held.
+/// Keys that repeat while they are held.
 const HELD: [Key; 4] = [Key::W, Key::S, Key::A, Key::D];
+
+/// Keys that move or press the focused widget.
+const OF_WIDGETS: [Key; 7] = [
+    Key::Space,
+    Key::Enter,
+    Key::Tab,
+    Key::ArrowUp,
+    Key::ArrowDown,
+    Key::ArrowLeft,
+    Key::ArrowRight,
+];
 
 /// The digit of a key.
 fn digit(key: Key) -> Option<usize> {

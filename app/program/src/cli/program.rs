@@ -13,7 +13,7 @@ use loadscope_words::{say, shell_word};
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::select::SelectArgs;
-use super::terminal::{complain, print, sentence, word};
+use super::terminal::{complain, print, sentence};
 use super::web::{Shown, WebArgs, say_view};
 use super::window;
 use super::window::WindowArgs;

@@ -2,7 +2,7 @@
 //! without a name contain it, so nothing remains after the process. Their size is limited. Older data is reduced to sums, long waits and errors.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -70,7 +70,7 @@ impl Part {
         let mut file = locked(&self.file);
         file.seek(SeekFrom::Start(from))?;
         let mut piece = Vec::new();
-        let mut rest = file.by_ref().take(to - from);
+        let mut rest = Read::by_ref(&mut *file).take(to - from);
         loop {
             let read = rest.by_ref().take(PIECE).read_to_end(&mut piece)?;
             if let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') {

@@ -134,7 +134,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
     let lists = (
         prop::collection::vec(text(), 0..3),
         prop::collection::vec(stage(), 0..3),
-        prop::collection::vec(text(), 2),
+        prop::collection::vec(text(), 3),
     );
     let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
     let texts = (text(), prop::option::of(text()));
@@ -168,6 +168,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
             class: lists.2[0].clone(),
             batch_sampler: lists.2[1].clone(),
             arguments: lists.0,
+            role: lists.2[2].clone(),
             made_at: places.3,
         },
     )
