@@ -199,7 +199,7 @@ fn a_recording_cut_in_half_is_read_up_to_the_cut() {
 #[test]
 fn without_a_display_the_window_says_what_else_there_is() {
     if cfg!(target_os = "linux") {
-        assert!(refusal(&[]).contains("loadscope run"));
+        assert!(refusal(&[]).contains("`loadscope report`"));
     }
 }
 

@@ -98,7 +98,7 @@ fn a_report_holds_every_field_that_scripts_were_promised() {
     let folder = Folder::new();
     let file = folder.proof();
     let report = json(&["report", &file, "--json"]);
-    assert_eq!(report["verdict"]["id"], "head_of_line");
+    assert_eq!(report["verdict"]["id"], "slow_sample");
     assert_eq!(report["verdict"]["severity"], "critical");
     let verdict = report["verdict"]["text"].as_str().expect("a sentence");
     let verdict = verdict.replace('\u{2009}', " ");

@@ -1,12 +1,10 @@
 //! The lines of a stream. What they mean is in `WIRE.md`. A line is data: nothing in it is run, and nothing in it is believed
 //! without being checked.
 
-use std::fmt;
-
-use loadscope_trace::{AsideKind, Field, WorkerId, brief};
-use loadscope_words::json_error;
+use loadscope_trace::{AsideKind, Field, WorkerId};
 use serde::Deserialize;
 
+mod error;
 mod introduction;
 mod learned;
 mod lenient;
@@ -14,27 +12,9 @@ mod read;
 mod sender;
 mod weight;
 
+pub use error::WireError;
 pub use introduction::Introduction;
 pub use learned::Learned;
-
-/// Why a line is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WireError(pub String);
-
-impl WireError {
-    /// What is wrong is quoted, and may be as long as the line.
-    fn of(error: serde_json::Error) -> Self {
-        Self(brief(json_error(&error.to_string())))
-    }
-}
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WireError {}
 
 /// What a loader says of itself: the arguments of `DataLoader`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

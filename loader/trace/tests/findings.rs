@@ -12,6 +12,8 @@ mod causes;
 mod hangs;
 #[path = "findings/remedies.rs"]
 mod remedies;
+#[path = "findings/samples.rs"]
+mod samples;
 #[path = "findings/streams.rs"]
 mod streams;
 #[path = "findings/waits.rs"]

@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::history::History;
 use crate::view::{Cursor, Lower, Workspace};
 
+mod draft;
 mod wanted;
 
+pub use draft::Draft;
 pub use wanted::{Outcome, Prepared, StepOf, StepRun, Wanted, What};
 
 /// What is remembered of learning from one start to the next.
@@ -162,17 +164,6 @@ pub struct Replay {
     pub length: Nanos,
     /// Where it put the cursor last: if it stands elsewhere, the learner has moved it.
     pub cursor: Cursor,
-}
-
-/// An answer that is not given yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft {
-    /// A number as it is typed.
-    pub number: String,
-    /// Items in the order in which they were chosen, by their positions.
-    pub order: Vec<usize>,
-    /// The position of the choice, or of the part or batch to click, that a key selected.
-    pub chosen: Option<usize>,
 }
 
 /// What the window showed before.
@@ -388,21 +379,5 @@ impl Quizzing {
     pub fn right(&self) -> usize {
         let right = |answer: &&Option<Judgement>| answer.as_ref().is_some_and(|j| j.is_right);
         self.answers.iter().filter(right).count()
-    }
-}
-
-impl Draft {
-    /// Puts an item at the end of the order; one that is there already goes, with those after it.
-    pub fn toggle(&mut self, item: usize) {
-        match self.order.iter().position(|at| *at == item) {
-            Some(at) => self.order.truncate(at),
-            None => self.order.push(item),
-        }
-    }
-
-    /// The number that was typed; a comma counts as a point.
-    pub fn value(&self) -> Option<f64> {
-        let number: f64 = self.number.trim().replace(',', ".").parse().ok()?;
-        number.is_finite().then_some(number)
     }
 }

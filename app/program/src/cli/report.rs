@@ -45,8 +45,8 @@ pub struct ReportArgs {
     /// Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
     /// shell redirects at > and <.
     ///
-    /// Keys: collating, dropped, end, errors, fetching, findings, held, index_queue, memory, not_dispatched, not_measured, pinning, queued,
-    /// ready, returning, run, sampling, shm, starting, throughput, trainer, wait.
+    /// Keys: collating, dropped, end, errors, fetching, findings, held, in_worker, index_queue, memory, not_dispatched, not_measured,
+    /// pinning, queued, ready, returning, run, sampling, shm, starting, throughput, trainer, wait.
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<Rule>,
 }

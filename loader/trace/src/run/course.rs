@@ -142,6 +142,18 @@ impl Run {
         self.openings.last().map_or(Nanos::ZERO, |(_, sum)| *sum)
     }
 
+    /// Time in `iter` of the iterators whose first `next` was called after `from`, until `until`.
+    pub fn opening_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        let sum = |time: Nanos| {
+            let before = self.openings.partition_point(|(at, _)| *at <= time);
+            let last = before
+                .checked_sub(1)
+                .and_then(|last| self.openings.get(last));
+            last.map_or(Nanos::ZERO, |(_, sum)| *sum)
+        };
+        sum(until) - sum(from)
+    }
+
     /// An iterator was made; until the first `next` it hands tasks to its workers.
     pub(super) fn open_epoch(&mut self, at: Nanos) {
         self.opened = Some((at, at));
