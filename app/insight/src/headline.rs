@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(headline(215), "The trainer waited 100 ms of 200 ms (50 %)");
         assert_eq!(
             headline(900),
-            "The trainer waited 100 ms of 200 ms in the loader's loop (50 %)"
+            "The trainer waited 100 ms of 200 ms in the DataLoader loop (50 %)"
         );
     }
 

@@ -272,7 +272,10 @@ fn two_recordings_are_compared_in_both_directions() {
     }
     let said = text(&loadscope(&["compare", &slow, &fast]));
     assert!(said.starts_with("B is faster: samples/s +"), "{said}");
-    assert!(said.contains("Resolved: Too few workers"), "{said}");
+    assert!(
+        said.contains("Resolved findings: Too few workers"),
+        "{said}"
+    );
     // The same recording twice.
     let same = json(&["compare", &slow, &slow, "--json"]);
     assert_eq!(same["outcome"], "unclear");

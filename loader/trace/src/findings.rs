@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Nanos, Run};
+use loadscope_words::say;
 
 mod blocked;
 mod collate;
@@ -21,6 +22,7 @@ mod id;
 mod iterators;
 mod memory;
 mod misfit;
+mod named;
 mod remedy;
 mod resources;
 mod slow_sample;
@@ -55,6 +57,8 @@ pub struct Diagnosis {
     pub effects: BTreeMap<FindingId, BTreeSet<Effect>>,
     /// What remedies need to know of the loader.
     loader: remedy::Loader,
+    /// Length of the waits.
+    waited: Nanos,
 }
 
 impl Diagnosis {
@@ -73,6 +77,19 @@ impl Diagnosis {
             findings,
             ..self.clone()
         }
+    }
+
+    /// The setting to try where the forecasts are unreliable: that of the first remedy that names one.
+    pub fn to_try(&self) -> Option<Change> {
+        self.findings.iter().find_map(remedy::to_try)
+    }
+
+    /// A sentence if the costs of the findings exceed the waiting.
+    pub fn overlap(&self) -> Option<&'static str> {
+        let costs: Vec<Nanos> = self.findings.iter().filter_map(|f| f.cost).collect();
+        let sum = costs.iter().fold(Nanos::ZERO, |sum, cost| sum + *cost);
+        let overlap = costs.len() > 1 && sum > self.waited;
+        overlap.then(|| say!("Costs of findings overlap and do not add up."))
     }
 
     /// The same for who has surveyed the run already.
@@ -106,6 +123,7 @@ impl Diagnosis {
             effects: effect::effects(loader, &findings, prospects),
             findings,
             loader,
+            waited: survey.blame.waited,
         }
     }
 }

@@ -66,6 +66,36 @@ pub fn ready(report: &Report) -> Option<Nanos> {
     (survey.share(ready) >= LITTLE).then_some(ready)
 }
 
+/// `Finished batches waited 1.74 s in total in the reorder buffer`
+pub fn held(report: &Report, ready: Nanos) -> String {
+    let time = report.survey.say(ready);
+    say!("Finished batches waited {time} in total in the reorder buffer")
+}
+
+/// Time in `iter`, which no cause contains, if it is noticeable.
+pub fn opening(report: &Report) -> Option<String> {
+    let survey = &report.survey;
+    let opening = survey.run.opening();
+    let is_noticeable = survey.share(opening) >= LITTLE && survey.workers > 0;
+    is_noticeable.then(|| {
+        say!(
+            "Not included: iter() took {} to start workers and send them their first batches",
+            survey.say(opening)
+        )
+    })
+}
+
+/// The warning above the report of a truncated recording.
+pub fn truncated(report: &Report) -> Option<String> {
+    let batches = report.summary.batches;
+    report.cut.then(|| {
+        say!(
+            "Warning: the recording is truncated. The report covers the {} before the cut.",
+            plural(batches, say!(n: "batch"), say!(n: "batches"))
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use loadscope_trace::Run;

@@ -44,9 +44,18 @@ fn page(report: &Report) -> Markup {
             }
             body {
                 main {
-                    h1 class=(severity_class(verdict.severity)) { (prose(&verdict.headline)) }
+                    @if let Some(warning) = super::facts::truncated(report) {
+                        p.lead.critical { (prose(&warning)) }
+                    }
+                    h1 class=(severity_class(verdict.severity)) {
+                        @if let Some(label) = super::remedy::label(report, &verdict.headline) { (label) ": " }
+                        (prose(&verdict.headline))
+                    }
                     @if let Some(cause) = &verdict.cause {
-                        p.lead { (prose(&capital(cause))) }
+                        p.lead {
+                            @if let Some(label) = super::remedy::label(report, cause) { b { (label) } " " }
+                            (prose(&capital(cause)))
+                        }
                     }
                     @if let Some(left_out) = &verdict.left_out {
                         p.lead.weak { (prose(left_out)) }
@@ -134,6 +143,12 @@ fn blame(report: &Report) -> Markup {
                     }
                 }
             }
+        }
+        @if let Some(ready) = super::facts::ready(report) {
+            p.weak { (prose(&super::facts::held(report, ready))) }
+        }
+        @if let Some(opening) = super::facts::opening(report) {
+            p.weak { (prose(&opening)) }
         }
         @if !not_measured.is_empty() {
             p.weak { (say!("Not measured: ")) (not_measured.join(say!(", "))) }
@@ -260,17 +275,16 @@ fn outlook(report: &Report) -> Markup {
     let Some(longest) = rows.iter().map(|r| r.took.0).max() else {
         return Markup::default();
     };
-    let base = super::outlook::base(report).unwrap_or_default();
     html! {
         (title)
         div.wide {
             table {
-                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!("vs {}", report.survey.say(base))) } th.n { (say!("Waited")) } th.bar {} }
+                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!(column: "vs forecast")) } th.n { (say!("Waited")) } th.bar {} }
                 @for row in &rows { (setting(report, row, longest)) }
             }
         }
-        @if let Some(left_out) = super::outlook::left_out(report) {
-            p { (prose(&left_out)) }
+        @for remark in super::outlook::remarks(report) {
+            p { (prose(&remark)) }
         }
         @if let Some(Ok(prospects)) = &report.prospects {
             @for assumption in &prospects.assumptions {
@@ -301,17 +315,24 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
 }
 
 fn findings(report: &Report) -> Markup {
+    let (texts, remedies) = (
+        super::remedy::texts(report),
+        super::remedy::remedies(report),
+    );
     html! {
         @if !report.diagnosis.findings.is_empty() {
             h2 { (say!("Findings")) }
             ol {
-                @for (finding, remedy) in report.diagnosis.findings.iter().zip(super::remedy::remedies(report)) {
+                @for (finding, (text, remedy)) in report.diagnosis.findings.iter().zip(texts.iter().zip(remedies)) {
                     li {
-                        b { (finding.severity.label()) } " " (prose(&finding.text))
+                        b { (finding.severity.label()) } " " (prose(text))
                         br;
                         "→ " (prose(&remedy))
                     }
                 }
+            }
+            @if let Some(overlap) = report.diagnosis.overlap() {
+                p.weak { (overlap) }
             }
         }
     }
@@ -352,9 +373,6 @@ fn facts(report: &Report) -> Markup {
         p { (super::facts::facts(s)) }
         @if s.dropped > 0 {
             p.critical { (count(s.dropped)) (say!(" events were dropped")) }
-        }
-        @if report.cut {
-            p { (say!("The recording is truncated. Everything before the cut was read.")) }
         }
     }
 }

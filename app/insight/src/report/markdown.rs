@@ -8,7 +8,7 @@ use loadscope_trace::{Cause, Nanos, Severity};
 use loadscope_words::say;
 
 use super::Report;
-use super::facts::{causes, facts, ready, source, steps};
+use super::facts::{causes, facts, held, opening, ready, source, steps, truncated};
 use super::verdict::{self, Fact};
 use crate::format::{percent, printable, signed};
 
@@ -23,6 +23,9 @@ pub fn markdown(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
+    if let Some(warning) = truncated(report) {
+        writeln!(out, "{}\n", plain(&warning))?;
+    }
     let line = |fact: Fact| format!("**{}** {}", fact.label, plain(&fact.text));
     let lines: Vec<String> = verdict::facts(report).into_iter().map(line).collect();
     // Two spaces at the end of a line break it.
@@ -44,19 +47,14 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(line) = run.info.python_line() {
         writeln!(out, "\n{}", code(&line))?;
     }
-    if report.cut {
-        writeln!(
-            out,
-            "{}",
-            say!("\nThe recording is truncated. Everything before the cut was read.")
-        )?;
-    }
     Ok(())
 }
 
 fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     let remedies = super::remedy::remedies(report);
-    let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
+    let texts = super::remedy::texts(report).into_iter();
+    let findings = report.diagnosis.findings.iter().zip(texts.zip(remedies));
+    let findings = findings.zip(1..);
     let (weighty, notes): (Vec<_>, Vec<_>) =
         findings.partition(|((f, _), _)| f.severity > Severity::Note);
     for (heading, findings) in [(say!("Findings"), weighty), (say!("Also"), notes)] {
@@ -64,9 +62,14 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
             continue;
         }
         writeln!(out, "### {heading}\n")?;
-        for ((finding, remedy), number) in findings {
-            let (text, remedy) = (plain(&finding.text), plain(&remedy));
+        for ((_, (text, remedy)), number) in findings {
+            let (text, remedy) = (plain(&text), plain(&remedy));
             writeln!(out, "{number}. {text}  \n   → {remedy}")?;
+        }
+        if heading == say!("Findings")
+            && let Some(overlap) = report.diagnosis.overlap()
+        {
+            writeln!(out, "\n{overlap}")?;
         }
         writeln!(out)?;
     }
@@ -104,12 +107,10 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     writeln!(out)?;
     if let Some(ready) = ready(report) {
-        let ready = plain(&survey.say(ready));
-        writeln!(
-            out,
-            "{}",
-            say!("Finished batches waited {ready} in total in the reorder buffer\n")
-        )?;
+        writeln!(out, "{}\n", plain(&held(report, ready)))?;
+    }
+    if let Some(opening) = opening(report) {
+        writeln!(out, "{}\n", plain(&opening))?;
     }
     Ok(())
 }
@@ -121,11 +122,10 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     let say = |time: Nanos| plain(&report.survey.say(time));
-    let base = say(super::outlook::base(report).unwrap_or_default());
     writeln!(
         out,
         "{}",
-        say!("| Forecasts for other settings | time | vs {base} | waited | 90 % interval |")
+        say!("| Forecasts for other settings | time | vs forecast | waited | 90 % interval |")
     )?;
     writeln!(out, "|---|--:|--:|--:|---|")?;
     for row in rows {
@@ -141,6 +141,9 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
             say(row.waited),
             between.unwrap_or_default()
         )?;
+    }
+    for remark in super::outlook::remarks(report) {
+        writeln!(out, "\n{}", plain(&remark))?;
     }
     writeln!(out)
 }

@@ -17,7 +17,7 @@ pub struct Row {
     pub took: Nanos,
     /// Length of the waits in it.
     pub waited: Nanos,
-    /// Difference from [`Prospects::now`], as a share of it; negative is better. `None` for the row with that time.
+    /// Difference from [`Prospects::now`], as a share of it; negative is better. `None` for the recorded settings.
     pub change: Option<f64>,
     /// The 90 % interval of such runs.
     pub between: Option<(Nanos, Nanos)>,
@@ -44,7 +44,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
         ),
         took: prospects.recorded,
         waited: report.survey.blame.waited,
-        change: unless_equal(prospects, prospects.recorded),
+        change: None,
         between: None,
     };
     let mut rows = vec![recorded];
@@ -53,7 +53,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
             name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,
             waited: prospects.refit_waited,
-            change: unless_equal(prospects, prospects.refit),
+            change: None,
             between: None,
         });
     }
@@ -62,31 +62,17 @@ pub fn rows(report: &Report) -> Vec<Row> {
         name: format!("{}{mark}", f.change),
         took: f.took,
         waited: f.waited,
-        change: Some(change(prospects, f.took)),
+        change: Some(prospects.change(f.took)),
         between: Some((f.low, f.high)),
     }));
     rows.push(Row {
         name: say!("an ideal loader").to_owned(),
         took: prospects.headroom,
         waited: Nanos::ZERO,
-        change: Some(change(prospects, prospects.headroom)),
+        change: Some(prospects.change(prospects.headroom)),
         between: None,
     });
     rows
-}
-
-/// The time that all rows are compared with; `None` without forecasts.
-pub fn base(report: &Report) -> Option<Nanos> {
-    let prospects = report.prospects.as_ref()?.as_ref().ok()?;
-    Some(prospects.now())
-}
-
-fn change(prospects: &Prospects, took: Nanos) -> f64 {
-    took.0 as f64 / prospects.now().0.max(1) as f64 - 1.0
-}
-
-fn unless_equal(prospects: &Prospects, took: Nanos) -> Option<f64> {
-    (took != prospects.now()).then(|| change(prospects, took))
 }
 
 /// Each once, with what is special about it.
@@ -114,8 +100,15 @@ fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
     }
 }
 
+/// Sentences below the table: a warning about rough forecasts, and the settings without one.
+pub fn remarks(report: &Report) -> Vec<String> {
+    let prospects = report.prospects.as_ref().and_then(|p| p.as_ref().ok());
+    let caveat = prospects.and_then(Prospects::caveat);
+    caveat.into_iter().chain(left_out(report)).collect()
+}
+
 /// A sentence about settings that the table omits, unless the verdict contains it.
-pub fn left_out(report: &Report) -> Option<String> {
+fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;
     };
@@ -126,7 +119,7 @@ pub fn left_out(report: &Report) -> Option<String> {
 /// Why there is no table; `None` if there is one, or it was not asked for.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
-        Err(reason) => Some(say!("No forecast: {reason}")),
+        Err(reason) => Some(say!("No forecasts: {reason}")),
         Ok(prospects) if !prospects.fits() => {
             let survey = &report.survey;
             Some(prospects.sentence(0, |time| survey.say(time)))

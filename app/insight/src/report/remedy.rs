@@ -1,4 +1,4 @@
-//! Remedies of a report, each printed once.
+//! Findings and remedies of a report, each sentence printed once.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -56,6 +56,34 @@ fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
         }
     };
     findings.iter().enumerate().map(remedy).collect()
+}
+
+/// The texts of the findings of `report`, in their order. A text that the verdict contains is a reference.
+pub fn texts(report: &Report) -> Vec<String> {
+    let repeated = repeated(report);
+    let findings = report.diagnosis.findings.iter().enumerate();
+    let text = |(at, finding): (usize, &loadscope_trace::Finding)| match repeated {
+        Some((same, label)) if same == at => say!("See {label} above"),
+        _ => finding.text.clone(),
+    };
+    findings.map(text).collect()
+}
+
+/// The finding whose text the verdict contains, and its label there.
+fn repeated(report: &Report) -> Option<(usize, &'static str)> {
+    let facts = super::verdict::facts(report);
+    let findings = report.diagnosis.findings.iter().enumerate();
+    let mut labels = findings.filter_map(|(at, finding)| {
+        let fact = facts.iter().find(|fact| fact.text == finding.text)?;
+        Some((at, fact.label))
+    });
+    labels.next()
+}
+
+/// The label of `text` in the verdict, if a finding refers to it.
+pub fn label(report: &Report, text: &str) -> Option<&'static str> {
+    let (at, label) = repeated(report)?;
+    (report.diagnosis.findings[at].text == text).then_some(label)
 }
 
 /// The best change that the verdict names, as a remedy with and without its forecast.

@@ -6,7 +6,7 @@ use loadscope_trace::{Cause, Nanos, Severity};
 use loadscope_words::{left, places, right, say};
 
 use super::Report;
-use super::facts::{causes, facts, ready, source, steps};
+use super::facts::{causes, facts, held, opening, ready, source, steps, truncated};
 use crate::format::{percent, plural, signed};
 
 /// Length of a bar for the share 1, characters.
@@ -26,6 +26,9 @@ pub fn text(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
+    if let Some(warning) = truncated(report) {
+        writeln!(out, "{warning}")?;
+    }
     for line in super::verdict::lines(&super::verdict::facts(report)) {
         writeln!(out, "{line}")?;
     }
@@ -62,19 +65,14 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         }
         _ => writeln!(out, "{}", facts(s))?,
     }
-    if report.cut {
-        writeln!(
-            out,
-            "{}",
-            say!("The recording is truncated. Everything before the cut was read.")
-        )?;
-    }
     Ok(())
 }
 
 fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     let remedies = super::remedy::remedies(report);
-    let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
+    let texts = super::remedy::texts(report).into_iter();
+    let findings = report.diagnosis.findings.iter().zip(texts.zip(remedies));
+    let findings = findings.zip(1..);
     let (weighty, notes): (Vec<_>, Vec<_>) =
         findings.partition(|((f, _), _)| f.severity > Severity::Note);
     for (heading, findings) in [(say!("Findings"), weighty), (say!("Also"), notes)] {
@@ -82,9 +80,14 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
             continue;
         }
         writeln!(out, "{heading}")?;
-        for ((finding, remedy), number) in findings {
-            writeln!(out, "{number}. {}", finding.text)?;
+        for ((_, (text, remedy)), number) in findings {
+            writeln!(out, "{number}. {text}")?;
             writeln!(out, "   → {remedy}")?;
+        }
+        if heading == say!("Findings")
+            && let Some(overlap) = report.diagnosis.overlap()
+        {
+            writeln!(out, "{overlap}")?;
         }
         writeln!(out)?;
     }
@@ -129,14 +132,10 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "  {}", Cause::InWorker.explanation())?;
     }
     if let Some(ready) = ready(report) {
-        writeln!(
-            out,
-            "{}",
-            say!(
-                "  Finished batches waited {} in total in the reorder buffer",
-                survey.say(ready)
-            )
-        )?;
+        writeln!(out, "  {}", held(report, ready))?;
+    }
+    if let Some(opening) = opening(report) {
+        writeln!(out, "  {opening}")?;
     }
     if !blame.not_measured.is_empty() {
         let names: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
@@ -169,13 +168,12 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     };
     let longest = rows.iter().map(|r| places(&r.name)).max();
     let width = longest.unwrap_or_default() + 2;
-    let base = super::outlook::base(report).unwrap_or_default();
     writeln!(
         out,
         "{}{}{}{}  {}",
         left(say!("Forecasts for other settings"), width + 2),
         right(say!(column: "time"), 12),
-        right(&say!("vs {}", say(base)), 12),
+        right(say!(column: "vs forecast"), 12),
         right(say!(column: "waited"), 12),
         say!("90 % interval")
     )?;
@@ -192,8 +190,8 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         );
         writeln!(out, "{}", line.trim_end())?;
     }
-    if let Some(left_out) = super::outlook::left_out(report) {
-        writeln!(out, "  {left_out}")?;
+    for remark in super::outlook::remarks(report) {
+        writeln!(out, "  {remark}")?;
     }
     writeln!(out)
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use loadscope_trace::{Nanos, Prospects, bytes};
+use loadscope_trace::{Change, Nanos, Prospects, bytes};
 use loadscope_words::{right, say};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn prefetch(text: &str) -> Result<Range, Wrong> {
 
 pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
-    let recorded = Recorded::of_part(picked.run())?;
+    let recorded = Recorded::of_enough(picked.run())?;
     let mut base = recorded.setting();
     let set = base.set_all(args.set.iter().map(String::as_str))?;
     let asked = |range: &Option<Range>| range.as_ref().map(|r| r.0.clone());
@@ -209,12 +209,17 @@ impl Answer<'_> {
         match self.prospects.first(workers) {
             // A model that does not fit the recording gives no advice, and its forecasts have wide intervals.
             _ if !self.prospects.fits() => facts.push(self.sentence()),
-            Some(_) => facts.extend([self.verdict(), say!("Single change: {}", self.sentence())]),
+            Some(_) => {
+                facts.push(self.verdict());
+                facts.extend(self.single());
+                facts.extend(self.prospects.left_out());
+            }
             None => {
                 facts.push(self.verdict());
                 facts.extend(self.prospects.left_out());
             }
         }
+        facts.extend(self.prospects.caveat());
         facts.push(say!("Ideal loader: {}", say(self.outlook.headroom)));
         let changes = self.base.differences(&self.recorded.setting());
         if !changes.is_empty() {
@@ -226,26 +231,18 @@ impl Answer<'_> {
     /// The recommendation.
     fn verdict(&self) -> String {
         let chosen = &self.outlook.recommended;
-        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
-        let best = all.min_by_key(|f| f.time).unwrap_or(chosen);
+        let best = self.fastest().unwrap_or(chosen);
         let took = self.prospects.now();
         let saved = 1.0 - chosen.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
         if saved < 0.02 {
-            return match took < self.recorded.time() {
-                true => say!(
-                    "Best change: none is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
-                ),
-                false => {
-                    say!(
-                        "Best change: none is at least 2\u{2009}% faster than the recorded run ({took})"
-                    )
-                }
-            };
+            return say!(
+                "Best change: none is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
+            );
         }
         let say = |time: Nanos| time.beside(took);
         let what = self.words(&chosen.setting);
         let mut text = say!(
-            "Best change: {what}: {} instead of {} ({})",
+            "Best change: {what}: {} forecast instead of {} ({})",
             say(chosen.time),
             say(took),
             format::signed(-saved)
@@ -260,19 +257,24 @@ impl Answer<'_> {
         text
     }
 
-    /// A setting in PyTorch's words.
-    fn words(&self, setting: &Setting) -> String {
-        let kept = match setting.persistent_workers && !self.base.persistent_workers {
-            true => ", persistent_workers=True",
-            false => "",
-        };
-        match setting.num_workers {
-            0 => "num_workers=0".to_owned(),
-            n => format!(
-                "num_workers={n}, prefetch_factor={}{kept}",
-                setting.prefetch_factor
-            ),
+    /// The best change of one option; `None` if the best change is one, or without a forecast that is faster.
+    fn single(&self) -> Option<String> {
+        let own = self.recorded.setting();
+        if self.outlook.recommended.setting.differences(&own).len() < 2 {
+            return None;
         }
+        let better = self.prospects.better().into_iter();
+        let is_single = |f: &loadscope_trace::Forecast| {
+            !matches!(f.change, Change::Window(..) | Change::Kept(_))
+        };
+        let best = better.filter(is_single).min_by_key(|f| f.took)?;
+        let took = best.took.beside(self.prospects.now());
+        Some(say!("Best single change: {}: {took}", best.change))
+    }
+
+    /// The changes of a setting, in PyTorch's words.
+    fn words(&self, setting: &Setting) -> String {
+        setting.differences(&self.recorded.setting()).join(", ")
     }
 
     fn table(&self, out: &mut String) -> std::fmt::Result {
@@ -297,31 +299,35 @@ impl Answer<'_> {
         )?;
         let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
         let longest = all.map(|f| f.time).max().unwrap_or_default();
-        let is_open = self.prospects.workers_refused.is_none();
-        for (at, f) in self.outlook.configurations.iter().enumerate() {
-            let mark = match at {
-                // An iterable-style dataset has a forecast for one number of workers only.
-                _ if !is_open => "",
-                at if at == self.outlook.best => say!("  fastest"),
-                at if at == self.outlook.cheapest => say!("  cheapest within 2\u{2009}%"),
-                _ => "",
-            };
-            row(out, f, longest, tells_memory, mark)?;
+        for f in &self.outlook.configurations {
+            row(out, f, longest, tells_memory, self.mark(f))?;
         }
         if !self.outlook.kept.is_empty() {
             writeln!(out, "{}", say!("With persistent_workers=True:"))?;
         }
         for f in &self.outlook.kept {
-            let is_it = f.setting == self.outlook.recommended.setting;
-            row(
-                out,
-                f,
-                longest,
-                tells_memory,
-                if is_it { say!("  recommended") } else { "" },
-            )?;
+            row(out, f, longest, tells_memory, self.mark(f))?;
         }
         Ok(())
+    }
+
+    /// The fastest setting of the table.
+    fn fastest(&self) -> Option<&Forecast> {
+        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
+        all.min_by_key(|f| (f.time, f.setting.num_workers, f.setting.prefetch_factor))
+    }
+
+    /// The mark of a row: at most one row of the table is the fastest, and another one recommended.
+    fn mark(&self, f: &Forecast) -> &'static str {
+        let is = |other: &Forecast| f.setting == other.setting;
+        // An iterable-style dataset has a forecast for one number of workers only.
+        let is_open = self.prospects.workers_refused.is_none();
+        match self.fastest() {
+            _ if !is_open || !self.prospects.fits() => "",
+            Some(fastest) if is(fastest) => say!("  fastest"),
+            _ if is(&self.outlook.recommended) => say!("  recommended"),
+            _ => "",
+        }
     }
 }
 

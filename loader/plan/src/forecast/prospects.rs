@@ -24,7 +24,7 @@ pub fn prospects(
     if !tell(0.0) {
         return Ok(None);
     }
-    let recorded = Recorded::of_part(run)?;
+    let recorded = Recorded::of_enough(run)?;
     recorded.prospects(tell)
 }
 

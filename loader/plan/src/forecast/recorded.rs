@@ -13,7 +13,9 @@ mod size;
 mod startup;
 mod task;
 
-use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Streams};
+use loadscope_trace::{
+    Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Streams, plural,
+};
 use loadscope_words::say;
 
 use super::cores::side_by_side;
@@ -133,6 +135,23 @@ impl Recorded {
     /// If it tells too little.
     pub fn of(run: &Run) -> Result<Self, Refusal> {
         Self::of_parts(run, &part::whole(run))
+    }
+
+    /// [`Recorded::of_part`] of a run with enough batches for a forecast.
+    ///
+    /// # Errors
+    /// If it has too few, or tells too little.
+    pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
+        const FEWEST: u64 = 10;
+        let batches = run.yields().all().len() as u64;
+        if batches < FEWEST {
+            return Err(Refusal(plural(
+                batches,
+                say!(n: "batch is too few"),
+                say!(n: "batches are too few"),
+            )));
+        }
+        Self::of_part(run)
     }
 
     /// The same; of a long run, what a part of it tells that can be looked at many times in a second.

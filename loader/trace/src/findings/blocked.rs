@@ -9,13 +9,14 @@ use loadscope_words::{Text, say, text};
 
 /// Finished batches had to lie behind the missing one for this share of a wait.
 const HELD_SHARE: f64 = 0.25;
-/// Less of the run than this is not worth a word.
-const TOLD: f64 = 0.005;
 /// One or two slow samples an epoch are single ones and no tail; the same come again in the next epoch.
 const FEW: u64 = 3;
 /// Nor is less than this share of all samples.
 const RARE: f64 = 0.001;
 
+/// The effect of `in_order=False` on the order.
+pub(super) const OTHER_ORDER: Text =
+    text!("Batches then arrive in a different order in every run.");
 /// The remedy for slow samples.
 pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
 
@@ -37,7 +38,6 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         1 => run.batches()[row].id.to_string(),
         n => plural(n, say!(n: "slow batch"), say!(n: "slow batches")),
     };
-    let ready = survey.blame.ready_batches.unwrap_or_default();
     let verb = if waits == 1 {
         say!("costs")
     } else {
@@ -46,21 +46,15 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
     let first = text.chars().next().map_or(0, char::len_utf8);
     text.replace_range(..first, &text[..first].to_uppercase());
-    if survey.share(ready) >= TOLD {
-        text += &say!(
-            ". Finished batches waited {} in total in the reorder buffer.",
-            survey.say(ready)
-        );
-    }
     Some(Finding {
         id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
         remedy: say!(
-            "Use in_order=False to get batches as they finish, in a different order in every run"
-        )
-        .to_owned(),
+            "Use in_order=False to get batches as they finish. {}",
+            OTHER_ORDER.say()
+        ),
         cost: Some(cost),
     })
 }

@@ -119,7 +119,7 @@ impl<'a> Glance<'a> {
 
     fn place(&self) -> &'static str {
         match self.is_loop_a_part() {
-            true => say!(" in the loader's loop"),
+            true => say!(" in the DataLoader loop"),
             false => "",
         }
     }

@@ -4,7 +4,21 @@ use super::survey::Kind;
 use super::unrecorded::hides_work;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Cause, Epoch, Nanos, Origin, count, plural};
-use loadscope_words::say;
+use loadscope_words::{Text, say, text};
+
+/// The remedy for workers that start again in every epoch.
+const KEEP: Text =
+    text!("Use persistent_workers=True to keep workers and their open files between epochs");
+/// The remedy for workers that start one after another.
+pub(super) const FEWER: Text = text!("Use fewer workers, because they start one at a time");
+/// The same if fewer workers are not faster.
+pub(super) const EARLIER: Text = text!(
+    "Start the workers before the program uses much memory, because each start takes longer in a large process"
+);
+/// The remedy for an empty prefetch window at the start of every epoch.
+pub(super) const LONGER: Text = text!(
+    "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
+);
 
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
@@ -74,14 +88,15 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
-            say!(
-                "Use fewer workers, because they start one at a time. For short epochs, use num_workers=0."
-            ),
+            match survey.run.epochs().len() > 1 && !survey.run.info.options.persistent_workers {
+                true => KEEP.say(),
+                false => FEWER.say(),
+            },
         ),
         Some(Cause::Starting) => (
             say!(", because its worker was starting"),
             say!(
-                "Make workers start faster: shorten worker_init_fn, reduce imports (spawned workers repeat the program's), and use a smaller dataset object"
+                "Make workers start faster: shorten worker_init_fn, import less (each spawned worker imports the program again), and use a smaller dataset object"
             ),
         ),
         Some(Cause::Pinning) => (
@@ -107,7 +122,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
             "The first batch took {}{what}. A later batch takes {} to load, so this delay costs {}.",
             survey.say(took),
             survey.usual_work,
-            survey.say_cost(cost)
+            survey.say_part(cost)
         ),
         severity,
         evidence: Evidence::Range(epoch.start, first),
@@ -173,43 +188,42 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let gaps: Vec<(Nanos, Nanos, Nanos)> = (later.iter())
         .filter_map(|e| gap(survey, e).map(|(took, first)| (took, e.start, first)))
         .collect();
-    // The iterator ends its workers before it returns.
-    let ending = survey.sum(|w| match w.kind {
-        Kind::End => w.took,
-        _ => Nanos::ZERO,
-    });
-    let cost = gaps.iter().fold(ending, |sum, (took, ..)| sum + *took);
-    let cost = cost.min(most(survey));
+    // The iterator ends its workers before it returns. After the last epoch, no batch waits for that.
+    let last = later.last().map_or(Nanos::ZERO, |epoch| epoch.start);
+    let waits = survey.waits.iter().zip(run.waits());
+    let ending = waits.filter(|(w, at)| w.kind == Kind::End && at.start < last);
+    let ending = ending.fold(Nanos::ZERO, |sum, (w, _)| sum + w.took);
+    let beginning = gaps.iter().fold(Nanos::ZERO, |sum, (took, ..)| sum + *took);
+    let beginning = beginning.min(most(survey) - ending);
+    let cost = ending + beginning;
     let severity = Severity::of_share(survey.share(cost))?;
     let (longest, start, first) = *gaps.iter().max_by_key(|(took, ..)| *took)?;
     let is_persistent = run.info.options.persistent_workers;
-    let starting = survey.blame.of(Cause::Starting).unwrap_or_default();
-    let anew = (starting + ending).0 >= cost.0 / 5 && !is_persistent;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
-        say!(
-            "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
-        )
+        LONGER.say()
     } else if is_persistent {
         say!(
             "Set up the sampler or the dataset's __iter__ only once, not in every epoch: the workers persist, so this setup takes the time"
         )
     } else {
-        say!("Use persistent_workers=True to keep workers and their open files between epochs")
+        KEEP.say()
     };
-    let what = match anew {
-        true => say!(", while workers restarted"),
-        false => "",
-    };
+    let epochs = say!(
+        "After {} of {} epochs, training waited {}",
+        count(gaps.len() as u64),
+        count(run.epochs().len() as u64),
+        survey.say_part(cost)
+    );
+    let beginning = survey.say(beginning);
     Some(Finding {
         id: FindingId::EpochRefill,
-        text: say!(
-            "{} of {} epochs began with a gap of {}{} before the first batch{what}: {}",
-            count(gaps.len() as u64),
-            count(run.epochs().len() as u64),
-            if gaps.len() > 1 { say!("up to ") } else { "" },
-            survey.say(longest),
-            survey.say_cost(cost)
-        ),
+        text: match ending.0 > 0 {
+            true => say!(
+                "{epochs}: {} until the old workers ended, {beginning} until the first batch",
+                survey.say(ending)
+            ),
+            false => say!("{epochs} until the first batch"),
+        },
         severity,
         evidence: Evidence::Range(start, first),
         remedy: remedy.to_owned(),

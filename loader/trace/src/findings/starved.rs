@@ -32,18 +32,18 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
         0 => say!(
-            "With num_workers=0 the main process loads every batch itself, {} each",
+            "With num_workers=0 the main process loads every batch itself, which takes {}",
             survey.plain_work
         ),
-        1 => say!("1 worker needs {} per batch", survey.plain_work),
+        1 => say!("The only worker needs {} per batch", survey.plain_work),
         n => say!(
-            "{n} workers need {} per batch, so a batch arrives every {}",
+            "Each of the {n} workers needs {} per batch, so a batch arrives every {}",
             survey.plain_work,
             Nanos(survey.plain_work.0 / n as i64)
         ),
     };
     let text = say!(
-        "{supply}, but a training step takes only {}: {}",
+        "{supply}. A training step takes only {}: {}.",
         survey.step,
         survey.say_cost(cost)
     );

@@ -175,6 +175,12 @@ impl<'a> Survey<'a> {
         say!("{} of waiting ({share} of the run)", self.say(cost))
     }
 
+    /// A part of the run in time and as a share, where not all of it is waiting: `0.86 s (71 % of the run)`.
+    pub(super) fn say_part(&self, part: Nanos) -> String {
+        let share = percent(self.share(part));
+        say!("{} ({share} of the run)", self.say(part))
+    }
+
     /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.
     pub fn needed_workers(&self) -> Option<usize> {
         /// More is no advice.

@@ -72,8 +72,8 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         say!("Both runs on one time axis: training below, waiting in red above"),
     );
     for (word, titles) in [
-        (say!("Resolved"), &compared.gone),
-        (say!("New"), &compared.new),
+        (say!("Resolved findings"), &compared.gone),
+        (say!("New findings"), &compared.new),
     ] {
         if !titles.is_empty() {
             remark(ui, &say!("{word}: {}", titles.join(say!(", "))));

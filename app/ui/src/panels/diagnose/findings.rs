@@ -6,7 +6,7 @@ use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use loadscope_trace::{Effect, Evidence, Finding, Lane, Severity};
 use loadscope_words::say;
 
-use crate::kit::empty::remark;
+use crate::kit::empty::{hint, remark};
 use crate::kit::titles::section;
 use crate::theme::{Palette, heading, size, space};
 use loadscope_insight::diagnose::look::Look;
@@ -30,6 +30,9 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
         let effects = effects.into_iter().flatten().copied();
         let effects: Vec<Effect> = effects.filter(|e| shown.insert(*e)).collect();
         one(ui, state, finding, is_new.then_some(&effects), commands);
+    }
+    if let Some(overlap) = look.diagnosis.overlap() {
+        hint(ui, overlap);
     }
 }
 

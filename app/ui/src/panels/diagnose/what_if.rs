@@ -178,14 +178,8 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         say!("{} ({off})", say(own.time)),
     );
     fact(ui, say!("Ideal loader"), say(what_if.outlook.headroom));
-    let is_rough = |p: &Prospects| p.is_rough() && p.fits();
-    if what_if.prospects.as_ref().is_some_and(is_rough) {
-        remark(
-            ui,
-            say!(
-                "The model does not reproduce the recorded run: treat these forecasts as rough estimates"
-            ),
-        );
+    if let Some(caveat) = what_if.prospects.as_ref().and_then(Prospects::caveat) {
+        remark(ui, &caveat);
     }
     for note in what_if.recorded.notes() {
         hint(ui, &capital(note));

@@ -118,7 +118,7 @@ impl Recorded {
         }
         let taken = match self.processor.share() {
             Some(share) => say!(
-                "forecasts assume {} of their time, as for the others",
+                "forecasts assume that {} of their time is CPU time, as for the other samples",
                 percent(share)
             ),
             None => WAITS.say().to_owned(),

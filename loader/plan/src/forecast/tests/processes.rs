@@ -245,7 +245,7 @@ fn untimed_samples_are_imputed_and_reported() {
     assert_eq!(
         note.as_deref(),
         Some(
-            "CPU time is unknown for 4 of 40 samples (10 %): forecasts assume 50 % of their time, as for the others"
+            "CPU time is unknown for 4 of 40 samples (10 %): forecasts assume that 50 % of their time is CPU time, as for the other samples"
         )
     );
     // Few tell nothing of many.
