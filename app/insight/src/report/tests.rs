@@ -40,7 +40,9 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     let mut lines = text.lines();
     assert_eq!(
         lines.next(),
-        Some("Warning: the recording is truncated. The report covers the 24 batches before the cut.")
+        Some(
+            "Warning: the recording is truncated. The report covers the 24 batches before the cut."
+        )
     );
     let first = lines.next().unwrap_or_default();
     assert!(
@@ -166,13 +168,18 @@ fn the_same_permutation_twice_is_among_the_findings() {
 }
 
 fn plain(text: &str) -> String {
-    text.replace(['\u{2009}', '\u{202f}'], " ").replace('\\', "")
+    text.replace(['\u{2009}', '\u{202f}'], " ")
+        .replace('\\', "")
 }
 
 /// All forms of a report for people.
 fn forms(report: &Report) -> [String; 3] {
     let html = super::html(report).replace("&gt;", ">");
-    [plain(&text(report)), plain(&super::markdown(report)), plain(&html)]
+    [
+        plain(&text(report)),
+        plain(&super::markdown(report)),
+        plain(&html),
+    ]
 }
 
 /// Several batches that are slow, and more behind them.
@@ -199,7 +206,10 @@ fn each_sentence_is_printed_once() {
         assert_eq!(form.matches(cause.as_str()).count(), 1, "{form}");
         assert!(form.contains("See Cause above"), "{form}");
         assert_eq!(form.matches("reorder buffer").count(), 1, "{form}");
-        assert!(form.contains("Costs of findings overlap and do not add up."), "{form}");
+        assert!(
+            form.contains("Costs of findings overlap and do not add up."),
+            "{form}"
+        );
     }
 }
 
@@ -216,21 +226,27 @@ fn forecasts_have_one_base() {
             }
         }
     }
-    let rough = "The model is 8.9 % off for the recorded settings: treat the forecasts as estimates.";
+    let rough =
+        "The model is 8.9 % off for the recorded settings: treat the forecasts as estimates.";
     for form in forms(&report) {
         assert_eq!(form.matches(rough).count(), 1, "{form}");
         assert!(form.contains("vs forecast"), "{form}");
     }
     let rows = super::outlook::rows(&report);
     assert!(rows[..2].iter().all(|row| row.change.is_none()), "{rows:?}");
-    let same = rows.iter().find(|row| row.name.starts_with("prefetch_factor="));
+    let same = rows
+        .iter()
+        .find(|row| row.name.starts_with("prefetch_factor="));
     assert_eq!(same.and_then(|row| row.change), Some(0.0));
     let verdict = plain(&super::verdict::best_change(&report)[0].text);
     let now = match &report.prospects {
         Some(Ok(prospects)) => plain(&report.survey.say(prospects.refit)),
         _ => String::new(),
     };
-    assert!(verdict.contains(&format!(" forecast instead of {now} (−")), "{verdict}");
+    assert!(
+        verdict.contains(&format!(" forecast instead of {now} (−")),
+        "{verdict}"
+    );
 }
 
 #[test]
@@ -252,8 +268,14 @@ fn an_unreliable_forecast_leaves_a_setting_to_try() {
     for form in forms(&report) {
         let best = "not known: the model misses the recorded time by 21 % (";
         assert!(form.contains(best), "{form}");
-        assert!(form.contains("). Try num_workers=3 with `loadscope tune`."), "{form}");
-        assert!(form.contains("→ Try num_workers=3, and measure it with `loadscope tune`"), "{form}");
+        assert!(
+            form.contains("). Try num_workers=3 with `loadscope tune`."),
+            "{form}"
+        );
+        assert!(
+            form.contains("→ Try num_workers=3, and measure it with `loadscope tune`"),
+            "{form}"
+        );
         assert!(!form.contains("vs forecast"), "{form}");
     }
 }
@@ -267,10 +289,19 @@ fn a_few_batches_have_no_forecasts() {
             num_workers: 2,
             ..RunOptions::default()
         });
-        plain(&text(&Report::with_prospects(&run, true, Datasets::default())))
+        plain(&text(&Report::with_prospects(
+            &run,
+            true,
+            Datasets::default(),
+        )))
     };
     let one = said(1);
-    assert!(one.starts_with("Warning: the recording is truncated. The report covers the 1 batch before the cut."), "{one}");
+    assert!(
+        one.starts_with(
+            "Warning: the recording is truncated. The report covers the 1 batch before the cut."
+        ),
+        "{one}"
+    );
     assert!(one.contains("No forecasts: 1 batch is too few"), "{one}");
     assert!(said(9).contains("No forecasts: 9 batches are too few"));
     assert!(!said(10).contains("No forecasts"), "{}", said(10));

@@ -233,7 +233,10 @@ fn a_significant_change_of_the_waiting_is_in_the_first_sentence() {
     assert!(said(&comparison).starts_with("B waits less: "));
     comparison.measures[0].outcome = Outcome::Worse;
     let both = said(&comparison);
-    assert!(both.starts_with("B is slower: samples/s −2.8 % ("), "{both}");
+    assert!(
+        both.starts_with("B is slower: samples/s −2.8 % ("),
+        "{both}"
+    );
     assert!(both.contains("). B waits less: "), "{both}");
     comparison.measures[1].outcome = Outcome::Unclear;
     assert!(!said(&comparison).contains("waits"));
@@ -257,7 +260,12 @@ fn columns_are_aligned_and_percentiles_are_named() {
     }
     // The numbers of both runs end in the same columns.
     let wide = "wait for a batch, 90th percentile".len() + 24;
-    for name in ["samples/s", "share waited", "wait for a batch, median", "Fetching"] {
+    for name in [
+        "samples/s",
+        "share waited",
+        "wait for a batch, median",
+        "Fetching",
+    ] {
         let line: Vec<char> = of(name).chars().collect();
         assert!(line[wide - 1] != ' ', "{text}");
         assert!(line.get(wide).is_none_or(|c| *c == ' '), "{text}");

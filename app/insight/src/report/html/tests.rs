@@ -27,11 +27,11 @@ fn the_page_stands_alone_and_escapes_what_it_shows() {
     assert!(page.contains("prefers-color-scheme:dark"));
     // Everything that is opened is closed.
     for tag in [
-        "html", "body", "main", "svg", "rect", "title", "table", "tr", "td", "th", "ol", "li",
-        "p", "h2",
+        "html", "body", "main", "svg", "rect", "title", "table", "tr", "td", "th", "ol", "li", "p",
+        "h2",
     ] {
-        let open = page.matches(&format!("<{tag}>")).count()
-            + page.matches(&format!("<{tag} ")).count();
+        let open =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
     // The parts of the bar fill it.
