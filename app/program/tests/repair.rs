@@ -56,8 +56,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
         let refused = refusal(&[command, text(&path)]);
         let line = format!("line {} of the recording is damaged", middle + 1);
         assert!(refused.contains(&line), "{refused}");
-        let command = format!("`loadscope repair {}`", path.display());
-        assert!(refused.contains(&command), "{refused}");
+        assert!(refused.contains("`loadscope repair FILE`"), "{refused}");
     }
     let report = said(&["repair", text(&path)]);
     assert!(report.contains("is damaged\n1 line is lost"), "{report}");
@@ -108,7 +107,7 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     ];
     assert!(
         places.iter().any(|place| refused.contains(place))
-            && refused.contains(&format!("`loadscope repair {}`", path.display())),
+            && refused.contains("`loadscope repair FILE`"),
         "{refused}"
     );
     let report = json(&loadscope(&["repair", text(&path), "--json"]));
@@ -211,10 +210,7 @@ fn what_is_no_recording_is_refused() {
             "it contains no line of a recording",
         ),
         (text(folder.path()).to_owned(), "is a folder"),
-        (
-            file("e.jsonl", b"") + ".missing",
-            "it does not exist. Check the path.",
-        ),
+        (file("e.jsonl", b"") + ".missing", "No such file"),
     ] {
         let refused = refusal(&["repair", &path]);
         assert!(refused.contains(word), "{path}: {refused}");

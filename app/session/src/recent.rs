@@ -10,12 +10,13 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use loadscope_insight::arrival::Renewed;
 use loadscope_insight::landmarks::Landmarks;
-use loadscope_trace::{Event, Fleet};
+use loadscope_trace::{Event, Fleet, Keeper, Nanos, Policy, Retention};
+
+use super::Limits;
 
 mod course;
-mod history;
 
-pub use history::History;
+use course::Course;
 
 /// The runs of the window have at most this share of the memory before they are folded anew: while that is done there are old and new
 /// ones, the events of the last parts, and what lists have reserved for more.
@@ -33,14 +34,17 @@ type Chunk = Arc<[Event]>;
 /// Sees to it that the runs of a window stay below so many bytes.
 pub(super) struct Recent {
     memory: u64,
-    history: History,
+    keeper: Keeper,
+    newest: Nanos,
     /// The last parts; the one that grows is the last.
     parts: VecDeque<Part>,
+    course: Course,
     /// Bytes of the runs of the window, about.
     shown: u64,
     folding: Option<Folding>,
     /// What the window was given last, while it has not taken it in.
     given: Weak<()>,
+    keep: Vec<Event>,
 }
 
 /// A stretch of time of which all events are there.
@@ -73,20 +77,41 @@ struct Folded {
 impl Recent {
     /// For a window whose runs may have so many bytes.
     pub fn new(memory: u64) -> Self {
+        let policy = Policy {
+            long_wait: Limits::USUAL_LONG_WAIT,
+            keep_slowest: Limits::USUAL_SLOWEST as usize,
+        };
         Self {
             memory,
-            history: History::new(memory),
+            keeper: Keeper::new(policy),
+            newest: Nanos(i64::MIN),
             parts: VecDeque::from([Part::default()]),
+            course: Course::new(memory / 32),
             shown: 0,
             folding: None,
             given: Weak::new(),
+            keep: Vec::new(),
         }
     }
 
     /// Hears what is passed on to the window right after this.
     pub fn hear(&mut self, events: &[Event]) {
         let bytes: u64 = events.iter().map(Event::bytes_in_run).sum();
-        self.history.hear(events, self.first());
+        for event in events {
+            // What comes late counts as happening now.
+            self.newest = self.newest.max(event.at);
+            match event.at < self.newest {
+                false => self.keeper.hear(event, &mut self.keep),
+                true => {
+                    let at = self.newest;
+                    let event = Event {
+                        at,
+                        ..event.clone()
+                    };
+                    self.keeper.hear(&event, &mut self.keep);
+                }
+            }
+        }
         self.shown += bytes;
         let chunk: Chunk = events.into();
         if let Some(folding) = &mut self.folding {
@@ -97,6 +122,7 @@ impl Recent {
             part.bytes += bytes;
             part.chunks.push(chunk);
         }
+        self.keep_all();
         if self
             .parts
             .back()
@@ -130,15 +156,20 @@ impl Recent {
         Some(folded.finish(on_its_way))
     }
 
-    /// Number of the first part that is there.
-    fn first(&self) -> u32 {
-        self.parts.front().map_or(0, |part| part.number)
+    fn keep_all(&mut self) {
+        let first = self.parts.front().map_or(0, |part| part.number);
+        for event in self.keep.drain(..) {
+            if let Some(longer) = self.course.put(event, first) {
+                self.keeper.set_long_wait(longer);
+            }
+        }
     }
 
     fn next_part(&mut self) {
-        let (number, state) = self.history.cut(self.first());
+        let state = self.keeper.cut(self.newest, &mut self.keep);
+        self.keep_all();
         self.parts.push_back(Part {
-            number,
+            number: self.keeper.part(),
             state,
             ..Part::default()
         });
@@ -151,7 +182,7 @@ impl Recent {
     /// Begins to fold the runs anew. Without a thread they stay as they are, and it is tried again with the next events.
     fn fold(&mut self) {
         let parts: Vec<Part> = self.parts.iter().cloned().collect();
-        let past = self.history.before(self.first());
+        let past = self.past();
         let bytes = parts.iter().map(|part| part.bytes).sum();
         let (events, rest) = unbounded();
         let (done, ready) = bounded(1);
@@ -166,6 +197,22 @@ impl Recent {
             ready,
             bytes,
         });
+    }
+
+    /// What is kept of the time before the first part.
+    fn past(&self) -> Vec<Event> {
+        let first = self.parts.front().map_or(0, |part| part.number);
+        let retention = Retention {
+            max_size: self.memory,
+            long_wait: self.course.long_wait(),
+            keep_slowest: Limits::USUAL_SLOWEST,
+            ..Retention::default()
+        };
+        let mut past = self.keeper.introductions(&retention);
+        past.extend(self.course.before(first));
+        past.extend(course::of_parts_before(first, self.keeper.slowest()));
+        past.sort_by_key(|event| event.at);
+        past
     }
 }
 

@@ -27,7 +27,6 @@ mod jobs;
 mod keys;
 mod other;
 mod present;
-mod sides;
 pub mod turn;
 
 pub use beginning::beginning;

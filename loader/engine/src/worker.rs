@@ -55,12 +55,7 @@ pub(crate) enum Arrival<B> {
         result: Result<Produced<B>, EngineError>,
     },
     /// The worker's stream has ended. PyTorch's `_IterableDatasetStopIteration`, in place of a batch.
-    Ended {
-        batch: BatchId,
-        worker: WorkerId,
-        /// It was answered before the state was saved, so that no event names it.
-        skip: bool,
-    },
+    Ended { batch: BatchId, worker: WorkerId },
     /// Everything ordered before the new epoch is through.
     Resumed,
     /// The worker's thread ended without being asked to.
@@ -218,13 +213,9 @@ impl<F: Fetch> Worker<F> {
             Ok(None) => {
                 *fetching = Fetching::Ended;
                 if !skip {
-                    self.probe.enter(batch, Stage::Returning);
+                    self.probe.enter(batch, Stage::Discarded);
                 }
-                return Some(Arrival::Ended {
-                    batch,
-                    worker,
-                    skip,
-                });
+                return Some(Arrival::Ended { batch, worker });
             }
         };
         if !skip {

@@ -7,8 +7,6 @@
 mod expected;
 #[path = "formats/failing.rs"]
 mod failing;
-#[path = "formats/folder.rs"]
-mod folder;
 #[path = "formats/in_memory.rs"]
 mod in_memory;
 #[path = "../../formats/tests/interpreter/mod.rs"]

@@ -2,8 +2,6 @@
 
 mod decode;
 mod folder;
-mod other;
-mod wav;
 
 use std::path::{Path, PathBuf};
 

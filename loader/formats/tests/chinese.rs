@@ -17,7 +17,10 @@ fn errors_name_the_place_and_the_remedy() {
     let missing = Csv::open(&path("none.csv"), None).expect_err("it is not there");
     assert_eq!(
         missing.to_string(),
-        format!("{}：它不存在。请检查路径。", shown("none.csv"))
+        format!(
+            "{}：没有这个文件。请检查拼写，或磁盘是否已连接",
+            shown("none.csv")
+        )
     );
 
     std::fs::write(path("a.csv"), "name,price\ncup,3,4\n").expect("it can be written");
@@ -25,7 +28,7 @@ fn errors_name_the_place_and_the_remedy() {
     assert_eq!(
         wide.to_string(),
         format!(
-            "{}，第 2 行：第一行有 3 个字段，表头只有 2 个名称。请给每列一个名称，包括给行编号的列。",
+            "{}，第 2 行：第一行有 3 个字段，表头只有 2 个名称。请给每列一个名称，包括给行编号的列",
             shown("a.csv")
         )
     );
@@ -39,9 +42,9 @@ fn errors_name_the_place_and_the_remedy() {
         place,
         format!("{}，第 2 行，第 7 列，行索引 1", shown("a.jsonl"))
     );
-    assert!(said.starts_with("它不是有效的 JSON。"), "{said}");
+    assert!(said.starts_with("它不是 JSON（"), "{said}");
     assert!(
-        said.ends_with("。NaN 和 Infinity 不是 JSON：请写 null。"),
+        said.ends_with("。NaN 和 Infinity 不是 JSON：请写 null"),
         "{said}"
     );
 }

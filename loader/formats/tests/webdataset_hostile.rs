@@ -214,13 +214,13 @@ fn hostile() -> Vec<Variant> {
             "number",
             archive(&[("a.cls", b"seven")]),
             Fault::Damaged,
-            "\"seven\" is not an integer of at most 128 bits",
+            "\"seven\" is not a 64-bit integer",
         ),
         (
             "large number",
-            archive(&[("a.cls", &[b'9'; 40])]),
+            archive(&[("a.cls", &[b'9'; 30])]),
             Fault::Damaged,
-            "integer of at most 128 bits",
+            "64-bit integer",
         ),
         (
             "text",
@@ -232,7 +232,7 @@ fn hostile() -> Vec<Variant> {
             "JSON",
             archive(&[("a.json", b"{\"a\": ")]),
             Fault::Damaged,
-            "line 1, column 7: the JSON ends in the middle",
+            "line 1 column 6",
         ),
         (
             "deep JSON",

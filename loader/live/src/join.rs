@@ -17,10 +17,8 @@ mod crew;
 mod effects;
 mod failing;
 mod fetched;
-mod learned;
 mod main_process;
 mod prune;
-mod step;
 mod worker;
 
 use crew::Crew;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Cause, FindingId, Nanos, Run, Severity};
-use loadscope_words::{left, places, say};
+use loadscope_words::{left, say};
 use serde_json::{Map, Value, json};
 
 use super::Report;
@@ -31,9 +31,6 @@ pub(crate) use pieces::Drawn;
 use pieces::{epochs_of, piece, summed, yield_the_same};
 use strip::strip;
 pub use titles::title;
-
-/// Width of the column of names, characters.
-const NAMES: usize = 24;
 
 /// Two runs, and what differs.
 pub struct Comparison<'a> {
@@ -88,24 +85,6 @@ impl<'a> Comparison<'a> {
     /// The same with names of the runs.
     pub fn sentence_of(&self, a: &str, b: &str) -> String {
         let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
-        let waits = self.waits(b);
-        if let (Outcome::Unclear, Some(m), Some(waits)) =
-            (self.outcome(), self.measures.first(), &waits)
-        {
-            return say!(
-                "{waits}. Throughput: no statistically significant change, {}.",
-                change(m)
-            );
-        }
-        let rate = self.rate(a, b, of);
-        match waits {
-            Some(waits) => say!("{rate}. {waits}."),
-            None => rate,
-        }
-    }
-
-    /// The change in throughput, in one sentence. `of` names a measure with its change.
-    fn rate(&self, a: &str, b: &str, of: impl Fn(&Measure) -> String) -> String {
         let both = self
             .times()
             .map(|(of_a, of_b)| say!("{b} took {of_b}, {a} {of_a}"));
@@ -126,22 +105,6 @@ impl<'a> Comparison<'a> {
                 (None, None) => say!("Too few batches to compare").to_owned(),
             },
             _ => say!("Too few batches to compare").to_owned(),
-        }
-    }
-
-    /// `B waits longer: 89 % instead of 55 % of the time, +34 points (+2 to +71)`; `None` if the change is not significant.
-    fn waits(&self, b: &str) -> Option<String> {
-        let m = self.measures.iter().find(|m| m.id == "wait_share")?;
-        let (_, of_a, of_b) = shown(m);
-        let change = change(m);
-        match m.outcome {
-            Outcome::Improved => Some(say!(
-                "{b} waits less: {of_b} instead of {of_a} of the time, {change}"
-            )),
-            Outcome::Worse => Some(say!(
-                "{b} waits longer: {of_b} instead of {of_a} of the time, {change}"
-            )),
-            Outcome::Unclear => None,
         }
     }
 
@@ -242,23 +205,18 @@ impl<'a> Comparison<'a> {
             }
         }
         writeln!(out, "   {}\n", self.options())?;
-        let names = self.distributions.iter().map(Quantile::label);
-        let wide = names.map(|name| places(&name)).max().unwrap_or_default();
-        let wide = wide.max(NAMES);
-        let empty = left("", wide);
-        writeln!(out, "{empty}{:>12}{:>12}  {}", "A", "B", say!("change"))?;
+        writeln!(out, "{:<24}{:>12}{:>12}  {}", "", "A", "B", say!("change"))?;
         for m in &self.measures {
             let (name, a, b) = shown(m);
-            writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, wide), change(m))?;
+            writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, 24), change(m))?;
         }
-        let of = |q: &Quantile| q.a.max(q.b);
-        let longest = self.distributions.iter().map(of).fold(0.0, f64::max);
         for q in &self.distributions {
-            let time = |s: f64| Nanos::from_secs_f64(s).beside(Nanos::from_secs_f64(longest));
+            let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+            let share = (q.quantile * 100.0).round();
             writeln!(
                 out,
                 "{}{:>12}{:>12}  {}",
-                left(&q.label(), wide),
+                left(&say!("{}, {share}\u{2009}%", q.name()), 24),
                 time(q.a),
                 time(q.b),
                 q.change()
@@ -284,16 +242,13 @@ impl<'a> Comparison<'a> {
             writeln!(
                 out,
                 "{}{:>12}{:>12}",
-                left(cause.label(), wide),
+                left(cause.label(), 24),
                 say(x),
                 say(y)
             )?;
         }
         let (gone, new) = self.findings();
-        for (word, ids) in [
-            (say!("Resolved findings"), gone),
-            (say!("New findings"), new),
-        ] {
+        for (word, ids) in [(say!("Resolved"), gone), (say!("New"), new)] {
             if !ids.is_empty() {
                 let titles: Vec<&str> = ids.into_iter().map(title).collect();
                 writeln!(out, "{}", say!("\n{word}: {}", titles.join(say!(", "))))?;

@@ -37,8 +37,6 @@ pub struct Named {
     pub host: String,
     /// Its rank, if there are several.
     pub rank: Option<u32>,
-    /// Role in the program (`train`, `val`), from a framework. Otherwise empty.
-    pub role: String,
     /// Length of its waits.
     pub waited: Nanos,
     /// Length of its loop.
@@ -125,7 +123,6 @@ impl Named {
             "name": self.name,
             "host": (!self.host.is_empty()).then_some(&self.host),
             "rank": self.rank,
-            "role": (!self.role.is_empty()).then_some(&self.role),
             "seconds": self.total.as_secs_f64(),
             "waited_seconds": self.waited.as_secs_f64(),
         })
@@ -150,7 +147,6 @@ pub fn alone(run: &Run) -> Named {
         name: name(&run.info),
         host: run.info.host.clone(),
         rank: (run.info.world_size > 1).then_some(run.info.rank),
-        role: run.info.role.clone(),
         waited: run.waited(),
         total: Glance::of(run).total,
     }
@@ -163,7 +159,6 @@ pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
         name,
         host: run.info.host.clone(),
         rank: (run.info.world_size > 1).then_some(run.info.rank),
-        role: run.info.role.clone(),
         waited: run.waited(),
         total: Glance::of(run).total,
     };

@@ -6,7 +6,6 @@ pub use super::circumstances::{Circumstances, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
 use super::order::Digest;
-use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
 use loadscope_trace::FindingId;
 use loadscope_words::say;
@@ -60,7 +59,7 @@ fn same_order(about: &Circumstances) -> Option<Found> {
         say!("Call sampler.set_epoch(epoch) before each epoch")
     } else {
         say!(
-            "Seed the generator once before the first epoch, or omit it. The program seeds it again in every epoch."
+            "The generator is re-seeded in every epoch. Seed it once before the first epoch, or omit generator."
         )
     };
     Some(problem(says, remedy))
@@ -79,7 +78,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
         // Of several ranks this one gets a part of what was drawn.
         let whose = match o.world_size {
             0 | 1 => say!("in this epoch").to_owned(),
-            several => say!("for rank {} of {several} in this epoch", o.rank),
+            several => say!("to rank {} of {several} in this epoch", o.rank),
         };
         let why = match o.world_size {
             0 | 1 => say!("because the sampler draws with replacement"),
@@ -90,15 +89,13 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             }
         };
         let says = say!(
-            "{missed} of {bound} indices ({}) are not drawn {whose}, {why}",
+            "{missed} of {bound} indices ({}) do not come {whose}, {why}",
             percent(share)
         );
-        let remedy = match about.sampler() {
-            // Without replacement each index would come once, and the weights had no effect.
-            "weighted" => say!("This is expected: samples with a small weight are drawn rarely"),
-            _ => say!("To draw every index once before any repeats, use replacement=False"),
-        };
-        return Some(note(says, remedy));
+        return Some(note(
+            says,
+            say!("replacement=False visits every index once before any repeats"),
+        ));
     }
     if !about.is_complete_pass() {
         return None;
@@ -149,7 +146,7 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
                 count(c.bound)
             ),
             say!(
-                "Ignore this if the loader repeats its sampler to keep its workers. Each pass is then one epoch of the program."
+                "This is expected if the loader keeps its workers by repeating its sampler. Each pass is one epoch of the program."
             ),
         ));
     }
@@ -209,8 +206,10 @@ fn outside(answers: &Answers) -> Option<Found> {
 
 fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let s = answers.shuffle.as_ref()?;
+    // A short order is not judged: chance could have made it.
+    const FEW: usize = 100;
     const POOR: f64 = 0.8;
-    if answers.positions < Shuffle::FEWEST || s.quality() >= POOR || !about.is_random() {
+    if answers.positions < FEW || s.quality() >= POOR || !about.is_random() {
         return None;
     }
     let says = say!(
@@ -222,7 +221,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     Some(problem(
         says,
         say!(
-            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbors"
+            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbours"
         ),
     ))
 }
@@ -260,7 +259,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     };
     Some(problem(
         say!(
-            "{name} was drawn {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
+            "{name} came {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
             count(class.came),
             class.expected.unwrap_or_default(),
             test.statistic,

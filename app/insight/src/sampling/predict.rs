@@ -84,8 +84,7 @@ pub fn ranks(
 pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
     match samples_of_dataset(options, datasets.0) {
         Ok(Samples::Map(len)) => Some(len as u64),
-        Ok(Samples::Known(table)) => Some(table.len as u64),
-        Ok(Samples::Streams(_)) | Err(_) => None,
+        _ => None,
     }
 }
 

@@ -1,11 +1,9 @@
 //! What Esc takes away.
 
-use super::learn;
-use crate::effect::Effect;
 use crate::state::State;
 
 /// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
-pub(super) fn escape(state: &mut State) -> Option<Effect> {
+pub(super) fn escape(state: &mut State) {
     if state.overlay.palette.take().is_some()
         || state.overlay.typing.take().is_some()
         || state.overlay.watching.take().is_some()
@@ -13,7 +11,7 @@ pub(super) fn escape(state: &mut State) -> Option<Effect> {
         || state.overlay.question.take().is_some()
         || state.overlay.glossary.take().is_some()
     {
-        return None;
+        return;
     }
     let open = [
         &mut state.overlay.help_open,
@@ -26,8 +24,6 @@ pub(super) fn escape(state: &mut State) -> Option<Effect> {
         // The run stays held, or goes on, as it was.
     } else if let Some(last) = state.session.notices.len().checked_sub(1) {
         state.session.notices.truncate(last);
-    } else if state.learn.shows_contents() {
-        return learn::leave_contents(state);
     } else if state.presents() {
         state.look.presenting = false;
     } else if state.session.enlarged.is_some() {
@@ -35,5 +31,4 @@ pub(super) fn escape(state: &mut State) -> Option<Effect> {
     } else {
         state.session.selection = None;
     }
-    None
 }

@@ -50,7 +50,7 @@ pub struct LoaderArgs {
     /// Distributed samplers drop the tail instead of padding
     #[arg(long, help_heading = LOADER)]
     sampler_drop_last: bool,
-    /// Simulate a missing set_epoch call: every epoch has the same order
+    /// Do not call set_epoch, a common mistake: every epoch has the same order
     #[arg(long, help_heading = LOADER)]
     no_set_epoch: bool,
     /// Seed of the generator and of distributed samplers [default: random]

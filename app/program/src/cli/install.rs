@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_words::{cause, explain, say};
+use loadscope_words::say;
 
 /// The Python environment.
 #[derive(Debug, Args)]
@@ -27,8 +27,7 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
         .status()
         .map_err(|e| {
             anyhow!(say!(
-                "cannot start {name}: {e}. Choose another Python with --python.",
-                e = cause(&e)
+                "cannot start {name}: {e}. Choose another Python with --python."
             ))
         })?;
     if !asked.success() {
@@ -39,7 +38,7 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
     let status = Command::new(&python)
         .args(["-m", "loadscope", what])
         .status()
-        .map_err(|e| anyhow!(say!("cannot start {name}: {e}", e = explain(&e))))?;
+        .map_err(|e| anyhow!(say!("cannot start {name}: {e}")))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }

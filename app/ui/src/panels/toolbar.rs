@@ -66,8 +66,7 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for workspace in Workspace::ALL {
-            // The list of lessons is not a workspace.
-            let on = state.prefs.workspace == workspace && !state.learn.shows_contents();
+            let on = state.prefs.workspace == workspace;
             action::button(ui, state, Action::from(workspace), on, commands);
         }
     });
@@ -99,8 +98,6 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     };
     let colour = if headline.share >= WORTH_A_LOOK || headline.has_failed {
         palette.stall
-    } else if headline.is_empty {
-        palette.weak
     } else {
         palette.step
     };
@@ -229,7 +226,7 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         .selected_text(at.map_or("", |at| &names[at]))
         .truncate()
         .width(160.0);
-    let response = choice::list(ui, combo, |ui| {
+    let response = combo.show_ui(ui, |ui| {
         for ((id, _), name) in all.iter().zip(&names) {
             if choice::entry(ui, *id == shown, name) && *id != shown {
                 commands.push(Command::ShowLoader(*id));
@@ -237,5 +234,5 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     });
     let tip = say!("Selects the loader to show");
-    response.on_hover_text(tip);
+    response.response.on_hover_text(tip);
 }

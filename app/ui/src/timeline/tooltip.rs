@@ -1,6 +1,6 @@
 //! Tooltips hang below what they are about and never cover it.
 
-use egui::{Popup, Rangef, Rect, Response, Tooltip, Ui};
+use egui::{Rangef, Rect, Response, Tooltip, Ui};
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
@@ -86,11 +86,7 @@ pub(super) fn show_chart(
     hang(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
-/// Shows a tooltip below `anchor`, unless a menu is open: it would cover the entries.
-pub(super) fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
-    if Popup::is_any_open(&response.ctx) {
-        return;
-    }
+fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
     let tooltip =
         Tooltip::always_open(response.ctx.clone(), response.layer_id, response.id, anchor);
     tooltip.gap(8.0).width(420.0).show(contents);

@@ -69,7 +69,7 @@ fn told(text: &str) -> Cell<'_> {
 }
 
 /// One row.
-pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     let (info, options) = (&run.info, &run.info.options);
     // What another tool wrote does not tell the arguments.
     let knows_options = !matches!(info.origin, Origin::Import(_));
@@ -77,10 +77,11 @@ pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Res
         true => Cell::Bool(value),
         false => Cell::None,
     };
+    let made_at = info.made_at.as_ref().map_or("", |at| &at.name);
     let origin = info.origin.key();
     each(&[
         id,
-        told(name),
+        told(made_at),
         told(&info.dataset),
         Cell::count(info.dataset_len),
         Cell::count(info.batches_per_epoch),

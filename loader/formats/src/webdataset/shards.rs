@@ -55,11 +55,8 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
         return Err(FormatError::new(
             Fault::Missing,
             Place::named(first),
-            match others.as_str() {
-                "" => say!("it does not exist").to_owned(),
-                others => say!("it does not exist{others}"),
-            },
-            say!("Check the pattern of the shards"),
+            say!("there is no such file{others}"),
+            say!("Check the pattern of the shards, or whether the disk is connected"),
         ));
     }
     Ok(shards)

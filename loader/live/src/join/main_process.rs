@@ -2,11 +2,10 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, Event, EventKind, Level, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::crew::Crew;
-use super::step::named;
 use super::{Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{About, Arrival, Record, Started, Where};
 
@@ -77,9 +76,6 @@ impl Join {
                 }
             }
             Record::Bye { .. } => stream.said_bye = true,
-            Record::Learned(learned) if learned.of().is_none() => {
-                self.learned_of_main(stream, &learned);
-            }
             Record::Other { name, .. } => {
                 if self.others.len() < MOST_OTHERS {
                     self.others.insert(name);
@@ -185,22 +181,43 @@ impl Join {
                     let indices = crew.indices_itself();
                     let failed = self.fetched(stream, run, batch, None, &indices, &fetch);
                     if let Some(crew) = stream.crews.get_mut(&iterator) {
-                        crew.note_failed(failed, &indices);
+                        crew.note_failed(failed);
                     }
                 }
-            }
-            Record::Learned(learned) => {
-                if let Some(batch) = learned.of().and_then(known) {
-                    let unfit = self.learned_of_batch(at, run, batch, learned);
-                    if let Some(crew) = stream.crews.get_mut(&iterator) {
-                        crew.note_unfit(batch, unfit);
-                    }
-                }
-            }
-            Record::Aside { .. } | Record::Raised { .. } => {
-                self.in_step(stream, run, at, record);
             }
             record => self.of_batch(stream, run, at, record),
+        }
+    }
+
+    /// What the main process says of its training steps.
+    fn of_step(&mut self, crew: &mut Crew, at: Nanos, record: Record) {
+        let run = crew.run;
+        match record {
+            Record::Wait { step, .. } => {
+                let stepped = crew.stepping.take().zip(step);
+                self.event(at, run, EventKind::Consumer { waiting: true });
+                if let Some((batch, needed)) = stepped {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            Record::Yield { epoch, batch, .. } => {
+                crew.stepping = Some(named(epoch, batch));
+                self.enter(at, run, named(epoch, batch), Stage::Training);
+            }
+            Record::Step {
+                epoch,
+                batch,
+                needed,
+                ..
+            } => {
+                crew.stepping = None;
+                let batch = named(epoch, batch);
+                self.enter(at, run, batch, Stage::Done);
+                if let Some(needed) = needed {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -305,6 +322,10 @@ impl Join {
     }
 }
 
+fn named(epoch: u32, batch: u32) -> BatchId {
+    BatchId { epoch, idx: batch }
+}
+
 fn known(of: Where) -> Option<BatchId> {
     match of {
         Where::Batch { epoch, batch, .. } => Some(BatchId { epoch, idx: batch }),
@@ -321,8 +342,6 @@ fn iterator_of(record: &Record) -> Option<u32> {
         | Record::Ready { iterator, .. }
         | Record::Yield { iterator, .. }
         | Record::Step { iterator, .. }
-        | Record::Aside { iterator, .. }
-        | Record::Raised { iterator, .. }
         | Record::Gone { iterator, .. }
         | Record::Fail { iterator, .. }
         | Record::EndEpoch { iterator, .. }
@@ -333,7 +352,6 @@ fn iterator_of(record: &Record) -> Option<u32> {
             return batch_iterator(*of);
         }
         Record::Fetch(fetch) => return batch_iterator(fetch.of),
-        Record::Learned(learned) => return batch_iterator(learned.of()?),
         _ => return None,
     })
 }

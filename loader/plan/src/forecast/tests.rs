@@ -11,7 +11,6 @@ mod cores;
 mod measured;
 mod processes;
 mod properties;
-mod streams;
 
 /// What a recording of a simulation is made of.
 #[derive(Clone, Debug)]

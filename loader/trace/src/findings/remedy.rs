@@ -1,9 +1,7 @@
 //! Remedies that agree with the forecasts: a finding never advises a setting that is forecast to be slower.
 
-use super::blocked::{OTHER_ORDER, PREPARE, grouping};
-use super::start::{EARLIER, FEWER, LONGER};
+use super::blocked::grouping;
 use super::{Change, Finding, FindingId, Forecast, Prospects, Survey};
-use crate::Origin;
 use loadscope_words::{Text, say, text};
 
 /// Findings whose remedy is another number of workers or of batches in flight.
@@ -16,24 +14,22 @@ const ABOUT_WORKERS: [FindingId; 4] = [
 
 /// What there is to do where no other setting is faster.
 const NOTHING: Text = text!(
-    "Simplify the transforms or cache their output. No other number of workers is forecast to be faster."
+    "No other number of workers is forecast to be faster. Simplify the transforms, or cache their output."
 );
 
 /// What there is to do first after a worker died.
-const DIED: Text =
-    text!("Find out why a worker died before you add workers, which need more memory");
+const DIED: Text = text!("First find out why a worker died: more workers need more memory");
+
+/// What there is to do about slow samples in any case.
+const PREPARE: Text = text!("Best: preprocess or cache these samples.");
 
 /// What remedies need to know of the loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loader {
     /// Workers of the run.
-    pub workers: usize,
-    /// Batches are yielded in order, though there are several workers.
-    pub in_order: bool,
+    workers: usize,
     /// Advice to group samples of similar cost.
     grouping: Option<Text>,
-    /// True if `loadscope tune` can run the program.
-    is_program: bool,
 }
 
 impl Loader {
@@ -41,12 +37,7 @@ impl Loader {
     pub fn of(survey: &Survey) -> Self {
         Self {
             workers: survey.workers,
-            in_order: survey.run.info.options.in_order && survey.workers > 1,
             grouping: grouping(&survey.run.info.options),
-            is_program: matches!(
-                survey.run.info.origin,
-                Origin::Pytorch(_) | Origin::Import(_)
-            ),
         }
     }
 }
@@ -55,7 +46,6 @@ impl Loader {
 pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<&Prospects>) {
     let workers = loader.workers;
     let died = findings.iter().any(|f| f.id == FindingId::DeadWorker);
-    let is_unreliable = prospects.is_some_and(|p| !p.fits());
     let prospects = prospects.filter(|p| p.fits());
     let about_workers = match (died, prospects) {
         (true, _) => Some(DIED.say().to_owned()),
@@ -69,63 +59,10 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
             FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.grouping)),
             _ => None,
         };
-        let remedy = remedy.or_else(|| match prospects {
-            Some(prospects) => instead(finding, workers, prospects),
-            None if is_unreliable => {
-                to_try(finding).map(|change| attempt(change, loader.is_program))
-            }
-            None => None,
-        });
         if let Some(remedy) = remedy {
             finding.remedy = remedy;
         }
     }
-}
-
-/// The setting that a remedy consists of: the one to try where the forecasts are unreliable.
-pub(super) fn to_try(finding: &Finding) -> Option<Change> {
-    match finding.id {
-        FindingId::NoWorkers
-        | FindingId::StarvedWorkers
-        | FindingId::Sawtooth
-        | FindingId::WindowTooSmall => finding.named().next(),
-        _ => None,
-    }
-}
-
-/// The remedy without a reliable forecast.
-fn attempt(change: Change, is_program: bool) -> String {
-    match is_program {
-        true => say!("Try {change}, and measure it with `loadscope tune`"),
-        false => say!("Try {change}"),
-    }
-}
-
-/// The remedy of a finding about time whose own remedy names a setting that is not forecast to be faster; `None` if it names none.
-fn instead(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<String> {
-    finding.cost?;
-    let is_slow =
-        |known: &[&Forecast]| !known.is_empty() && known.iter().all(|f| f.took >= prospects.now());
-    if finding.remedy == FEWER.say() {
-        let fewer = |f: &&Forecast| matches!(f.change, Change::NumWorkers(n) if n < workers);
-        let known: Vec<&Forecast> = prospects.changes.iter().filter(fewer).collect();
-        let advice = EARLIER.say();
-        return is_slow(&known)
-            .then(|| say!("{advice}. Fewer workers are not forecast to be faster."));
-    }
-    let change = finding
-        .named()
-        .find(|change| is_slow(&prospects.known(*change).collect::<Vec<_>>()))?;
-    let advice = match (finding.id, change) {
-        (FindingId::EpochRefill, Change::PersistentWorkers(_)) => LONGER.say(),
-        (FindingId::SlowFirstBatch, Change::PersistentWorkers(_) | Change::NumWorkers(_)) => {
-            EARLIER.say()
-        }
-        (FindingId::SlowerThanNone, _) => say!("Use larger batches to reduce the transfer cost"),
-        (_, Change::PinMemory(_)) => say!("Return fewer or smaller tensors per batch"),
-        _ => say!("Reduce the work per batch: simplify the transforms or cache their output"),
-    };
-    Some(say!("{advice}. {change} is not forecast to be faster."))
 }
 
 fn about_workers(workers: usize, prospects: &Prospects) -> String {
@@ -135,43 +72,49 @@ fn about_workers(workers: usize, prospects: &Prospects) -> String {
     }
 }
 
-/// The remedy for slow samples, with the settings that are forecast not to hide them; `None` without forecasts of such settings,
-/// or if one of them helps.
+/// What lets other batches pass slow ones, where it is forecast to bring something; `None` where nothing is forecast of it.
 fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     let prepare = PREPARE.say();
     let any_order = |f: &Forecast| f.change == Change::InOrder(false);
     let further = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
     let better = prospects.better();
-    if better.iter().any(|f| any_order(f) || further(f)) {
-        return None;
+    if let Some(first) = better.iter().find(|f| any_order(f) || further(f)) {
+        return Some(say!("{}. {prepare}", prospects.remedy(first)));
     }
     if workers == 0 {
-        return Some(say!("{prepare}. Without workers, nothing hides them."));
+        return Some(say!(
+            "Without workers, nothing hides slow samples. {prepare}"
+        ));
     }
     let changes = &prospects.changes;
     Some(
         match (changes.iter().any(further), changes.iter().any(any_order)) {
             (true, true) => say!(
-                "{prepare}. Neither a larger prefetch_factor nor in_order=False is forecast to help."
+                "Neither a larger prefetch_factor nor in_order=False is forecast to help. {prepare}"
             ),
-            (true, false) => say!("{prepare}. A larger prefetch_factor is not forecast to help."),
-            (false, true) => say!("{prepare}. in_order=False is not forecast to help."),
+            (true, false) => say!("A larger prefetch_factor is not forecast to help. {prepare}"),
+            (false, true) => say!("in_order=False is not forecast to help. {prepare}"),
             (false, false) => return None,
         },
     )
 }
 
-/// `in_order=False` with its forecast, or the advice of `grouping` if it saves little; `None` without a forecast.
+/// What `in_order=False` is forecast to bring, and the advice of `grouping`; `None` where that is not known.
 fn about_order(prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;
     let is_better = prospects.better().iter().any(|f| f.change == known.change);
-    if is_better {
-        let order = OTHER_ORDER.say();
-        return Some(say!("{}. {order}", prospects.remedy(known)));
-    }
-    let advice = grouping.map_or(say!("Find out why this batch is slow"), Text::say);
-    Some(say!("{advice}. in_order=False is forecast to save little."))
+    let text = match is_better {
+        true => say!(
+            "{}, in a different order in every run",
+            prospects.remedy(known)
+        ),
+        false => say!("in_order=False is forecast to save little").to_owned(),
+    };
+    Some(match grouping {
+        Some(advice) => say!("{text}. {advice}"),
+        None => text,
+    })
 }
 
 #[cfg(test)]
@@ -213,15 +156,13 @@ mod tests {
         }
     }
 
-    const GROUPS: Text = text!("Group samples of similar cost into a batch");
+    const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
 
     fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
         let mut findings = of.to_vec();
         let loader = Loader {
             workers: 2,
-            in_order: true,
             grouping: Some(GROUPS),
-            is_program: true,
         };
         agree(&mut findings, loader, Some(prospects));
         let plain = |f: Finding| f.remedy.replace('\u{2009}', " ");
@@ -246,14 +187,17 @@ mod tests {
             (Change::InOrder(false), 995),
         ]);
         let remedies = remedies(&of, &known);
-        assert_eq!(remedies[0], "Use num_workers=5: 0.40 s forecast (−60 %)");
+        assert_eq!(
+            remedies[0],
+            "num_workers=5: forecast 0.40 s instead of 1.00 s"
+        );
         assert_eq!(
             remedies[1],
-            "Preprocess or cache the slow samples. Neither a larger prefetch_factor nor in_order=False is forecast to help."
+            "Neither a larger prefetch_factor nor in_order=False is forecast to help. Best: preprocess or cache these samples."
         );
         assert_eq!(
             remedies[2],
-            "Group samples of similar cost into a batch. in_order=False is forecast to save little."
+            "in_order=False is forecast to save little. Group samples of similar cost into a batch to avoid outliers."
         );
     }
 
@@ -264,19 +208,22 @@ mod tests {
         let said = |changes: &[(Change, i64)]| remedies(&of, &prospects(changes)).remove(0);
         let further = (Change::PrefetchFactor(4), 1000);
         let any_order = (Change::InOrder(false), 995);
-        assert!(said(&[further, any_order]).contains(". Neither"));
+        assert!(said(&[further, any_order]).starts_with("Neither"));
         assert_eq!(
             said(&[(Change::NumWorkers(3), 1000), further]),
-            "Preprocess or cache the slow samples. A larger prefetch_factor is not forecast to help."
+            "A larger prefetch_factor is not forecast to help. Best: preprocess or cache these samples."
         );
-        assert!(said(&[any_order]).ends_with(". in_order=False is not forecast to help."));
+        assert!(said(&[any_order]).starts_with("in_order=False is not forecast to help. "));
         assert_eq!(said(&[]), "as it was");
     }
 
     #[test]
     fn what_is_forecast_to_help_has_its_number() {
         let of = [
-            finding(FindingId::HeavyTail, "Preprocess them"),
+            finding(
+                FindingId::HeavyTail,
+                "A larger prefetch_factor hides slow samples",
+            ),
             finding(FindingId::HeadOfLine, "in_order=False"),
         ];
         let known = prospects(&[
@@ -286,118 +233,9 @@ mod tests {
         assert_eq!(
             remedies(&of, &known),
             [
-                "Preprocess them",
-                "Use in_order=False: 0.50 s forecast (−50 %). Batches then arrive in a different order in every run."
+                "in_order=False: forecast 0.50 s instead of 1.00 s. Best: preprocess or cache these samples.",
+                "in_order=False: forecast 0.50 s instead of 1.00 s, in a different order in every run. Group samples of similar cost into a batch to avoid outliers."
             ]
         );
-    }
-
-    /// "Use fewer workers" was advised where three workers were forecast to be best.
-    #[test]
-    fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
-        let known = prospects(&[
-            (Change::NumWorkers(1), 1300),
-            (Change::NumWorkers(3), 800),
-            (Change::PersistentWorkers(true), 1000),
-            (Change::PrefetchFactor(4), 1000),
-            (Change::PinMemory(false), 1010),
-        ]);
-        for (id, remedy, instead) in [
-            (
-                FindingId::SlowFirstBatch,
-                FEWER.say(),
-                "Start the workers before the program uses much memory, because each start takes longer in a large process. Fewer workers are not forecast to be faster.",
-            ),
-            (
-                FindingId::EpochRefill,
-                "Use persistent_workers=True",
-                "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch. persistent_workers=True is not forecast to be faster.",
-            ),
-            (
-                FindingId::WindowTooSmall,
-                "Use prefetch_factor=9",
-                "Reduce the work per batch: simplify the transforms or cache their output. prefetch_factor=9 is not forecast to be faster.",
-            ),
-            (
-                FindingId::Pinning,
-                "Use pin_memory=False",
-                "Return fewer or smaller tensors per batch. pin_memory=False is not forecast to be faster.",
-            ),
-            (
-                FindingId::SlowerThanNone,
-                "Use num_workers=1",
-                "Use larger batches to reduce the transfer cost. num_workers=1 is not forecast to be faster.",
-            ),
-            // A setting that is faster, and one without a forecast.
-            (
-                FindingId::SlowerThanNone,
-                "Use num_workers=3",
-                "Use num_workers=3",
-            ),
-            (
-                FindingId::SlowerThanNone,
-                "Use num_workers=0",
-                "Use num_workers=0",
-            ),
-        ] {
-            assert_eq!(remedies(&[finding(id, remedy)], &known), [instead]);
-        }
-        // Memory is not about time.
-        let mut memory = finding(FindingId::Memory, "Use num_workers=1");
-        memory.cost = None;
-        assert_eq!(remedies(&[memory], &known), ["Use num_workers=1"]);
-        // Fewer workers that are faster.
-        let faster = prospects(&[(Change::NumWorkers(1), 900)]);
-        let of = [finding(FindingId::SlowFirstBatch, FEWER.say())];
-        assert_eq!(remedies(&of, &faster), [FEWER.say()]);
-    }
-
-    #[test]
-    fn unreliable_forecasts_leave_a_setting_to_try() {
-        let unreliable = Prospects {
-            refit: Nanos::from_millis(790),
-            ..prospects(&[(Change::NumWorkers(5), 400)])
-        };
-        let of = [
-            finding(FindingId::NoWorkers, "Use num_workers=8"),
-            finding(FindingId::WindowTooSmall, "Use prefetch_factor=4"),
-            finding(FindingId::StarvedWorkers, "Simplify the transforms"),
-            finding(FindingId::HeavyTail, "Preprocess them"),
-        ];
-        let tried = [
-            "Try num_workers=8, and measure it with `loadscope tune`",
-            "Try prefetch_factor=4, and measure it with `loadscope tune`",
-            "Simplify the transforms",
-            "Preprocess them",
-        ];
-        assert_eq!(remedies(&of, &unreliable), tried);
-        // The embedded loader is no program that `tune` could run.
-        assert_eq!(attempt(Change::NumWorkers(8), false), "Try num_workers=8");
-        let sentence = unreliable.sentence(2, |time| time.to_string());
-        assert_eq!(
-            sentence.replace(['\u{2009}', '\u{202f}'], " "),
-            "Unreliable forecasts: the model predicts 790 ms for the recorded settings, 21 % less than the recorded 1.00 s"
-        );
-        assert_eq!(unreliable.caveat(), None);
-    }
-
-    #[test]
-    fn rough_forecasts_are_called_estimates() {
-        let off = |ms| {
-            let all = Prospects {
-                refit: Nanos::from_millis(ms),
-                ..prospects(&[(Change::PrefetchFactor(4), ms)])
-            };
-            (
-                all.caveat().map(|text| text.replace('\u{2009}', " ")),
-                all.change(all.changes[0].took),
-            )
-        };
-        assert_eq!(off(1040), (None, 0.0));
-        let rough =
-            "The model is 8.9 % off for the recorded settings: treat the forecasts as estimates.";
-        assert_eq!(off(1089), (Some(rough.to_owned()), 0.0));
-        assert_eq!(off(911).0.as_deref(), Some(rough));
-        assert_eq!(off(1110), (None, 0.0));
     }
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
 use crate::{
-    AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo,
-    Stage, Sums, WorkerId,
+    BatchId, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
+    WorkerId,
 };
 
 mod past;
@@ -27,7 +27,6 @@ pub(super) enum Name {
     Entered,
     Fetched,
     Processor,
-    Aside,
     Content,
     Consumer,
     Gauge,
@@ -38,7 +37,6 @@ pub(super) enum Name {
     Summed,
     Kept,
     State,
-    Fact,
 }
 
 /// A line. Which fields are present depends on `e`.
@@ -75,10 +73,6 @@ pub(super) struct Line<'a> {
     core_wait: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beside: Option<Nanos>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<AsideKind>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    start: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,8 +117,6 @@ pub(super) struct Line<'a> {
     wait: Option<(Nanos, Nanos)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     events: Option<Vec<Line<'a>>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    fact: Option<Cow<'a, Fact>>,
 }
 
 fn is_zero(run: &RunId) -> bool {
@@ -150,8 +142,6 @@ impl<'a> Line<'a> {
             cpu: None,
             core_wait: None,
             beside: None,
-            kind: None,
-            start: None,
             waiting: None,
             seed: None,
             os_id: None,
@@ -174,7 +164,6 @@ impl<'a> Line<'a> {
             sums: None,
             wait: None,
             events: None,
-            fact: None,
         }
     }
 
@@ -250,11 +239,6 @@ impl<'a> Line<'a> {
                 beside: p.beside,
                 ..Self::of_batch(event, Name::Processor, p.batch)
             },
-            EventKind::Aside(aside) => Self {
-                kind: Some(aside.kind),
-                start: Some(aside.start),
-                ..Self::of_batch(event, Name::Aside, aside.batch)
-            },
             EventKind::Content(content) => Self {
                 fields: Some(Cow::Borrowed(&content.fields)),
                 ..Self::of_batch(event, Name::Content, content.batch)
@@ -279,10 +263,6 @@ impl<'a> Line<'a> {
                 epoch: Some(*epoch),
                 first: Some(*first),
                 ..bare(Name::EpochContinued)
-            },
-            EventKind::Fact(fact) => Self {
-                fact: Some(Cow::Borrowed(fact)),
-                ..bare(Name::Fact)
             },
             EventKind::Retention(_)
             | EventKind::Summed(_)

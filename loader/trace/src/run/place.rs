@@ -36,7 +36,6 @@ impl Run {
         if let Some(row) = self.training.first().copied() {
             self.enter(at, row as usize, Stage::Done);
         }
-        self.ask_after_step(at);
         self.waits.push(Wait {
             start: at,
             end: Nanos::MAX,

@@ -65,7 +65,7 @@ pub fn line(a: &RunOptions, b: &RunOptions) -> String {
 pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     match (a.dataset_len, b.dataset_len) {
-        _ if differ_in_dataset(a, b) => {
+        _ if a.dataset != b.dataset && !a.dataset.is_empty() && !b.dataset.is_empty() => {
             warnings.push(say!(
                 "The recordings differ in dataset ({} and {}): the data may explain a change",
                 a.dataset,
@@ -87,14 +87,6 @@ pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
         ));
     }
     warnings
-}
-
-/// True if the datasets are known and have other names. The name of a PyTorch program's dataset is its class: the same dataset can have
-/// another length, or belong to another script.
-fn differ_in_dataset(a: &RunInfo, b: &RunInfo) -> bool {
-    let class = |info: &RunInfo| info.dataset_class().unwrap_or(&info.dataset).to_owned();
-    let (of_a, of_b) = (class(a), class(b));
-    of_a != of_b && !of_a.is_empty() && !of_b.is_empty()
 }
 
 /// `batch_size` as Python writes it; `None` if it is not known.

@@ -98,10 +98,10 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
         let done = done.unwrap_or(next).max(at);
         let start = std::mem::replace(&mut before, done);
         let waited = waited(start, at);
-        // The same parts as in `Run::in_loop`: the first batch also has the time of `iter`.
-        let opening = match k {
-            0 => run.opening_within(start, at).0 as f64,
-            _ => 0.0,
+        // The first one also takes what `iter` takes. What lies between a step and the next wait is not in the loop.
+        let loading = match k {
+            0 => (at - start).0 as f64,
+            _ => waited,
         };
         let work = run.path(row).into_iter().filter_map(|step| {
             use loadscope_trace::Stage::{Collating, Fetching};
@@ -109,7 +109,7 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
             is_work.then(|| (step.end.unwrap_or(run.end()) - step.start).0 as f64)
         });
         batches.push(Drawn {
-            cycle: opening + waited + (done - at).0 as f64,
+            cycle: loading + (done - at).0 as f64,
             waited,
             work: work.sum(),
             samples: f64::from(run.batches()[row].samples()),

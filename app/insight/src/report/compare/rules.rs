@@ -52,9 +52,7 @@ impl FromStr for ChangeRule {
         };
         let known = NAMES.into_iter().find(|(own, _)| *own == name);
         let (_, what) = known.ok_or_else(|| {
-            let mut names = NAMES.map(|(name, _)| name);
-            names.sort_unstable();
-            let names = Language::new(names.map(|name| Key::once(name, Text::same(name))));
+            let names = Language::new(NAMES.map(|(name, _)| Key::once(name, Text::same(name))));
             no(&names.sentence(&Mistake::Unknown(name.to_owned())))
         })?;
         let number = limit
@@ -84,7 +82,7 @@ impl ChangeRule {
         };
         let Some(measure) = comparison.measures.iter().find(|m| m.id == id) else {
             return Some(say!(
-                "cannot check {self}: one of the recordings has no batches"
+                "{self} cannot be checked: one of the recordings has no batches"
             ));
         };
         let by = match self.what {
@@ -113,7 +111,7 @@ impl ChangeRule {
             }
             What::Measure(_) => change(measure),
         };
-        say!("violated: {self}: {name} changed from {a} to {b} ({by})")
+        say!("{self}: {name} changed from {a} to {b} ({by})")
     }
 }
 
@@ -158,7 +156,7 @@ mod tests {
         let (many, few) = (run(4, 1), run(1, 2));
         let why = broken("wait>+5%", &many, &few).expect("it waits more");
         assert!(
-            why.starts_with("violated: wait>+5%: share waited changed from"),
+            why.starts_with("wait>+5%: share waited changed from"),
             "{why}"
         );
         assert!(why.ends_with(" points)"), "{why}");

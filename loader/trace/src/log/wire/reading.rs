@@ -7,7 +7,7 @@ use crate::event::{
     Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming, StageTiming,
     WorkerInfo,
 };
-use crate::{Aside, BatchContent, BatchId, Generators, Lane, Message};
+use crate::{BatchContent, BatchId, Generators, Lane, Message};
 use loadscope_words::say;
 
 /// Why a line that is sound JSON is no event.
@@ -101,11 +101,6 @@ impl Line<'_> {
                 core_wait: self.core_wait,
                 beside: self.beside,
             })),
-            Name::Aside => EventKind::Aside(Box::new(Aside {
-                batch: self.id()?,
-                kind: need(self.kind, "kind")?,
-                start: need(self.start, "start")?,
-            })),
             Name::Content => EventKind::Content(Box::new(BatchContent {
                 batch: self.id()?,
                 fields: need(self.fields, "fields")?.into_owned(),
@@ -136,7 +131,6 @@ impl Line<'_> {
                 epoch: need(self.epoch, "epoch")?,
                 first: need(self.first, "first")?,
             },
-            Name::Fact => EventKind::Fact(Box::new(need(self.fact, "fact")?.into_owned())),
             Name::Retention | Name::Summed | Name::Kept | Name::State => self.into_past()?,
         })
     }
