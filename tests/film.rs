@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use eframe::egui::{Key, Modifiers, Theme, Vec2};
+use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
@@ -11,7 +11,7 @@ use loadscope_model::prefs::Motion;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::Nanos;
 
-use crate::fixture::{Window, control_recording, until, wait};
+use crate::fixture::{Window, control_recording};
 
 /// Where the frames go.
 const FOLDER: &str = "LOADSCOPE_FILM";
@@ -83,25 +83,8 @@ impl Film {
 #[test]
 #[ignore = "cargo xtask film makes the films"]
 fn films() {
-    demo();
     head_of_line_blocking();
     time_travel();
-    diagnosis();
-}
-
-/// The digits, from the first batch on.
-fn demo() {
-    let Some(mut film) = Film::of("demo", Vec::new()) else {
-        return;
-    };
-    film.film(1.0);
-    film.act(Action::Simulate);
-    wait(&mut film.window, |app| app.state.has_run());
-    film.act(Command::Cursor(Cursor::Step(0)));
-    film.act(Command::Speed(0.1));
-    film.act(Action::PauseResume);
-    film.film(9.0);
-    film.end();
 }
 
 /// One slow batch holds all that came before it.
@@ -137,22 +120,5 @@ fn time_travel() {
     }
     film.act(Action::NextStall);
     film.film(2.0);
-    film.end();
-}
-
-/// Why training waits, and what would help.
-fn diagnosis() {
-    let Some(mut film) = Film::of("diagnose", Vec::new()) else {
-        return;
-    };
-    film.act(Action::Simulate);
-    wait(&mut film.window, |app| app.state.has_run());
-    film.film(1.0);
-    film.window.key_press_modifiers(Modifiers::NONE, Key::Num3);
-    film.window.run_steps(2);
-    until(&mut film.window, "Apply and check");
-    film.film(3.0);
-    film.act(Command::Pick(None));
-    film.film(3.0);
     film.end();
 }

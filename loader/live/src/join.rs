@@ -115,6 +115,11 @@ pub struct Join {
 }
 
 impl Join {
+    /// Effects of the request on the program so far.
+    pub fn effects(&self) -> &Effects {
+        &self.effects
+    }
+
     /// From here on the program is not heard, though it goes on.
     pub fn let_go(&mut self) {
         self.goes_on = true;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use loadscope_trace::{RunId, brief};
 
-use super::Join;
 use crate::wire::About;
 
 /// Errors that are kept.
@@ -30,12 +29,5 @@ impl Effects {
             let line = about.not_set.lines().next().unwrap_or_default();
             self.refused.insert(run, brief(line.to_owned()));
         }
-    }
-}
-
-impl Join {
-    /// Effects of the request on the program so far.
-    pub fn effects(&self) -> &Effects {
-        &self.effects
     }
 }
