@@ -132,7 +132,8 @@ fn is_imperative(subject: &str) -> bool {
         "more",
     ];
     let words = subject.split_once(": ").map_or(subject, |(_, words)| words);
-    let first = words.split(' ').next().unwrap_or_default().to_lowercase();
+    let first = words.split([' ', ',']).next().unwrap_or_default();
+    let first = first.to_lowercase();
     let is_past = first.ends_with("ed")
         && !["embed", "feed", "need", "seed", "shed", "speed"].contains(&&*first);
     let is_third = first.ends_with('s') && !first.ends_with("ss") && first != "focus";

@@ -79,6 +79,7 @@ fn clear_texts_match_nothing() {
             "random_split: match Python 3.12 float summation",
         ),
         (Kind::CommitSubjects, "Prevent data loss"),
+        (Kind::CommitSubjects, "fix: format, sort the catalogs"),
     ] {
         assert_eq!(names(kind, text), <[&str; 0]>::default(), "{text}");
     }
