@@ -158,8 +158,12 @@ impl<'a> Json<'a> {
         match self.bytes().get(start) {
             Some(b'{') => self.object(|json, _| json.skip().map(drop))?,
             Some(b'[') => self.list(|json| json.skip().map(drop))?,
-            Some(b'"') => drop(self.raw_string()?),
-            _ => drop(self.scalar()?),
+            Some(b'"') => {
+                self.raw_string()?;
+            }
+            _ => {
+                self.scalar()?;
+            }
         }
         Ok(start..self.at)
     }

@@ -30,18 +30,14 @@ fn errors_name_the_place_and_the_remedy() {
         )
     );
 
-    std::fs::write(path("a.jsonl"), "{\"a\": 1}\n{\"a\": NaN}\n").expect("it can be written");
+    std::fs::write(path("a.jsonl"), "{\"a\": 1}\n{\"a\": nan}\n").expect("it can be written");
     let lines = JsonLines::open(&path("a.jsonl")).expect("its lines are counted");
-    let damaged = lines.row(1, &mut Untimed).expect_err("NaN is not JSON");
-    let text = damaged.to_string();
-    let (place, said) = text.split_once('：').expect("a place, and what is wrong");
+    let damaged = lines.row(1, &mut Untimed).expect_err("nan is not JSON");
     assert_eq!(
-        place,
-        format!("{}，第 2 行，第 7 列，行索引 1", shown("a.jsonl"))
-    );
-    assert!(said.starts_with("它不是有效的 JSON。"), "{said}");
-    assert!(
-        said.ends_with("。NaN 和 Infinity 不是 JSON：请写 null。"),
-        "{said}"
+        damaged.to_string(),
+        format!(
+            "{}，第 2 行，第 7 列，行索引 1：缺少 JSON 值。请更正那里的 JSON。",
+            shown("a.jsonl")
+        )
     );
 }

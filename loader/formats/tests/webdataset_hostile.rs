@@ -238,13 +238,13 @@ fn hostile() -> Vec<Variant> {
             "deep JSON",
             archive(&[("a.json", &[b'['; 100_000])]),
             Fault::Damaged,
-            "not JSON",
+            "column 130: the JSON is nested more than 128 levels deep",
         ),
         (
             "JSON, no text",
             archive(&[("a.json", b"\"\xff\"")]),
             Fault::Damaged,
-            "not JSON",
+            "column 2: the JSON is not UTF-8",
         ),
         (
             "array",

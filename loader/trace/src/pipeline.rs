@@ -80,6 +80,7 @@ impl<'a> Pipeline<'a> {
         self.send_idx = epoch.first.saturating_add(sent as u32);
         self.tasks = self.pending();
         let call = self.last_call(epoch);
+        let call = self.take_kept(call);
         self.rcvd_idx = self.derive_rcvd_idx(call);
         let ended = self.ended(epoch, call);
         self.tasks.extend(ended);

@@ -234,13 +234,14 @@ impl Answer<'_> {
         let best = self.fastest().unwrap_or(chosen);
         let took = self.prospects.now();
         let saved = 1.0 - chosen.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
-        if saved < 0.02 {
+        let what = self.words(&chosen.setting);
+        // Without a faster setting, the recorded one is recommended.
+        if saved < 0.02 || what.is_empty() {
             return say!(
                 "Best change: none is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
             );
         }
         let say = |time: Nanos| time.beside(took);
-        let what = self.words(&chosen.setting);
         let mut text = say!(
             "Best change: {what}: {} forecast instead of {} ({})",
             say(chosen.time),

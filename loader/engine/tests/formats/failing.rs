@@ -177,7 +177,10 @@ fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
 fn a_dataset_without_samples_says_so() {
     let (ended, messages) = lines_run("\n\n");
     let said = messages.join("\n") + &ended.err().unwrap_or_default();
-    assert!(said.contains("has no samples"), "{said}");
+    assert!(
+        said.contains("rows.jsonl: it has no rows. Add rows, or choose another file."),
+        "{said}"
+    );
 }
 
 #[test]

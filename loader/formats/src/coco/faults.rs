@@ -113,7 +113,9 @@ impl Coco {
             match (&*key, json.peek()) {
                 ("id", Some(b'"')) => id = Some(Id::Text(json.string()?.into())),
                 ("id", _) => id = json.number()?.and_then(Number::as_int).map(Id::Int),
-                _ => drop(json.skip()?),
+                _ => {
+                    json.skip()?;
+                }
             }
             Ok::<_, JsonError>(())
         });

@@ -216,7 +216,9 @@ fn image(json: &mut Json<'_>) -> Result<Image, Broken> {
             "file_name" if json.peek() == Some(b'"') => file_name = Some(json.string()?.into()),
             "width" => width = whole_number(json)?,
             "height" => height = whole_number(json)?,
-            _ => drop(json.skip()?),
+            _ => {
+                json.skip()?;
+            }
         }
         Ok::<_, JsonError>(())
     })?;
@@ -241,7 +243,9 @@ fn category(json: &mut Json<'_>) -> Result<Option<Category>, Broken> {
         match &*key {
             "id" => of = id(json)?,
             "name" if json.peek() == Some(b'"') => name = Some(json.string()?.into()),
-            _ => drop(json.skip()?),
+            _ => {
+                json.skip()?;
+            }
         }
         Ok::<_, JsonError>(())
     })?;
@@ -268,7 +272,9 @@ fn annotation(json: &mut Json<'_>, index: &mut Index) -> Result<(), Broken> {
             "segmentation" => note.segmentation = part(json)?,
             "keypoints" => note.keypoints = part(json)?,
             "caption" => note.caption = part(json)?,
-            _ => drop(json.skip()?),
+            _ => {
+                json.skip()?;
+            }
         }
         Ok::<_, JsonError>(())
     })?;

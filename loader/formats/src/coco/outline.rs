@@ -90,7 +90,9 @@ fn runs(json: &mut Json<'_>) -> Found {
             ("counts", Some(b'"')) => counts = Some(mask::runs(json.string()?.as_bytes())),
             ("counts", _) => counts = numbers(json)?.and_then(|all| whole(&all)).map(Ok),
             ("size", _) => size = numbers(json)?.and_then(|all| whole(&all)),
-            _ => drop(json.skip()?),
+            _ => {
+                json.skip()?;
+            }
         }
         Ok::<_, JsonError>(())
     })?;

@@ -133,6 +133,18 @@ impl Pipeline<'_> {
         yielded.map_or(Call::UnderWay, Call::Yielded)
     }
 
+    /// A call takes the kept batch whose turn it is out of `_task_info`, and yields it, before it sends the next task.
+    pub(super) fn take_kept(&mut self, call: Call) -> Call {
+        let is_kept = |task: &&TaskInfo| task.has_data && task.stage == Stage::Ready;
+        match self.tasks.first().filter(is_kept).map(|task| task.idx) {
+            Some(idx) if call == Call::UnderWay => {
+                self.tasks.remove(0);
+                Call::Yielded(idx)
+            }
+            _ => call,
+        }
+    }
+
     /// `_rcvd_idx` moves when a batch is yielded, by one if it was that batch's turn, and goes past what is not there any more at
     /// the next call only.
     pub(super) fn derive_rcvd_idx(&self, call: Call) -> u32 {
@@ -154,7 +166,7 @@ pub(super) enum Call {
     NotYet,
     /// It has yielded nothing so far.
     UnderWay,
-    /// It has yielded the batch with this index.
+    /// It yields the batch with this index, or has yielded it.
     Yielded(u32),
 }
 

@@ -7,7 +7,7 @@ use strum::IntoEnumIterator as _;
 
 use super::{Epoch, Run};
 use crate::step::{Aside, AsideKind, OpenStep};
-use crate::{Nanos, Origin, Past};
+use crate::{Activity, Lane, Nanos, Origin, Past, Stage};
 
 /// Time of a program that is not in the loader's loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,36 @@ impl Run {
             Some((self.last - since).min(longest))
         });
         lasting.fold(self.steps.sum(), |sum, lasts| sum + lasts)
+    }
+
+    /// The part of [`Run::trained`] for the batch at `row`. Its step ends before `until`: the next yield, or [`Run::left_loop`].
+    pub fn trained_on(&self, row: usize, until: Nanos) -> Nanos {
+        let Some(start) = self.entered(row, Stage::Training) else {
+            return Nanos::ZERO;
+        };
+        if self.iterates_per_batch() {
+            let waited = self
+                .spent(Lane::Trainer, start, until)
+                .of(Activity::Waiting);
+            let step = until - start - waited - self.steps.left_out_within(start, until);
+            return step.max(Nanos::ZERO);
+        }
+        let took = match self.entered(row, Stage::Done) {
+            Some(done) => done - start,
+            None => (self.last - start).min(self.steps.longest().unwrap_or(Nanos::MAX)),
+        };
+        took - self.steps.uncounted_within(start, until)
+    }
+
+    /// Until when the last step of an epoch may last.
+    pub fn left_loop(&self, epoch: &Epoch) -> Nanos {
+        let end = epoch.end.unwrap_or(self.last);
+        // The program trains between the iterators.
+        let later = self.epochs.partition_point(|e| e.start <= epoch.start);
+        match self.epochs.get(later) {
+            Some(next) if self.iterates_per_batch() => next.start.max(end),
+            _ => end,
+        }
     }
 
     /// Time between the first epoch and the end of the last one that is not in [`Run::in_loop`], by kind.
@@ -178,7 +208,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchId, Event, EventKind, RunId, Stage};
+    use crate::{BatchId, Event, EventKind, RunId};
 
     /// An epoch of `steps` after waits of 10 each; it ends `pause` after the last step.
     fn run(steps: &[i64], pause: i64) -> Run {
@@ -223,6 +253,11 @@ mod tests {
         steps.push(15_000);
         let run = run(&steps, 0);
         assert_eq!(run.in_loop(), Nanos(32 * 10 + 31 * 100 + 15_000));
-        assert_eq!(run.left_out(), LeftOut::default());
+        // The program calls `next` 5 after `iter`, and 5 after each step.
+        let out = LeftOut {
+            between: Nanos(32 * 5),
+            ..LeftOut::default()
+        };
+        assert_eq!(run.left_out(), out);
     }
 }

@@ -1,5 +1,7 @@
 //! The lengths of the training steps.
 
+use strum::IntoEnumIterator as _;
+
 use crate::column::Column;
 use crate::step::{AsideKind, Before, Uncounted};
 use crate::{Nanos, Sums};
@@ -70,6 +72,35 @@ impl Steps {
     /// Time of the asides of `kind`, if they are not a part of the steps.
     pub(super) fn left_out(&self, kind: AsideKind) -> Nanos {
         self.uncounted().left_out(kind, self.lengths.len() as u64)
+    }
+
+    /// Time in the stage *training* that does not count, of what became known after `from`, until `until`.
+    pub(super) fn uncounted_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        let (before, after) = (self.known_at(from), self.known_at(until));
+        let recurring = self.asides_within(&before, &after, true);
+        after.in_steps - before.in_steps - recurring
+    }
+
+    /// The same of the asides that are not a part of the steps.
+    pub(super) fn left_out_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        self.asides_within(&self.known_at(from), &self.known_at(until), false)
+    }
+
+    /// Length of the asides between two sums: of the kinds that are a part of the steps, or of the others.
+    fn asides_within(&self, before: &Uncounted, after: &Uncounted, recurs: bool) -> Nanos {
+        let (whole, all) = (self.uncounted(), self.lengths.len() as u64);
+        let kinds = AsideKind::iter().filter(|kind| whole.recurs(*kind, all) == recurs);
+        kinds.fold(Nanos::ZERO, |sum, kind| {
+            sum + (after.asides[kind as usize] - before.asides[kind as usize])
+        })
+    }
+
+    /// What was known at `time` not to count.
+    fn known_at(&self, time: Nanos) -> Uncounted {
+        let known = self.uncounted.partition_point(|(at, _)| *at <= time);
+        let last = known.checked_sub(1);
+        let last = last.and_then(|last| self.uncounted.get(last));
+        last.map(|(_, sum)| *sum).unwrap_or_default()
     }
 
     fn in_stage(&self) -> Nanos {

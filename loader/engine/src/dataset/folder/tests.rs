@@ -155,7 +155,7 @@ fn a_search_has_an_end() {
     }
     let error = scan.meet(false, 8).unwrap_err().to_string();
     assert!(
-        error.contains("first 1,000,000 files and folders in all contain no .jpg"),
+        error.contains("first 1,000,000 files and folders in all contain no image."),
         "{error}"
     );
     // One picture is a reason to go on, for a while.
