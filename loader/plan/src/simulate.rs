@@ -160,9 +160,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         state.asked += 1;
         self.enter(start, idx, Stage::Fetching);
         let plan = self.plan;
-        let Some(indices) = plan.work.samples(idx, worker, nth) else {
-            return None;
-        };
+        let indices = plan.work.samples(idx, worker, nth)?;
         let mut at = start;
         let mut samples = Vec::with_capacity(indices.len());
         for index in indices {

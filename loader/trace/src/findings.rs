@@ -199,18 +199,25 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(host::busy(survey));
 }
 
-/// Samples that take much longer than others, and the batches behind them. A few that cost nearly all of it are named.
+/// Samples that take much longer than others, and the batches behind them. A few that cost nearly all of it are named, unless finished
+/// batches wait behind them: then the order is what the wait is about.
 fn slow_samples(survey: &Survey) -> Vec<Finding> {
-    /// Share of the waits for slow batches that named samples explain.
-    const EXPLAINED: f64 = 0.8;
+    /// Share of a cost from which both costs are the same waits.
+    const SAME: f64 = 0.8;
     let tail = blocked::heavy_tail(survey);
     let named = match tail {
         Some(_) => None,
         None => slow_sample::slow(survey),
     };
-    let cost = |finding: &Finding| finding.cost.map_or(0.0, |cost| cost.0 as f64);
-    let explained = named.as_ref().map_or(0.0, cost);
     let behind = blocked::head_of_line(survey);
-    let behind = behind.filter(|finding| explained < EXPLAINED * cost(finding));
+    let cost = |finding: &Option<Finding>| {
+        let cost = finding.as_ref().and_then(|f| f.cost);
+        cost.unwrap_or_default().0 as f64
+    };
+    let (of_named, of_behind) = (cost(&named), cost(&behind));
+    let is_explained = of_named >= SAME * of_behind;
+    let is_about_order = is_explained && behind.is_some() && of_behind >= SAME * of_named;
+    let named = named.filter(|_| !is_about_order);
+    let behind = behind.filter(|_| is_about_order || !is_explained);
     tail.into_iter().chain(named).chain(behind).collect()
 }

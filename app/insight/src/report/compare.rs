@@ -274,21 +274,7 @@ impl<'a> Comparison<'a> {
         for (name, survey) in [("A", a), ("B", b)] {
             writeln!(out, "{name}  {}", strip(survey, longest))?;
         }
-        writeln!(out, "{}", say!("\nWaits by cause"))?;
-        for cause in Cause::ALL {
-            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
-            if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
-                continue;
-            }
-            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
-            writeln!(
-                out,
-                "{}{:>12}{:>12}",
-                left(cause.label(), wide),
-                say(x),
-                say(y)
-            )?;
-        }
+        self.write_causes(out, wide, longest)?;
         let (gone, new) = self.findings();
         for (word, ids) in [
             (say!("Resolved findings"), gone),
@@ -307,6 +293,27 @@ impl<'a> Comparison<'a> {
                     "\nOnly the first {} epochs were compared, because one run is shorter",
                     self.epochs
                 )
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The waits of both by cause. Names are as wide as `wide`, and times have the unit of `longest`.
+    fn write_causes(&self, out: &mut String, wide: usize, longest: Nanos) -> std::fmt::Result {
+        let (a, b) = (&self.a.survey, &self.b.survey);
+        writeln!(out, "{}", say!("\nWaits by cause"))?;
+        for cause in Cause::ALL {
+            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
+            if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
+                continue;
+            }
+            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
+            writeln!(
+                out,
+                "{}{:>12}{:>12}",
+                left(cause.label(), wide),
+                say(x),
+                say(y)
             )?;
         }
         Ok(())

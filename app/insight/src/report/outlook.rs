@@ -38,10 +38,10 @@ pub fn rows(report: &Report) -> Vec<Row> {
         prospects.workers_refused.is_none() && f.is_some_and(|f| f.change == own)
     };
     let recorded = Row {
-        name: say!(
-            "as recorded{}",
-            mark(is_own(&prospects.best), is_own(&prospects.cheapest))
-        ),
+        name: match (is_own(&prospects.best), is_own(&prospects.cheapest)) {
+            (true, _) => say!("as recorded (no other setting is faster)").to_owned(),
+            (false, is_cheapest) => say!("as recorded{}", mark(false, is_cheapest)),
+        },
         took: prospects.recorded,
         waited: report.survey.blame.waited,
         change: None,

@@ -172,14 +172,7 @@ impl Join {
                 crew.end(epoch);
                 self.event(at, run, EventKind::EpochEnded { epoch });
             }
-            Record::Left { workers, .. } => {
-                for (worker, code) in workers {
-                    let Some(pid) = crew.left(worker) else {
-                        continue;
-                    };
-                    self.left(at, run, worker, pid, code);
-                }
-            }
+            Record::Left { workers, .. } => self.all_left(crew, at, workers),
             Record::Fetch(fetch) => {
                 if let Some(batch) = known(fetch.of) {
                     let indices = crew.indices_itself();
@@ -250,6 +243,15 @@ impl Join {
                 run,
                 kind: EventKind::WorkerStarted(Box::new(info)),
             });
+        }
+    }
+
+    /// Workers of an iterator ended, each with its exit code.
+    fn all_left(&mut self, crew: &mut Crew, at: Nanos, workers: Vec<(WorkerId, i64)>) {
+        for (worker, code) in workers {
+            if let Some(pid) = crew.left(worker) {
+                self.left(at, crew.run, worker, pid, code);
+            }
         }
     }
 

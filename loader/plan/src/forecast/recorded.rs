@@ -11,11 +11,10 @@ mod processor;
 mod sample;
 mod size;
 mod startup;
+mod streams;
 mod task;
 
-use loadscope_trace::{
-    Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Streams, plural,
-};
+use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, plural};
 use loadscope_words::say;
 
 use super::cores::side_by_side;
@@ -144,7 +143,8 @@ impl Recorded {
     pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
         const FEWEST: u64 = 10;
         let batches = run.yields().all().len() as u64;
-        if batches < FEWEST {
+        // Without a batch, it tells too little.
+        if (1..FEWEST).contains(&batches) {
             return Err(Refusal(plural(
                 batches,
                 say!(n: "batch is too few"),
@@ -369,30 +369,6 @@ impl Recorded {
             self.epochs.push(costs);
         }
         all
-    }
-
-    /// How the workers share a stream, as far as its end shows it.
-    fn note_shares(&mut self, run: &Run) {
-        let Some(shares) = Streams::of(run).filter(|_| self.streams) else {
-            return;
-        };
-        self.is_repeated = shares.are_repeated;
-        let active = shares.active();
-        self.shards =
-            (!shares.are_repeated && active > 0 && active < shares.workers.len()).then_some(active);
-    }
-
-    /// True if each worker has samples of its own, so that tasks name none.
-    fn is_of_streams(&self, run: &Run) -> bool {
-        let rows = 0..run.batches().len();
-        if !rows.clone().all(|row| run.indices(row).is_empty()) {
-            return false;
-        }
-        let has_ended = |row: usize| {
-            let batch = &run.batches()[row];
-            batch.stage == Stage::Discarded && run.entered(row, Stage::Fetching).is_some()
-        };
-        self.options.is_stream() || rows.clone().any(has_ended)
     }
 }
 

@@ -14,9 +14,6 @@ const FEW: u64 = 3;
 /// Nor is less than this share of all samples.
 const RARE: f64 = 0.001;
 
-/// The effect of `in_order=False` on the order.
-pub(super) const OTHER_ORDER: Text =
-    text!("Batches then arrive in a different order in every run.");
 /// The remedy for slow samples.
 pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
 
@@ -46,15 +43,15 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
     let first = text.chars().next().map_or(0, char::len_utf8);
     text.replace_range(..first, &text[..first].to_uppercase());
+    if let Some(sample) = named(survey, row).filter(|_| longest.by_slow_sample) {
+        text = say!("{text}. The longest wait is for {sample}.");
+    }
     Some(Finding {
         id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: say!(
-            "Use in_order=False to get batches as they finish. {}",
-            OTHER_ORDER.say()
-        ),
+        remedy: say!("Use in_order=False to get batches as they finish").to_owned(),
         cost: Some(cost),
     })
 }

@@ -21,6 +21,8 @@ pub enum Effect {
     Order,
     /// Samples are made with other random numbers.
     RandomNumbers,
+    /// A shuffled loader has another sample order from the second epoch on: its generator is asked for seeds of workers only once.
+    ShuffledOrder,
 }
 
 impl Effect {
@@ -37,6 +39,7 @@ impl Effect {
             Self::CopiedDataset => say!("Each worker has its own copy of the dataset: changes in __getitem__ stay in the worker").to_owned(),
             Self::Order => say!("Batches arrive in a different order in every run").to_owned(),
             Self::RandomNumbers => say!("Random transforms draw other numbers").to_owned(),
+            Self::ShuffledOrder => say!("With shuffle=True, the sample order changes from the second epoch on").to_owned(),
         }
     }
 }
@@ -51,10 +54,17 @@ impl Change {
         };
         match self {
             Self::NumWorkers(n) | Self::Window(n, _) => of_workers(n).collect(),
-            Self::Kept(n) => of_workers(n).chain([Effect::KeptDataset]).collect(),
-            Self::PersistentWorkers(true) => [Effect::KeptDataset, Effect::RandomNumbers].into(),
+            Self::Kept(n) => of_workers(n)
+                .chain([Effect::KeptDataset, Effect::ShuffledOrder])
+                .collect(),
+            Self::PersistentWorkers(true) => [
+                Effect::KeptDataset,
+                Effect::RandomNumbers,
+                Effect::ShuffledOrder,
+            ]
+            .into(),
             Self::InOrder(false) => [Effect::Order].into(),
-            Self::PersistentWorkers(false) => [Effect::RandomNumbers].into(),
+            Self::PersistentWorkers(false) => [Effect::RandomNumbers, Effect::ShuffledOrder].into(),
             Self::InOrder(true) | Self::PrefetchFactor(_) | Self::PinMemory(_) => BTreeSet::new(),
         }
     }
@@ -89,7 +99,13 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
         return vec![forecast.change];
     }
     let in_order = Change::InOrder(false);
-    let passes = match prospects {
+    // The remedy keeps the setting if it is forecast to be faster, or has no forecast.
+    let known = prospects.and_then(|p| {
+        let mut changes = p.changes.iter();
+        let found = changes.find(|f| f.change == in_order)?;
+        Some(found.took < p.now())
+    });
+    let passes = match known {
         Some(_) => better.iter().any(|f| f.change == in_order),
         None => loader.in_order,
     };
@@ -97,8 +113,16 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
         FindingId::EpochRefill if finding.remedy.contains("persistent_workers=True") => {
             vec![Change::PersistentWorkers(true)]
         }
-        FindingId::HeavyTail | FindingId::HeadOfLine | FindingId::SlowWorker
+        FindingId::HeavyTail | FindingId::HeadOfLine
             if passes && finding.remedy.contains("in_order=False") =>
+        {
+            vec![in_order]
+        }
+        // Its remedy keeps the setting unless that is forecast to be no faster.
+        FindingId::SlowWorker
+            if loader.in_order
+                && known != Some(false)
+                && finding.remedy.contains("in_order=False") =>
         {
             vec![in_order]
         }
@@ -172,11 +196,10 @@ mod tests {
         assert_eq!(of(Change::NumWorkers(4), 0), [copied, random]);
         assert_eq!(of(Change::NumWorkers(4), 2), [random]);
         assert_eq!(of(Change::Window(2, 4), 2), []);
-        assert_eq!(of(Change::Kept(4), 2), [Effect::KeptDataset, random]);
-        assert_eq!(
-            of(Change::PersistentWorkers(true), 2),
-            [Effect::KeptDataset, random]
-        );
+        let kept = [Effect::KeptDataset, random, Effect::ShuffledOrder];
+        assert_eq!(of(Change::Kept(4), 2), kept);
+        assert_eq!(of(Change::PersistentWorkers(true), 2), kept);
+        assert_eq!(of(Change::PersistentWorkers(false), 2), kept[1..]);
         assert_eq!(of(Change::InOrder(false), 2), [Effect::Order]);
         assert_eq!(of(Change::PrefetchFactor(4), 2), []);
         assert_eq!(workers_in("num_workers=12: forecast"), Some(12));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
+use crate::event::{EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime};
 use crate::{
     AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo,
     Stage, Sums, WorkerId,
@@ -243,13 +243,7 @@ impl<'a> Line<'a> {
                 ..Self::of_batch(event, Name::Entered, *batch)
             },
             EventKind::Fetched(f) => Self::of_fetched(event, f),
-            EventKind::Processor(p) => Self {
-                of: Some(p.part),
-                cpu: Some(p.cpu),
-                core_wait: p.core_wait,
-                beside: p.beside,
-                ..Self::of_batch(event, Name::Processor, p.batch)
-            },
+            EventKind::Processor(p) => Self::of_processor(event, p),
             EventKind::Aside(aside) => Self {
                 kind: Some(aside.kind),
                 start: Some(aside.start),
@@ -263,13 +257,7 @@ impl<'a> Line<'a> {
                 waiting: Some(*waiting),
                 ..bare(Name::Consumer)
             },
-            EventKind::Gauge(g) => Self {
-                lane: g.lane.map(|lane| Cow::Owned(lane.key())),
-                part: g.part.as_deref().map(Cow::Borrowed),
-                what: Some(g.what),
-                value: Some(g.value).filter(|v| v.is_finite()),
-                ..bare(Name::Gauge)
-            },
+            EventKind::Gauge(g) => Self::of_gauge(event, g),
             EventKind::Message(m) => Self::of_message(event, m),
             EventKind::Dropped { count } => Self {
                 count: Some(*count),
@@ -288,6 +276,26 @@ impl<'a> Line<'a> {
             | EventKind::Summed(_)
             | EventKind::Kept(_)
             | EventKind::State(_) => Self::of_past(event),
+        }
+    }
+
+    fn of_processor(event: &Event, p: &ProcessorTime) -> Self {
+        Self {
+            of: Some(p.part),
+            cpu: Some(p.cpu),
+            core_wait: p.core_wait,
+            beside: p.beside,
+            ..Self::of_batch(event, Name::Processor, p.batch)
+        }
+    }
+
+    fn of_gauge(event: &'a Event, g: &'a Gauge) -> Self {
+        Self {
+            lane: g.lane.map(|lane| Cow::Owned(lane.key())),
+            part: g.part.as_deref().map(Cow::Borrowed),
+            what: Some(g.what),
+            value: Some(g.value).filter(|v| v.is_finite()),
+            ..Self::bare(event, Name::Gauge)
         }
     }
 

@@ -119,16 +119,7 @@ impl Line<'_> {
                 what: need(self.what, "what")?,
                 value: self.value.unwrap_or(f64::NAN),
             })),
-            Name::Message => EventKind::Message(Box::new(Message {
-                about: match (self.epoch, self.batch) {
-                    (None, None) => None,
-                    _ => Some(self.id()?),
-                },
-                level: need(self.level, "level")?,
-                text: need(self.text, "text")?.into_owned(),
-                worker: self.worker,
-                sample: self.sample,
-            })),
+            Name::Message => EventKind::Message(Box::new(self.into_message()?)),
             Name::Dropped => EventKind::Dropped {
                 count: need(self.count, "count")?,
             },
@@ -138,6 +129,19 @@ impl Line<'_> {
             },
             Name::Fact => EventKind::Fact(Box::new(need(self.fact, "fact")?.into_owned())),
             Name::Retention | Name::Summed | Name::Kept | Name::State => self.into_past()?,
+        })
+    }
+
+    fn into_message(self) -> Result<Message, WrongLine> {
+        Ok(Message {
+            about: match (self.epoch, self.batch) {
+                (None, None) => None,
+                _ => Some(self.id()?),
+            },
+            level: need(self.level, "level")?,
+            text: need(self.text, "text")?.into_owned(),
+            worker: self.worker,
+            sample: self.sample,
         })
     }
 
