@@ -178,7 +178,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let matches = help::translated(help::shown(Cli::command())).try_get_matches();
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(e) => return help_or_error(&e),
+        Err(e) => return help_or_error(&help::with_tip(e)),
     };
     // `run` reads its large lists of samples all the time, so they stay in memory.
     #[cfg(target_os = "linux")]

@@ -66,6 +66,13 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     refuse_export_onto(&args.file, kind, &args.output)?;
+    let has_ending = ExportFormat::for_path(&args.output) == Some(kind);
+    if kind != ExportFormat::Chrome && !has_ending && args.output.is_file() {
+        let (path, to) = (args.output.display(), name(kind));
+        bail!(say!(
+            "{path} is a file, but the tables need a folder. Choose a new name, or one that ends in .{to}."
+        ));
+    }
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
     let mut names = names(&runs);

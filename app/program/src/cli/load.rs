@@ -44,9 +44,13 @@ pub struct LoadArgs {
     /// Options of a format follow after commas. docs/DATASETS.md lists them.
     ///
     /// Keys of synthetic and stream: len (at most 1,000,000,000), cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape.
+    ///
+    /// Keys of stream only: shard=true (each worker yields its share), shards=3/8/5 in place of len (samples of workers 0, 1 and 2).
     #[arg(long, value_name = "DATASET", verbatim_doc_comment)]
     dataset: Option<String>,
-    /// Side of the square to which images of a folder are resized, 1 to 4,096 [default: 224]
+    /// Side of the square to which images are resized, 1 to 4,096 pixels [default: 224]
+    ///
+    /// Applies to folder, and to formats with size=square.
     #[arg(long, value_name = "PIXELS")]
     image_size: Option<u32>,
     /// Artificial delays and faults, such as cost_ms=10,tail=0.01:40

@@ -94,9 +94,7 @@ impl ProgramArgs {
             ..Request::default()
         })
     }
-}
 
-impl ProgramArgs {
     /// Starts the program.
     fn start(&self, request: &Request) -> Result<Watched, ProgramError> {
         #[cfg(unix)]
@@ -184,7 +182,10 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             None => say!("--set changed nothing: the loaders already have these arguments, or cannot take them").to_owned(),
         });
     }
+    // Exit code of ssh if it cannot connect. It has printed the cause.
+    let ssh_failed = args.program.repeatable().is_none() && end == End::Code(255);
     match complaint {
+        Some(_) if ssh_failed => complain(say!("nothing was written: ssh ended with code 255")),
         Some(text) => complain(say!("nothing was written: {text}")),
         None => {
             complain(seen.sentence(&path));

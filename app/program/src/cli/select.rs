@@ -13,8 +13,6 @@ pub struct SelectArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip_first: u64,
     /// Record only these epochs of each loader, counted from 0: 2, 2-5 or 0,10,20 (can be repeated)
-    ///
-    /// Examples: 2, 2-5, 0,10,20.
     #[arg(long, value_name = "EPOCHS", value_delimiter = ',', value_parser = epochs)]
     epochs: Vec<RangeInclusive<u32>>,
 }

@@ -29,7 +29,7 @@ pub struct WhatIfArgs {
     file: PathBuf,
     #[command(flatten)]
     loader: LoaderArg,
-    /// Numbers of workers to forecast, at most 1,024: 4, 0..8 or 1,2,4 [default: 0..8 and more if useful]
+    /// Numbers of workers to forecast, at most 1,024: 4, 0..8 (8 included) or 1,2,4 [default: 0..8 and more if useful]
     ///
     /// At most 10,000 settings are forecast.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = workers)]
