@@ -44,11 +44,7 @@ fn default_names(place: &Place) -> Result<()> {
         one.code(7)?;
         let batches = 10 + number as u64;
         one.complained(&[&format!("{batches} batches in run")])?;
-        let name = one
-            .err
-            .split_whitespace()
-            .rfind(|word| word.starts_with("run"));
-        let name = name.unwrap_or_default();
+        let name = recording(&one.err).unwrap_or_default();
         one.must(
             sentences.insert(name.to_owned()),
             "a name of its own was expected",
@@ -64,6 +60,13 @@ fn default_names(place: &Place) -> Result<()> {
         place.names()?
     );
     place.clean()
+}
+
+/// The name in `2 loaders, 100 batches in run.jsonl.zst. To see why …`.
+fn recording(message: &str) -> Option<&str> {
+    let (_, rest) = message.rsplit_once(" batches in ")?;
+    let word = rest.split_whitespace().next()?;
+    Some(word.trim_end_matches('.'))
 }
 
 /// Recorders that want the same name.
