@@ -197,6 +197,24 @@ fn no_english_sentence_is_left_with_a_run() {
     faults.is_none();
 }
 
+/// What only scrolling shows was not looked at: "trainer step" and "cores" were English.
+#[test]
+fn what_is_below_the_fold_is_chinese() {
+    let _turn = alone();
+    let mut faults = Faults::default();
+    let (_dir, mut window) = with_recording(Theme::Dark, Vec2::new(1600.0, 2600.0));
+    faults.look("inspector", &window);
+    do_all(&mut window, [Command::OptionsOf(OptionsOf::NextRun)]);
+    faults.look("options", &window);
+    do_all(&mut window, [Action::ShowSampling.into()]);
+    fixture::until(&mut window, "覆盖情况");
+    faults.look("sampling", &window);
+    do_all(&mut window, [Action::ShowDiagnose.into()]);
+    fixture::until(&mut window, "预测准确度");
+    faults.look("diagnose", &window);
+    faults.is_none();
+}
+
 #[test]
 fn a_run_that_failed_is_in_chinese() {
     let _turn = alone();

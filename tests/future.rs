@@ -12,7 +12,7 @@ use loadscope_model::view::{Cursor, Item, TimeView};
 use loadscope_trace::{Event, Lane, Nanos, Run, RunOptions, Stage};
 
 use crate::fixture::{Window, control_recording, control_sequence, write_log};
-use crate::texts::{Picture as _, texts};
+use crate::texts::{Picture as _, texts, texts_in};
 
 /// What stands in one of the two windows only: that something is hidden, and how many events the whole has.
 const ABOUT_HIDING: [&str; 6] = [
@@ -55,9 +55,16 @@ fn moments(events: &[Event], shares: &[f64]) -> Vec<(usize, Nanos)> {
     found.map(|k| (k + 1, events[k].at)).collect()
 }
 
+/// A text about samples of a batch that is fetched. Those read before the moment are known, although a run that ended there would not
+/// have reported them.
+fn is_progress(text: &str) -> bool {
+    let counts = text.trim().split_once('/');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    text.contains("sample") || counts.is_some_and(|(a, b)| is_number(a) && is_number(b))
+}
+
 /// What is shown of the run besides the lanes.
 fn looks(run: &Run) -> Vec<Vec<Command>> {
-    let at_work = run.batches().iter().position(|b| !b.stage.is_final());
     let ended = run.batches().iter().rposition(|b| b.stage == Stage::Done);
     let select = |item| Command::Select(Some(item));
     let mut looks = vec![
@@ -68,8 +75,7 @@ fn looks(run: &Run) -> Vec<Vec<Command>> {
         vec![select(Item::Sampler)],
         vec![select(Item::Range(Nanos(run.end().0 / 2), run.end()))],
     ];
-    let batches = at_work.into_iter().chain(ended).map(Item::Batch);
-    looks.extend(batches.map(|item| vec![select(item)]));
+    looks.extend(ended.map(|row| vec![select(Item::Batch(row))]));
     looks.push(vec![Action::ShowSampling.into()]);
     looks.push(vec![Action::ShowDiagnose.into()]);
     looks
@@ -110,6 +116,7 @@ fn shown(window: &Harness<'static, App>) -> Vec<String> {
     let all = texts(window).into_iter();
     let about = |text: &String| ABOUT_HIDING.iter().any(|part| text.contains(part));
     all.filter(|text| !about(text) || text.contains("waited"))
+        .filter(|text| !is_progress(text))
         .collect()
 }
 
@@ -185,6 +192,109 @@ fn so_it_does_for_runs_of_all_kinds() {
             &[0.02 + 0.2 * seed as f64, 0.93 - 0.17 * seed as f64],
         );
     }
+}
+
+/// "sample 19 of 32" and its strip became "32 samples" as soon as the future was hidden.
+#[test]
+fn what_came_before_the_moment_is_shown_with_the_future_hidden() {
+    let options = RunOptions {
+        batch_size: Some(8),
+        num_workers: 2,
+        ..options(0)
+    };
+    let events = simulate(&options).expect("sound options");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    write_log(&path, &events);
+    let open = |hides_future| {
+        let window = Window {
+            size: Vec2::new(1920.0, 1080.0),
+            files: vec![path.clone()],
+            prefs: Prefs {
+                hides_future,
+                ..Prefs::default()
+            },
+            ..Window::new()
+        };
+        window.open()
+    };
+    let (mut hiding, mut showing) = (open(true), open(false));
+    let mut seen = 0;
+    for (count, at) in moments(&events, &[0.1, 0.25, 0.4, 0.6]) {
+        let then = all_in(&events[..count]);
+        let fetched = |b: &loadscope_trace::Batch| b.stage == Stage::Fetching;
+        let Some(row) = then.batches().iter().position(fetched) else {
+            continue;
+        };
+        // In the middle of the batch, whose samples are reported at its end.
+        let at = at + Nanos::from_millis(30);
+        let look = [
+            Command::Cursor(Cursor::At(at)),
+            Command::Select(Some(Item::Batch(row))),
+        ];
+        do_all(&mut hiding, &look);
+        do_all(&mut showing, &look);
+        assert!(hiding.state().state.hides_future(), "at {at}");
+        let inspector = eframe::egui::Rect::from_min_max(
+            eframe::egui::pos2(1920.0 - 290.0, 40.0),
+            eframe::egui::pos2(1920.0, 1040.0),
+        );
+        let in_inspector = |window| texts_in(window, inspector);
+        assert_eq!(in_inspector(&hiding), in_inspector(&showing), "at {at}");
+        let progress = |window: &Harness<'static, App>| {
+            let all = texts(window).into_iter();
+            all.filter(|text| text.starts_with("sample ") && text.contains(" of "))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(progress(&hiding), progress(&showing), "at {at}");
+        seen += progress(&hiding).len();
+    }
+    assert!(seen > 0, "a sample is being read at some of these moments");
+}
+
+/// At t = 0 the inspector showed pictures and a histogram of a batch that had not been dispatched.
+#[test]
+fn contents_are_shown_once_the_batch_is_collated() {
+    let (_dir, path) = control_recording();
+    let mut window = Window {
+        size: Vec2::new(1920.0, 1080.0),
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    let run = all_in(&control_sequence());
+    let missing = "The contents are available once the batch is collated";
+    let mut seen = [0, 0];
+    for row in [0, 3, 7] {
+        let made = run
+            .path(row)
+            .into_iter()
+            .find(|s| s.stage > Stage::Collating);
+        let made = made.expect("it is collated").start;
+        for ms in (0..run.end().0 / 1_000_000).step_by(61) {
+            let at = Nanos::from_millis(ms);
+            let look = [
+                Command::Cursor(Cursor::At(at)),
+                Command::Select(Some(Item::Batch(row))),
+            ];
+            let ctx = window.ctx.clone();
+            for command in look {
+                window.state_mut().run(&ctx, command);
+            }
+            window.run();
+            let has_fields = window.query_by_label("Fields").is_some();
+            let has_images = window.query_by_label("Images").is_some();
+            let is_made = made <= at;
+            assert_eq!(
+                (has_fields, has_images),
+                (is_made, is_made),
+                "{row} at {at}"
+            );
+            assert_eq!(window.query_by_label(missing).is_some(), !is_made);
+            seen[usize::from(is_made)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 3), "{seen:?}");
 }
 
 #[test]

@@ -103,7 +103,10 @@ fn answer(window: &mut Harness<'static, App>, answer: &Answer) {
             window.run_steps(2);
             key(window, Key::Enter);
         }
-        Answer::Choice(at) => key(window, digit(*at)),
+        Answer::Choice(at) => {
+            key(window, digit(*at));
+            key(window, Key::Enter);
+        }
         Answer::Order(order) => {
             for at in order {
                 key(window, digit(*at));
@@ -114,6 +117,7 @@ fn answer(window: &mut Harness<'static, App>, answer: &Answer) {
             let all = loadscope_model::update::candidates(&window.state().state);
             let at = all.iter().position(|other| other == target);
             key(window, digit(at.expect("it can be clicked")));
+            key(window, Key::Enter);
         }
     }
 }

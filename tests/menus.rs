@@ -31,6 +31,59 @@ fn a_right_click_on_a_chip_offers_what_can_be_done_with_its_batch() {
     );
 }
 
+/// The tooltip of a lane hid the entries of its menu.
+#[test]
+fn no_tooltip_lies_over_a_menu() {
+    use eframe::egui::Order;
+
+    let (_dir, mut window) = open(USUAL, Theme::Dark);
+    let tooltips = |window: &Harness<'static, App>| {
+        let layers = window.ctx.memory(|m| m.areas().visible_layer_ids());
+        layers
+            .iter()
+            .filter(|id| id.order == Order::Tooltip)
+            .count()
+    };
+    let trainer = window.get_by_label("trainer lane").rect();
+    let worker = window.get_by_label("worker 1 lane").rect();
+    let mut hovered = 0;
+    for at in [
+        trainer.left_center() + [40.0, 0.0].into(),
+        trainer.center(),
+        worker.left_center() + [40.0, 0.0].into(),
+        worker.center(),
+        window.get_by_label("batch 3, fetching").rect().center(),
+        window.get_by_label("worker 1").rect().center(),
+    ] {
+        window.hover_at(at);
+        // Half a second passes before some appear.
+        window.run_steps(60);
+        hovered += usize::from(tooltips(&window) > 0);
+        secondary_click(&mut window, at);
+        for by in [[0.0, 0.0], [8.0, 4.0], [60.0, 20.0], [-30.0, -10.0]] {
+            window.hover_at(at + by.into());
+            window.run_steps(30);
+            assert_eq!(tooltips(&window), 0, "{at} moved by {by:?}");
+        }
+        window.key_press(Key::Escape);
+        window.run();
+    }
+    assert!(hovered >= 4, "tooltips appear without a menu: {hovered}");
+}
+
+fn secondary_click(window: &mut Harness<'static, App>, at: eframe::egui::Pos2) {
+    use eframe::egui::{Event, Modifiers, PointerButton};
+    for pressed in [true, false] {
+        window.event(Event::PointerButton {
+            pos: at,
+            button: PointerButton::Secondary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.run_steps(2);
+    }
+}
+
 /// The height that was left for it became negative.
 #[test]
 fn a_menu_has_a_height_in_a_window_that_is_lower_than_its_bar() {

@@ -32,14 +32,14 @@ impl<State> Picture for Harness<'_, State> {
 
 /// The rows of text that can be seen, in the order in which they are painted.
 pub fn texts<State>(harness: &Harness<'_, State>) -> Vec<String> {
-    let window = harness.ctx.content_rect();
+    texts_in(harness, harness.ctx.content_rect())
+}
+
+/// Those in a part of the window.
+pub fn texts_in<State>(harness: &Harness<'_, State>, part: Rect) -> Vec<String> {
     let mut all = Vec::new();
     for clipped in &harness.output().shapes {
-        collect(
-            &clipped.shape,
-            clipped.clip_rect.intersect(window),
-            &mut all,
-        );
+        collect(&clipped.shape, clipped.clip_rect.intersect(part), &mut all);
     }
     all
 }

@@ -253,11 +253,11 @@ fn gauges_tell_their_values() {
 #[test]
 fn a_colour_of_the_legend_selects_its_activity() {
     let mut harness = small(Window::new(&CONTROL));
-    harness.get_by_label("Held colour").click();
+    harness.get_by_label("Held color").click();
     harness.run();
     let held = Some(Item::Activity(loadscope_trace::Activity::Held));
     assert_eq!(harness.state().state.session.selection, held);
-    harness.get_by_label("Held colour").click();
+    harness.get_by_label("Held color").click();
     harness.run();
     assert_eq!(harness.state().state.session.selection, None);
 }

@@ -1,4 +1,4 @@
-//! *Diagnose*, *Try on the program*: other arguments, tried on the program that the window watches.
+//! *Diagnose*, *Run the program with other settings*: other arguments, tried on the program that the window watches.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,14 +10,14 @@ use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_engine::simulate::simulate;
 use loadscope_insight::tune::{Expected, Kind, Measured, Table, Tried};
-use loadscope_model::command::Action;
+use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::trying::{News, Outcome};
 use loadscope_model::watching::Program;
 use loadscope_trace::{Overrides, Run, RunOptions};
 
-use crate::fixture::{Window, control_recording, wait};
-use crate::texts::Picture as _;
+use crate::fixture::{Window, control_recording, wait, write_log};
+use crate::texts::{Picture as _, texts};
 
 const SIZE: Vec2 = vec2(1920.0, 1080.0);
 
@@ -125,12 +125,121 @@ fn pictures_of_tries() {
         window.run();
         assert!(
             window
-                .query_by_label_contains("Best: num_workers=5")
+                .query_by_label_contains("Best change: num_workers=5")
                 .is_some()
         );
         window.picture(format!("{name}-over"));
         results.extend_harness(&mut window);
     }
+}
+
+fn set(overrides: &[(usize, usize)]) -> Table {
+    let mut rows = vec![tried(Kind::First, 1)];
+    for (workers, prefetch) in overrides {
+        let mut one = tried(Kind::Try, *workers);
+        one.overrides.prefetch_factor = Some(*prefetch);
+        one.overrides.persistent_workers = Some(true);
+        one.recording = format!("{workers}-{prefetch}.jsonl.zst");
+        rows.push(one);
+    }
+    rows.push(tried(Kind::Repeat, 1));
+    Table::of("train.py:42".to_owned(), None, rows, Vec::new())
+}
+
+/// "num_workers=5..." stood there twice, and a click said "This run is slower: −51 %" of the unchanged program.
+#[test]
+fn settings_are_told_apart_and_compared_as_what_came_of_a_change() {
+    let (dir, file) = control_recording();
+    let program = Program {
+        command: words(&["python", "train.py"]),
+        folder: None,
+    };
+    for width in [900.0, 1100.0, 1920.0] {
+        let mut window = diagnose(Theme::Dark, &file, program.clone());
+        window.set_size(vec2(width, 1400.0));
+        window.run();
+        let tell = |window: &mut Harness<'static, App>, news| {
+            let _ = window.state_mut().state.tell(Message::Trying(news));
+            window.run_steps(2);
+        };
+        tell(&mut window, News::Begun(dir.path().to_owned()));
+        tell(
+            &mut window,
+            News::Line("run 2 of 9: num_workers=5".to_owned()),
+        );
+        // Above the fold, whatever is scrolled.
+        window.get_by_label("Measuring: run 2 of 9: num_workers=5");
+        let table = set(&[(5, 3), (5, 4), (2, 2), (2, 3)]);
+        let names: Vec<String> = table.rows.iter().map(|row| row.name()).collect();
+        tell(&mut window, News::Over(Outcome::Compared(table.into())));
+        window.run();
+        let notices = &window.state().state.session.notices;
+        let said = notices
+            .iter()
+            .any(|n| n.text.starts_with("The measurement has finished. Best: "));
+        assert!(said && notices.iter().all(|n| !n.is_error), "{notices:?}");
+        window
+            .get_all_by_label_contains("Try on the program")
+            .last();
+        let painted = texts(&window).join(" ");
+        for name in &names {
+            assert!(
+                painted.contains(name.as_str()),
+                "{width}: {name} in {painted}"
+            );
+        }
+    }
+    // What a click asks for.
+    let mut window = diagnose(Theme::Dark, &file, program);
+    let before = RunOptions {
+        dataset: "synthetic:len=400,cost_ms=12,jitter=0.1".to_owned(),
+        batch_size: Some(4),
+        num_workers: 1,
+        step_ms: 10.0,
+        ..RunOptions::default()
+    };
+    let after = RunOptions {
+        num_workers: 5,
+        ..before.clone()
+    };
+    let path = dir.path().join("5-3.jsonl.zst");
+    write_log(&path, &simulate(&after).expect("it can be simulated"));
+    let own = dir.path().join("own.jsonl.zst");
+    write_log(&own, &simulate(&before).expect("it can be simulated"));
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::Open(own));
+    wait(&mut window, |app| {
+        app.state.session.run.batches().len() == 100
+    });
+    let _ = window
+        .state_mut()
+        .state
+        .tell(Message::Trying(News::Begun(dir.path().to_owned())));
+    let table = set(&[(5, 3), (2, 2)]);
+    let over = News::Over(Outcome::Compared(table.into()));
+    let _ = window.state_mut().state.tell(Message::Trying(over));
+    window.state_mut().run(&ctx, Command::CompareWith(path));
+    wait(&mut window, |app| {
+        app.state.session.answers.diagnosis.compared.is_some()
+    });
+    let compared = window
+        .state()
+        .state
+        .session
+        .answers
+        .diagnosis
+        .compared
+        .clone();
+    let compared = compared.expect("both are there");
+    let name = "num_workers=5, prefetch_factor=3, persistent_workers=True";
+    assert_eq!(compared.names, ["This run", name]);
+    assert!(
+        compared
+            .sentence
+            .starts_with(&format!("{name} is faster: ")),
+        "{}",
+        compared.sentence
+    );
 }
 
 /// True while a process whose command line holds `word` runs.

@@ -54,6 +54,8 @@ CPU_WORTHWHILE = 50_000
 SLOW_BATCH = 20_000_000
 # Nanoseconds a batch or a step took at least, for asking the system how long its thread waited for a core to be no burden.
 CORE_WAIT_WORTHWHILE = 1_000_000
+# Nanoseconds that other work in a step takes at least, to be worth a line.
+ASIDE_WORTHWHILE = 1_000_000
 # Named steps of a sample's transforms that are measured separately.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
@@ -87,6 +89,25 @@ MASKS = ('["masks"]', '["mask"]')
 MOST_LENGTHS = 4096
 # Frames that are gone through for the line that makes a loader.
 MOST_FRAMES = 200
+# Parts of the names of functions that evaluate a model.
+EVALUATIONS = ("eval", "valid", "test", "infer", "predict", "sample", "generat", "estimate")
+# Errors that are remembered, and frames where a step ended.
+MOST_ERRORS = 64
+MOST_LEFT_FRAMES = 32
+# Nanoseconds a batch took at least, for the file of its slowest sample to be told, and files that are told at most.
+SLOW_FILE = 2_000_000
+MOST_NAMES = 1000
+# Datasets inside of others that are gone through, and attributes of one that are looked at.
+MOST_INSIDE = 8
+MOST_ATTRIBUTES = 256
+# Attributes in which datasets mostly keep the files of their samples.
+LISTS_OF_FILES = (
+    "samples imgs images files paths filenames file_names image_paths img_paths image_files img_files file_paths filepaths file_list items data".split()
+)
+# Parts of a sample that are compared, where samples do not fit together.
+MOST_PARTS = 64
+# What errors say where samples do not fit together.
+DOES_NOT_FIT = ("equal size", "same shape", "must match", "inhomogeneous", "equal length", "same size", "not resizable")
 # Files of which it is remembered whose they are.
 MOST_FILES = 4096
 # Packages that make loaders for their callers, or make one anew. The user does not look for a loader there.
@@ -104,6 +125,9 @@ FEW = [struct.Struct("<%dq" % count).pack for count in range(33)]
 # Ways to write down several indices that give them up as often as they are asked.
 PLAIN = (list, tuple, range)
 
+
+# Loadscope's variables of the environment, by name. The importer can add those from the start of the process.
+ASKED = dict(globals().get("STARTED_WITH") or ())
 
 # The place of a warning is reported without frames of this name: Python leaves out those of its importing.
 UNSEEN = "<loadscope, passed over like importlib._bootstrap>"
@@ -449,7 +473,7 @@ class Outlet:
         self.drop()
 
     def open(self):
-        to = os.environ.get("LOADSCOPE_PROBE_TO", "")
+        to = ASKED.get("LOADSCOPE_PROBE_TO", "")
         kind, _, place = to.partition(":")
         header = as_json(introduction()) + "\n"
         try:
@@ -572,13 +596,13 @@ def by_hand():
     """The folder into which a program without a listener writes; its children write there, too."""
     name = "loadscope-%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid())
     folder = made(name)
-    os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
+    ASKED["LOADSCOPE_PROBE_TO"] = os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
     return folder
 
 
 def unheard():
     """The folder of all processes of a program that the listener, who is there, could not let in."""
-    token = os.environ.get("LOADSCOPE_PROBE_TOKEN", "")
+    token = ASKED.get("LOADSCOPE_PROBE_TOKEN", "")
     return made("loadscope-unheard-%08x" % binascii.crc32(token.encode("utf-8", "replace")))
 
 
@@ -597,13 +621,22 @@ def made(name):
         return folder
 
 
-def number_in(*names):
-    """The first of these variables of the environment that is a whole number."""
+def number_in(variables, *names):
+    """The first of these variables that is a whole number."""
     for name in names:
-        value = os.environ.get(name, "")
+        value = quiet(lambda name=name: str(variables.get(name, "")), "")
         if value.isascii() and value.isdigit() and len(value) < 10:
             return int(value)
     return None
+
+
+def name_of_program():
+    """The name of the script, or of the notebook."""
+    name = os.path.basename(str((getattr(sys, "argv", None) or [""])[0]))
+    if name != "ipykernel_launcher.py":
+        return name
+    notebook = os.path.basename(os.environ.get("JPY_SESSION_NAME", ""))
+    return notebook if notebook.endswith(".ipynb") else "notebook"
 
 
 def introduction():
@@ -612,7 +645,7 @@ def introduction():
     torch = sys.modules.get("torch.version") or sys.modules.get("torch")
     info = {
         "loadscope_stream": VERSION,
-        "token": os.environ.get("LOADSCOPE_PROBE_TOKEN", ""),
+        "token": ASKED.get("LOADSCOPE_PROBE_TOKEN", ""),
         "pid": os.getpid(),
         "parent": os.getppid(),
         "monotonic": now(),
@@ -621,10 +654,10 @@ def introduction():
         "boot": quiet(boot, ""),
         "python": "%d.%d.%d" % sys.version_info[:3],
         "torch": str(getattr(torch, "__version__", "")),
-        "program": os.path.basename(str((getattr(sys, "argv", None) or [""])[0])),
-        "rank": number_in("RANK", "SLURM_PROCID"),
-        "world_size": number_in("WORLD_SIZE", "SLURM_NTASKS"),
-        "local_rank": number_in("LOCAL_RANK", "SLURM_LOCALID"),
+        "program": name_of_program(),
+        "rank": number_in(os.environ, "RANK", "SLURM_PROCID"),
+        "world_size": number_in(os.environ, "WORLD_SIZE", "SLURM_NTASKS"),
+        "local_rank": number_in(os.environ, "LOCAL_RANK", "SLURM_LOCALID"),
         "cores": quiet(cores),
     }
     return {name: value for name, value in info.items() if value is not None}
@@ -707,7 +740,7 @@ def between(before, after):
 
 def request(name):
     """What the user who started the program asks for, beyond being told."""
-    return dict(json.loads(os.environ[name]))
+    return dict(json.loads(ASKED[name]))
 
 
 class Until:
@@ -766,12 +799,23 @@ class Probe:
         self.remade = {}
         # Called where an epoch would begin after the listener has gone.
         self.when_unheard = None
+        # Ids of errors that `next` raised or that closed an iterator, with the step: the iterator, its epoch, its batch, the time.
+        self.errors = collections.OrderedDict()
+        # Steps whose iterators ended in them, with the frames that ran then, since the last iterator began.
+        self.left = []
+        # The end of the program is looked at.
+        self.looks_at_end = False
+        # The program cannot have taken `get_worker_info` from PyTorch before it was hooked.
+        self.sees_asking = False
+        # Function that returns the role of a loader. A framework sets it.
+        self.role_of = None
         self.asks()
         self.fresh()
 
     def asks(self):
-        """Reads what the environment asks for, beyond being told."""
-        self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
+        """Reads Loadscope's variables. The program may clear or replace its environment later."""
+        quiet(lambda: ASKED.update((name, value) for name, value in os.environ.items() if name.startswith("LOADSCOPE_PROBE_")))
+        self.previews = min(number_in(ASKED, "LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
         self.until = quiet(lambda: Until(request("LOADSCOPE_PROBE_STOP")))
@@ -783,6 +827,10 @@ class Probe:
         self.generation = -1
         self.core_wait = CoreWait()
         self.looked = 0
+        # Files of samples that were named.
+        self.named = 0
+        # A worker asked which one it is.
+        self.asked = False
         self.here = threading.local()
         self.pinned = {}
 
@@ -805,6 +853,8 @@ class Probe:
         del self.forks[:]
         self.known.clear()
         self.alike.clear()
+        self.errors.clear()
+        del self.left[:]
         self.loaders = 0
         if self.until is not None:
             self.until.tallies.clear()
@@ -819,9 +869,12 @@ class Probe:
         for reference, iterator in list(self.living.values()):
             iterator.is_open = iterator.is_ours = False
             quiet(lambda reference=reference: reference().__dict__.pop("_loadscope", None))
-        for record in (self.living, self.known, self.alike, self.forks):
+        for record in (self.living, self.known, self.alike, self.forks, self.errors, self.left):
             record.clear()
+        atexit.unregister(raised_at_end)
+        self.looks_at_end = False
         self.troubles = self.iterators = self.loaders = self.left_out = 0
+        self.role_of = None
         self.core_wait.close()
         self.fresh()
         # Another thread may be in the middle of a hook: what it still says goes nowhere.
@@ -860,6 +913,7 @@ class Probe:
         if self.outlet.opened:
             if not self.ended:
                 self.ended = True
+                raised_at_end()
                 for _, iterator in list(self.living.values()):
                     quiet(lambda iterator=iterator: iterator.end(now()))
                 quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
@@ -877,7 +931,7 @@ class Probe:
 class Loader:
     """A DataLoader as far as it is known, or several of which each took the place of the one before."""
 
-    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed")
+    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed", "plain", "length")
 
     def __init__(self, number, dataset):
         self.number = number
@@ -891,6 +945,9 @@ class Loader:
         self.living = 0
         # It is known where it was made.
         self.is_placed = False
+        # What was plain in its dataset when an epoch began, and what was said of its length.
+        self.plain = None
+        self.length = None
 
     def is_of(self, dataset):
         """True if it can have been of this dataset: two that live at the same time are two."""
@@ -931,6 +988,7 @@ class Iterator:
         "seeds",
         "expected",
         "stepping",
+        "working",
         "yielded",
         "cpu",
         "core_wait",
@@ -941,6 +999,8 @@ class Iterator:
         "outer",
         "received",
         "computed",
+        "closing",
+        "broke_at",
     )
 
     def __init__(self, number, loader):
@@ -974,9 +1034,15 @@ class Iterator:
         self.sent = {}
         self.arrived = None
         self.fetching = None
+        # The batch in which a sample raised StopIteration.
+        self.broke_at = None
         # The number of batches yielded, and the batch that the program works on.
         self.count = 0
         self.stepping = None
+        # When its workers began to be ended.
+        self.closing = None
+        # The same, also while the program iterates another loader in that step.
+        self.working = None
         # When it was yielded, and what the process had computed by then.
         self.yielded = self.cpu = 0
         self.core_wait = None
@@ -1007,8 +1073,13 @@ class Iterator:
 
     def end(self, at):
         if self.is_open:
+            if self.working is not None:
+                # Ending the workers takes time.
+                note_left(self, at if self.closing is None else self.closing)
             self.is_open = False
+            self.working = None
             PROBE.put('["end",%d,%d,%d]\n' % (at, self.number, self.epoch))
+            end_aside(self)
 
 
 def turn_to(state, at, begins):
@@ -1019,6 +1090,45 @@ def turn_to(state, at, begins):
     for _, other in list(PROBE.living.values()):
         if other is not state and other.thread == thread and other.is_open:
             other.turned_away(at, begins)
+    if begins:
+        begin_aside("loader", state)
+
+
+def steps_open():
+    """The iterators on whose batches this thread works."""
+    thread = threading.get_ident()
+    return [state for _, state in list(PROBE.living.values()) if state.thread == thread and state.working is not None]
+
+
+@guarded
+def begin_aside(kind, key):
+    """The program begins other work in a training step. Work within such work belongs to it."""
+    steps = steps_open() if PROBE.living else ()
+    if not steps:
+        return
+    aside = getattr(PROBE.here, "aside", None)
+    if aside is None or all(state.yielded > aside[2] for state in steps):
+        PROBE.here.aside = (kind, key, now())
+
+
+@guarded
+def end_aside(key):
+    """The work that began with `key` is over."""
+    aside = getattr(PROBE.here, "aside", None)
+    if aside is not None and aside[1] is key:
+        tell_aside(aside, now())
+
+
+def tell_aside(aside, at):
+    PROBE.here.aside = None
+    kind, _, start = aside
+    if at - start < ASIDE_WORTHWHILE:
+        return
+    for state in steps_open():
+        # The steps of a loader that is iterated meanwhile are not interrupted.
+        if state.yielded <= start:
+            about = (at, state.number, state.epoch, state.working, start, kind)
+            PROBE.put('["aside",%d,%d,%d,%d,%d,"%s"]\n' % about, False)
 
 
 def acquainted(iterator, loader, started, seeds):
@@ -1089,6 +1199,8 @@ def begin_iterator(iterator, loader, started, seeds):
     state.pins = not state.has_workers and bool(getattr(iterator, "_pin_memory", False))
     state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)
     state.expected = expected_of(loader, known[1])
+    if state.is_iterable and state.expected is not None:
+        tell_length(known[1], state.expected)
     turn_to(state, started, True)
     if PROBE.until is not None:
         state.tally = PROBE.until.tally(place_of(loader), known[1].number)
@@ -1100,6 +1212,9 @@ def begin_iterator(iterator, loader, started, seeds):
     PROBE.living[number] = (weakref.ref(iterator, gone), state)
     iterator.__dict__["_loadscope"] = state
     del PROBE.forks[:]
+    del PROBE.left[:]
+    look_at_end()
+    tell_changes(known[1], loader)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (started, known[1].number, number, state.epoch))
 
 
@@ -1123,6 +1238,40 @@ def told_length(loader, length):
     known = PROBE.known.get(key)
     if known is not None and known[0]() is loader and known[1].latest is not None:
         known[1].latest.expected = length
+        if known[1].latest.is_iterable:
+            tell_length(known[1], length)
+
+
+def tell_length(record, length):
+    """What `len(loader)` says of a stream, which nothing else knows."""
+    if record.length != length and type(length) is int and 0 <= length < 1 << 63:
+        record.length = length
+        PROBE.put('["length",%d,%d,%d]\n' % (now(), record.number, length))
+
+
+def inner_datasets(dataset):
+    """A dataset, and those that it is made of one inside the other."""
+    for _ in range(MOST_INSIDE):
+        if dataset is None:
+            return
+        yield dataset
+        dataset = getattr(dataset, "__dict__", {}).get("dataset")
+
+
+@guarded
+def tell_changes(record, loader):
+    """Says which plain attributes of the dataset the program changed since the epoch before: workers that live on would not learn of it."""
+    plain = {}
+    for inner in inner_datasets(loader.__dict__.get("dataset")):
+        for name, value in list(getattr(inner, "__dict__", {}).items())[:MOST_ATTRIBUTES]:
+            if type(value) in (int, float, str, bool) and type(name) is str:
+                plain.setdefault(name, value)
+    before, record.plain = record.plain, plain
+    if before is None or not record.is_of(loader.__dict__.get("dataset")):
+        return
+    changed = [name[:100] for name, value in plain.items() if name in before and before[name] != value]
+    if changed:
+        PROBE.put('["changed",%d,%d,%s]\n' % (now(), record.number, as_json(changed[:16])))
 
 
 def seeds_of(loader):
@@ -1197,6 +1346,7 @@ def describe(loader, iterator, seeds):
         about["sampler_drop_last"] = flag_of(lambda: sampler.drop_last)
     elif seeds is not None:
         about["seed"], about["global_seed"] = (seed_from(lambda seed=seed: seed) for seed in seeds)
+    about["role"] = quiet(lambda: PROBE.role_of(loader)) if PROBE.role_of is not None else None
     about["arguments"] = quiet(lambda: other_arguments(loader)) or None
     about["rank"], about["world_size"] = place_in_job()
     about["classes"] = quiet(lambda: classes_of(dataset))
@@ -1284,6 +1434,9 @@ def begin_epoch(iterator, first, loader):
         state = iterator.__dict__.get("_loadscope")
         if state is not None:
             tell_workers(iterator, state)
+            workers = len(getattr(iterator, "_workers", None) or ())
+            if workers:
+                PROBE.put('["earlier",%d,%d,%d]\n' % (now(), state.number, workers))
         return
     if state is None or not state.is_ours:
         return
@@ -1297,8 +1450,11 @@ def begin_epoch(iterator, first, loader):
         return
     at = now()
     state.end(at)
+    del PROBE.left[:]
     state.begin()
     turn_to(state, at, True)
+    if loader is not None:
+        tell_changes(state.loader, loader)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
 
 
@@ -1355,6 +1511,8 @@ def arrived(iterator, what):
         if type(data).__name__ == "_IterableDatasetStopIteration":
             how = "end"
         else:
+            if type(data).__name__ == "ExceptionWrapper" and data.exc_type is StopIteration:
+                state.broke_at = batch
             state.arrived = batch
             its_turn = batch == iterator._rcvd_idx or not state.in_order
             how = "ready" if its_turn else "held"
@@ -1394,6 +1552,11 @@ def asked(iterator):
                 PROBE.here.single = state
         state.yields = not waits
         at = now()
+        if state.working is not None:
+            aside = getattr(PROBE.here, "aside", None)
+            if aside is not None and state.yielded <= aside[2]:
+                tell_aside(aside, at)
+            state.working = None
         step = state.stepped(at) if state.stepping is not None else ""
         if len(PROBE.living) > 1:
             turn_to(state, at, False)
@@ -1442,7 +1605,7 @@ def answered(iterator, state):
         outlet.lines.append(line)
         # A step begins.
         state.count += 1
-        state.stepping = batch
+        state.stepping = state.working = batch
         state.yielded = at
         if state.takes_long:
             state.core_wait = PROBE.core_wait.read()
@@ -1481,8 +1644,10 @@ def is_enough(iterator):
 
 @guarded
 def stopped(state):
-    """`next` raised StopIteration."""
+    """`next` raised StopIteration. That of a sample looks to the program like the end of the epoch."""
     state.leave()
+    if state.broke_at is not None:
+        PROBE.put('["fail",%d,%d,%d,%d,"StopIteration"]\n' % (now(), state.number, state.epoch, state.broke_at))
     state.end(now())
 
 
@@ -1497,15 +1662,95 @@ def failed(iterator, state, error):
         if batch is None or batch in iterator._task_info:
             after = iterator._rcvd_idx
             batch = after - 1 if after > state.received and after - 1 not in state.outstanding else None
+    where = "null" if batch is None else batch
+    about = (at, state.number, state.epoch, where, text_of(error_text(error)))
+    PROBE.put('["fail",%d,%d,%d,%s,%s]\n' % about)
+    remember_error(error, None)
+    if batch is None and state.has_workers:
+        tell_left(iterator, state)
+
+
+def error_text(error):
+    """The class of an error, and the last line of its text."""
     text = str(quiet(lambda: str(error), "")).strip()
     last = text.splitlines()[-1] if text else ""
     name = type(error).__name__
-    text = last if last.startswith(name) else "%s: %s" % (name, last) if last else name
-    where = "null" if batch is None else batch
-    about = (at, state.number, state.epoch, where, text_of(text))
-    PROBE.put('["fail",%d,%d,%d,%s,%s]\n' % about)
-    if batch is None and state.has_workers:
-        tell_left(iterator, state)
+    return last if last.startswith(name) else "%s: %s" % (name, last) if last else name
+
+
+def remember_error(error, step):
+    """By its id: a reference would keep the frames of the program alive."""
+    PROBE.errors[id(error)] = step
+    while len(PROBE.errors) > MOST_ERRORS:
+        PROBE.errors.popitem(last=False)
+
+
+@guarded
+def note_left(state, at):
+    """An iterator ends in a step: the loop was left. If an error leaves it, the frames that run now are in the traceback. What catches
+    the error may end the iterator, and raise the error again."""
+    step = (at, state.number, state.epoch, state.working)
+    error = sys.exc_info()[1]
+    if error is not None and id(error) not in PROBE.errors:
+        remember_error(error, step)
+    frames, frame = [], sys._getframe()
+    while frame is not None and len(frames) < MOST_LEFT_FRAMES:
+        if frame.f_code.co_filename not in OURS:
+            frames.append((id(frame), frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    if len(PROBE.left) < MOST_ERRORS:
+        PROBE.left.append((step, frames))
+
+
+def steps_left_by(chain):
+    """Steps that one of these errors left. The innermost frame that is in the traceback stood at the same instruction then."""
+    places = {}
+    for error in chain:
+        tb = error.__traceback__
+        while tb is not None:
+            places.setdefault((id(tb.tb_frame), tb.tb_frame.f_code), set()).add(tb.tb_lasti)
+            tb = tb.tb_next
+    steps = []
+    for step, frames in PROBE.left:
+        known = [(place, places[frame, code]) for frame, code, place in frames if (frame, code) in places]
+        if known and known[0][0] in known[0][1]:
+            steps.append(step)
+    return steps
+
+
+def look_at_end():
+    """Registered with the first iterator, so it runs before what the program registered earlier, which may take long."""
+    if not PROBE.looks_at_end:
+        PROBE.looks_at_end = True
+        atexit.register(raised_at_end)
+
+
+@guarded
+def raised_at_end():
+    """The program ends. If an error ended it in a training step, says so."""
+    error = sys.exc_info()[1]
+    # A notebook goes on after errors.
+    if error is None and not hasattr(sys, "ps1"):
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    chain = []
+    while error is not None and len(chain) < MOST_ERRORS and not any(one is error for one in chain):
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    # A process that was started for a function ends by SystemExit once it has reported the error.
+    named = [one for one in chain if not isinstance(one, (SystemExit, KeyboardInterrupt, GeneratorExit))]
+    if not named or isinstance(chain[0], KeyboardInterrupt):
+        return
+    steps = [PROBE.errors[id(one)] for one in chain if id(one) in PROBE.errors]
+    steps = steps or steps_left_by(chain)
+    if not steps:
+        at = now()
+        steps = [(at, state.number, state.epoch, state.working) for state in steps_open() if state.is_open]
+    for step in steps:
+        if step is not None:
+            PROBE.put('["raised",%d,%d,%d,%d,%s]\n' % (step + (text_of(error_text(named[0])),)))
+    # It is said once.
+    for one in chain:
+        remember_error(one, None)
 
 
 def tell_left(iterator, state):
@@ -1514,6 +1759,14 @@ def tell_left(iterator, state):
     left = [list(ended) for ended in codes if ended[1] is not None]
     if left:
         PROBE.put('["left",%d,%d,%s]\n' % (now(), state.number, json.dumps(left)))
+
+
+def begin_shut_down(iterator):
+    """Answers whether that was done before."""
+    state = iterator.__dict__.get("_loadscope")
+    if state is not None and state.closing is None:
+        state.closing = now()
+    return getattr(iterator, "_shutdown", True)
 
 
 @guarded
@@ -1590,7 +1843,7 @@ class Fetch:
     # What most never have otherwise.
     cpus = collate = stages = core_wait = None
     collating = stopped_at = 0
-    told = False
+    told = is_slow = False
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1609,7 +1862,7 @@ class Fetch:
 class Fetches:
     """What a fetcher did so far."""
 
-    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable", "takes_long", "beside")
+    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable", "takes_long", "beside", "usual", "is_undivided")
 
     def __init__(self, iterator, generation, is_iterable):
         self.iterator = iterator
@@ -1620,6 +1873,9 @@ class Fetches:
         self.takes_long = False
         # What other threads of this process had computed when the last fetch ended.
         self.beside = None
+        # What a batch took on average.
+        self.usual = 0
+        self.is_undivided = False
 
 
 def takes_whole_batches(dataset):
@@ -1693,7 +1949,7 @@ def begin_fetch(fetcher, fetches, index):
 
 
 def end_fetch(fetcher, fetches, fetch, outcome):
-    """A batch was fetched (0), its sample failed (1), or there is none any more (2)."""
+    """A batch was fetched (0), its sample failed (1), there is none any more (2), or a signal ends the process (3)."""
     try:
         end = now()
         cpu = thread_time()
@@ -1708,12 +1964,20 @@ def end_fetch(fetcher, fetches, fetch, outcome):
             fetcher.__dict__["collate_fn"] = fetch.collate
             if times and collating:
                 times.append(collating)
+        if outcome == 3 and fetches.iterator is None:
+            # The worker did not finish this batch.
+            return end
         count = len(times) - 1
         if outcome == 0 and count > 0 and fetch.collate is None:
             # What a stream needs to find out that it has ended is no collating.
             collating = fetch.stopped_at or times[-1]
-            fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
-        elif outcome == 1 and not collating:
+            took = times[-1] - times[0]
+            fetches.cpu = took > CPU_WORTHWHILE * count
+            if not fetches.is_iterable:
+                usual = fetches.usual
+                fetch.is_slow = took > SLOW_FILE and took > 2 * usual
+                fetches.usual = usual + (min(took, 4 * usual) - usual) // 8 if usual else took
+        elif outcome in (1, 3) and not collating:
             # The sample that failed is the last one that was begun.
             count = len(times)
         cpus = packed(fetch.cpus) if fetch.cpus else ""
@@ -1724,7 +1988,7 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         outlet = PROBE.outlet
         outlet.lines.append(
             '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
-            % (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
+            % (fetch.started, fetch.where, collating, end, 1 if outcome == 3 else outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
         )
         if fetches.iterator is not None:
             fetches.iterator.computed = computed
@@ -1735,6 +1999,174 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         if is_not_ours(error):
             raise
         return 0
+
+
+@guarded
+def tell_undivided(fetches):
+    """The stream of a worker has ended, and nothing in the worker has asked which one it is."""
+    if PROBE.sees_asking and not PROBE.asked and fetches.iterator is None and not fetches.is_undivided:
+        fetches.is_undivided = True
+        PROBE.put('["undivided",%d,%d]\n' % (now(), fetches.generation), False)
+
+
+@guarded
+def tell_file(dataset, fetch, index):
+    """Names the file of the slowest sample of a batch that took long."""
+    times = fetch.times
+    if PROBE.named >= MOST_NAMES or type(index) not in PLAIN or len(times) != len(index) + 1:
+        return
+    walls = [after - before for before, after in zip(times, times[1:])]
+    slowest = max(walls)
+    position = walls.index(slowest)
+    if len(walls) > 1 and slowest < 5 * (sum(walls) - slowest) // (len(walls) - 1):
+        return
+    name = file_of_sample(dataset, index[position])
+    if name:
+        PROBE.named += 1
+        PROBE.put('["file",%d,%s,%d,%s]\n' % (now(), fetch.where, position, text_of(name, 400)), False)
+
+
+def file_of_sample(dataset, index):
+    """The file of a sample, as its dataset keeps it in a list. Nothing of the dataset is called."""
+    if type(index) is not int:
+        return None
+    for _ in range(MOST_INSIDE):
+        attributes = getattr(dataset, "__dict__", None)
+        if type(attributes) is not dict:
+            return None
+        sizes, parts = attributes.get("cumulative_sizes"), attributes.get("datasets")
+        if type(sizes) is list and type(parts) is list and len(sizes) == len(parts):
+            part = next((at for at, size in enumerate(sizes) if index < size), None)
+            if part is None:
+                return None
+            index -= sizes[part - 1] if part else 0
+            dataset = parts[part]
+            continue
+        chosen = attributes.get("indices")
+        if "dataset" in attributes and type(chosen) in (list, tuple, range) and 0 <= index < len(chosen) and type(chosen[index]) is int:
+            index, dataset = chosen[index], attributes["dataset"]
+            continue
+        found = file_in(attributes, index)
+        if found or "dataset" not in attributes:
+            return found
+        dataset = attributes["dataset"]
+    return None
+
+
+def file_in(attributes, index):
+    """The entry that looks like a file, of the lists among these attributes; those with usual names come first."""
+    names = [name for name in LISTS_OF_FILES if name in attributes]
+    names += [name for name in itertools.islice(attributes, MOST_ATTRIBUTES) if name not in LISTS_OF_FILES]
+    for name in names:
+        values = attributes[name]
+        if type(values) not in (list, tuple) and type(values).__name__ != "ndarray":
+            continue
+        # Lists that are not of samples are mostly shorter.
+        if getattr(values, "ndim", 1) != 1 or not 0 <= index < len(values):
+            continue
+        found = file_named(values[index])
+        if found:
+            return found
+    return None
+
+
+def file_named(entry):
+    """The first text in an entry that looks like the name of a file."""
+    entries = entry if type(entry) in (tuple, list) else dict.values(entry) if type(entry) is dict else (entry,)
+    for part in itertools.islice(entries, 8):
+        text = str(part) if isinstance(part, (str, os.PathLike)) else ""
+        if text and len(text) < 4096 and "\n" not in text and ("/" in text or os.sep in text or os.path.splitext(text)[1]):
+            return text
+    return None
+
+
+@guarded
+def note_break(fetches, error):
+    """A sample that raises StopIteration in this process ends the epoch, and no error is seen."""
+    state = fetches.iterator
+    if state is not None and isinstance(error, StopIteration):
+        state.broke_at = state.fetching
+
+
+@guarded
+def tell_misfit(fetch, index, error, code):
+    """Says which sample does not fit to the others of its batch, if collating failed for that."""
+    data = samples_of(error, code)
+    if data is None or len(data) < 1:
+        return
+    if fetch.collate is None and not fetch.stopped_at and quiet(lambda: len(index)) != len(data):
+        # A stream failed before the batch was full.
+        return
+    found = first_misfit(data)
+    if found is None:
+        return
+    position, field, by, got, usual, alike = found
+    about = (now(), fetch.where, position, text_of(field, 200), by, text_of(got, 200), text_of(usual, 200), alike)
+    PROBE.put('["misfit",%d,%s,%d,%s,"%s",%s,%s,%d]\n' % about, False)
+
+
+def samples_of(error, code):
+    """The samples that were to be collated when an error was raised: the fetcher has them. `None` if it was raised elsewhere."""
+    tb, data, collates = error.__traceback__, None, False
+    while tb is not None:
+        frame = tb.tb_frame
+        if frame.f_code is code:
+            data = frame.f_locals.get("data")
+        elif data is not None:
+            collates = collates or frame.f_globals.get("__name__") == "torch.utils.data._utils.collate"
+        tb = tb.tb_next
+    if type(data) not in (list, tuple):
+        return None
+    said = str(error) if isinstance(error, (RuntimeError, ValueError, TypeError, KeyError)) else ""
+    return data if collates or any(words in said for words in DOES_NOT_FIT) else None
+
+
+def first_misfit(data):
+    """The first part of the samples in which they differ, and the sample that has another value than most: its position, the part,
+    in what it differs, its value, that of most, and how many have that."""
+    parts = [list(itertools.islice(parts_of_sample(sample, "", 0), MOST_PARTS)) for sample in data]
+    for at in range(max(len(one) for one in parts)):
+        values = [one[at] if at < len(one) else ("", "type", "nothing") for one in parts]
+        counts = collections.Counter(values)
+        if len(counts) == 1:
+            continue
+        usual, alike = counts.most_common(1)[0]
+        position = next(place for place, value in enumerate(values) if value != usual)
+        field, by, got = values[position]
+        if by == usual[1]:
+            return position, field, by, got, usual[2], alike
+        return position, field or usual[0], "type", type_of(values[position]), type_of(usual), alike
+    # All are alike: of a kind that cannot be collated.
+    strange = next((one for one in parts[0] if one[1] == "type" and one[2] not in COLLATED), None)
+    return None if strange is None else (0, strange[0], "type", strange[2], "", len(data))
+
+
+def type_of(value):
+    """The type of a part, which is told by its name or by what it differs in."""
+    return {"shape": "Tensor", "length": "list", "keys": "dict"}.get(value[1], value[2])
+
+
+# Names of types that PyTorch's `default_collate` takes.
+COLLATED = ("int", "float", "bool", "str", "bytes", "complex")
+
+
+def parts_of_sample(sample, name, depth):
+    """The parts of a sample: the name of each, in what it may differ, and its value."""
+    kind = type(sample)
+    if hasattr(sys.modules["torch"], "Tensor") and isinstance(sample, sys.modules["torch"].Tensor) or kind.__name__ == "ndarray":
+        yield name, "shape", str(list(sample.shape))
+    elif isinstance(sample, dict) and depth < 4:
+        keys = [quiet(lambda key=key: str(key)[:100], "?") for key in itertools.islice(dict.keys(sample), MOST_FIELDS)]
+        yield name, "keys", ", ".join(sorted(keys))
+        for key, value in itertools.islice(dict.items(sample), MOST_FIELDS):
+            yield from parts_of_sample(value, "%s[%s]" % (name, as_json(quiet(lambda key=key: str(key)[:100], "?"))), depth + 1)
+    elif isinstance(sample, (list, tuple)) and depth < 4:
+        entries = list(itertools.islice(list.__iter__(sample) if isinstance(sample, list) else tuple.__iter__(sample), MOST_FIELDS))
+        yield name, "length", str(len(sample))
+        for position, value in enumerate(entries):
+            yield from parts_of_sample(value, "%s[%d]" % (name, position), depth + 1)
+    else:
+        yield name, "type", "None" if sample is None else kind.__name__
 
 
 def stages_of(fetch, count):
@@ -2156,7 +2588,17 @@ def file_of(frame):
     return known
 
 
+def cell_of(name):
+    """The cell of a notebook with this file name: `In [3]`. `None` for every other file."""
+    shell = quiet(lambda: sys.modules["IPython"].get_ipython())
+    number = quiet(lambda: int(shell.compile._filename_map[name])) if shell is not None else None
+    return None if number is None else "In [%d]" % number
+
+
 def judged(name, module):
+    cell = cell_of(name)
+    if cell is not None:
+        return (OF_PROGRAM, name, cell)
     if name in OURS or name.startswith("<frozen ") or module.partition(".")[0] in FRAMEWORKS:
         return (PASSED_OVER, name, name)
     if name.startswith("<"):
@@ -2373,11 +2815,22 @@ def hook_fetch(owner, is_iterable):
             data = original(self, given)
         except BaseException as error:
             ended = is_iterable and isinstance(error, StopIteration)
-            end_fetch(self, fetches, noted, 2 if ended else 1)
+            try:
+                if ended:
+                    tell_undivided(fetches)
+                else:
+                    note_break(fetches, error)
+                    tell_misfit(noted, possibly_batched_index, error, original.__code__)
+            except BaseException as struck:
+                clean(struck)
+                raise
+            end_fetch(self, fetches, noted, 2 if ended else 1 if isinstance(error, Exception) else 3)
             clean(error)
             raise
         try:
             end = end_fetch(self, fetches, noted, 0)
+            if noted.is_slow:
+                tell_file(self.dataset, noted, possibly_batched_index)
             if end - PROBE.looked >= LOOK_EVERY:
                 look_into_guarded(data, noted, end)
         except BaseException as error:
@@ -2460,9 +2913,29 @@ def hook_workers(owner):
     passing(
         owner,
         "_shutdown_workers",
-        lambda self, args, kwargs: getattr(self, "_shutdown", True),
+        lambda self, args, kwargs: begin_shut_down(self),
         lambda self, was, result: None if was else shut_down(self),
     )
+
+
+def hook_worker_info(module):
+    """`get_worker_info`, under all names that PyTorch has for it."""
+    worker = module._utils.worker
+    original = once(worker, "get_worker_info")
+    if original is None:
+        return
+    data = sys.modules.get("torch.utils.data")
+    # Before PyTorch's own package has it, no program has.
+    PROBE.sees_asking = not hasattr(data, "get_worker_info")
+
+    def get_worker_info():
+        PROBE.asked = True
+        return original()
+
+    put_in(worker, "get_worker_info", get_worker_info, original)
+    for owner in (module, data):
+        if vars(owner).get("get_worker_info") is original:
+            place(owner, "get_worker_info", get_worker_info)
 
 
 def hook_dataloader(module):
@@ -2480,6 +2953,7 @@ def hook_dataloader(module):
     hook_fetch(fetch._MapDatasetFetcher, False)
     hook_fetch(fetch._IterableDatasetFetcher, True)
     hook_pin(module._utils.pin_memory)
+    hook_worker_info(module)
     if sys.version_info < (3, 11):
         hook_old_tracebacks()
     greet()
@@ -2487,7 +2961,7 @@ def hook_dataloader(module):
 
 def greet():
     """Says at once that this process is reached, if there is a listener."""
-    if os.environ.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
+    if ASKED.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
         quiet(lambda: PROBE.put(""))
 
 
@@ -2495,6 +2969,76 @@ def hook_stateful(module):
     """torchdata.stateful_dataloader.stateful_dataloader"""
     hook_construction(module.StatefulDataLoader)
     hook_workers(module._StatefulMultiProcessingDataLoaderIter)
+
+
+def hook_module(module):
+    """torch.nn.modules.module"""
+
+    def begins(self, args, kwargs):
+        if self.__dict__.get("training", False):
+            begin_aside("evaluation", self)
+
+    def ends(self, args, kwargs):
+        if getattr(PROBE.here, "aside", None) is not None and (args[0] if args else kwargs.get("mode", True)):
+            end_aside(self)
+
+    passing(module.Module, "eval", guarded(begins))
+    passing(module.Module, "train", guarded(ends))
+
+
+def hook_grad_mode(module):
+    """torch.autograd.grad_mode"""
+    for owner in (module.inference_mode, module.no_grad):
+        passing(owner, "__enter__", enters_without_gradients)
+        passing(owner, "__exit__", lambda self, args, kwargs: end_aside(self))
+
+
+@guarded
+def enters_without_gradients(context, args, kwargs):
+    """Training code, too, does without gradients: in an optimizer, for a metric. Evaluations mostly are in a function called so."""
+    if PROBE.living and (type(context).__name__ == "inference_mode" or is_in_evaluation(sys._getframe(1))):
+        begin_aside("evaluation", context)
+
+
+def is_in_evaluation(frame):
+    while frame is not None and frame.f_code.co_filename in OURS:
+        frame = frame.f_back
+    if frame is None:
+        return False
+    name = frame.f_code.co_name
+    if name == "decorate_context":
+        name = getattr(frame.f_locals.get("func"), "__name__", "")
+    name = name.lower()
+    return any(word in name for word in EVALUATIONS) or "val" in name.split("_")
+
+
+def hook_saving(module, *names):
+    """Functions that write checkpoints."""
+    package = sys.modules.get(module.__name__.rpartition(".")[0])
+    for name in names:
+        original = once(module, name)
+        if original is None:
+            continue
+        save = saving(original)
+        put_in(module, name, save, original)
+        if vars(package).get(name) is original:
+            place(package, name, save)
+
+
+def saving(original):
+    def save(*args, **kwargs):
+        key = object()
+        begin_aside("checkpoint", key)
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as error:
+            end_aside(key)
+            clean(error)
+            raise
+        end_aside(key)
+        return result
+
+    return save
 
 
 def hook_old_tracebacks():
@@ -2582,6 +3126,11 @@ HOOKS = {
     "torch.version": lambda module: greet(),
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
+    "torch.nn.modules.module": hook_module,
+    "torch.autograd.grad_mode": hook_grad_mode,
+    "torch.serialization": lambda module: hook_saving(module, "save"),
+    "torch.distributed.checkpoint.state_dict_saver": lambda module: hook_saving(module, "save"),
+    "safetensors.torch": lambda module: hook_saving(module, "save_file", "save_model"),
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
     "torchvision.transforms.v2._container": lambda module: hook_compose(module.Compose, "forward"),
 }
@@ -2652,6 +3201,7 @@ def leave():
         sys.meta_path.remove(FINDER)
     atexit.unregister(PROBE.bye)
     PROBE.leave()
+    ASKED.clear()
 
 
 try:

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::epaint::ClippedShape;
 use eframe::egui::{Rect, Shape};
-use loadscope_lessons::Value;
+use loadscope_lessons::{Now, OrderQuery, Query, Value, Whole};
 use loadscope_model::update::obstacle;
 use loadscope_ui::panels::marked;
 
@@ -50,6 +50,14 @@ fn is_marked(window: &Harness<'static, App>, part: &Part) -> bool {
 
 /// The texts of the window outside the player.
 fn texts(window: &Harness<'static, App>) -> Vec<String> {
+    placed_texts(window)
+        .into_iter()
+        .map(|(text, _)| text)
+        .collect()
+}
+
+/// The same with their places.
+fn placed_texts(window: &Harness<'static, App>) -> Vec<(String, Rect)> {
     let screen = window.ctx.content_rect();
     let height = loadscope_ui::panels::learn::height(&window.state().state, screen.size());
     let bottom = screen.bottom() - loadscope_ui::panels::notices::STATUS;
@@ -63,7 +71,7 @@ fn texts(window: &Harness<'static, App>) -> Vec<String> {
             Shape::Text(text) => {
                 let place = clip_rect.intersect(text.visual_bounding_rect());
                 let is_outside = place.is_positive() && !player.contains(place.center());
-                is_outside.then(|| text.galley.text().replace('\u{2009}', " "))
+                is_outside.then(|| (text.galley.text().replace('\u{2009}', " "), place))
             }
             _ => None,
         },
@@ -114,4 +122,77 @@ fn contains(text: &str, part: &str) -> bool {
             .and_then(|after| after.chars().next());
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     })
+}
+
+/// Once a question is answered, the outlined parts contain the number, unless it is counted in the picture.
+pub(super) fn check_answer_is_shown(window: &Harness<'static, App>, what: &str) {
+    let play = &playing(window).play;
+    let (Task::Predict { question, .. }, Phase::Answered(judged)) =
+        (&play.step().task, play.phase())
+    else {
+        panic!("{what}: no question was answered");
+    };
+    let Kind::Number { tolerance, .. } = question.kind else {
+        return;
+    };
+    let Some(truth) = judged
+        .truth
+        .number()
+        .filter(|_| is_written(&question.query))
+    else {
+        return;
+    };
+    let outlined = play.parts();
+    let marks = marked(&window.ctx);
+    let places: Vec<Rect> = marks
+        .iter()
+        .filter(|(part, _)| outlined.contains(part))
+        .map(|(_, rect)| rect.expand(4.0))
+        .collect();
+    let texts: Vec<String> = placed_texts(window)
+        .into_iter()
+        .filter(|(_, place)| places.iter().any(|part| part.contains(place.center())))
+        .map(|(text, _)| text)
+        .collect();
+    let is_it = |number: f64| {
+        let off = |scale: f64| (number / scale - truth).abs();
+        // Seconds may be written in milliseconds.
+        [1.0, 1000.0]
+            .iter()
+            .any(|scale| off(*scale) <= tolerance + 0.005)
+    };
+    let found = texts.iter().flat_map(|text| numbers(text)).any(is_it);
+    assert!(found, "{what}: {truth} is in none of {texts:?}");
+}
+
+/// True if the answer is a text of the window. Other numbers are counted in the picture, or printed by a program.
+fn is_written(query: &Query) -> bool {
+    match query {
+        Query::Whole(
+            Whole::Batches | Whole::BatchesOfWorker(_) | Whole::WorkersStarted | Whole::Pinned,
+        ) => false,
+        Query::Whole(Whole::SeedStep) => false,
+        Query::Whole(_) => true,
+        Query::Now(Now::HeldCount | Now::Busy | Now::Queued) => false,
+        Query::Now(_) => true,
+        Query::Order(
+            OrderQuery::OfRank
+            | OrderQuery::SlowestRank
+            | OrderQuery::Weighted(..)
+            | OrderQuery::Balanced(..),
+        ) => false,
+        Query::Order(_) => true,
+        Query::Option(_) | Query::Line(..) | Query::NumberOfLine(..) => false,
+        Query::At(query, _)
+        | Query::With(query, _)
+        | Query::MoreOrLess(query, _)
+        | Query::TimesLess(query, _) => is_written(query),
+    }
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    let parts = text.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    parts
+        .filter_map(|part| part.trim_end_matches('.').parse().ok())
+        .collect()
 }

@@ -3,7 +3,7 @@
 use eframe::egui::Shape;
 use eframe::egui::epaint::ClippedShape;
 
-use super::seen::{check_answer_is_hidden, check_parts};
+use super::seen::{check_answer_is_hidden, check_answer_is_shown, check_parts};
 use super::*;
 
 /// Texts of the player that are cut off: those whose place is not within what can be seen of it.
@@ -66,6 +66,8 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
                 assert_eq!(judged.is_right, is_right, "{what}: {given:?}");
                 settle(window);
                 check_parts(window, &format!("{what}, answered"));
+                finish(window);
+                check_answer_is_shown(window, &format!("{what}, answered"));
                 assert_eq!(cut_texts(window, false), [""; 0], "{what}, answered");
             }
             Task::Try(trial) => try_it(window, &what, &trial, is_right),
@@ -75,6 +77,14 @@ fn go_through(window: &mut Harness<'static, App>, number: u32, is_right: bool) -
     }
     assert_eq!(*playing(window).play.phase(), Phase::Finished);
     questions
+}
+
+/// Shows the end of what plays to the answer.
+fn finish(window: &mut Harness<'static, App>) {
+    if stage(window).replay.is_some() {
+        key(window, Key::Enter);
+        settle(window);
+    }
 }
 
 /// Reaches the goal of a step: at once, or with the solution after four runs that do not.

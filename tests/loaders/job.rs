@@ -55,7 +55,7 @@ impl Rank {
     fn begin(&mut self) {
         let info = RunInfo {
             origin: Origin::Pytorch("2.13.0".to_owned()),
-            dataset: "ImageFolder of 640 samples in train.py".to_owned(),
+            dataset: "ImageFolder (640 samples) from train.py".to_owned(),
             dataset_len: Some(640),
             batches_per_epoch: Some(BATCHES as u64),
             measured: Stage::ALL.to_vec(),

@@ -98,7 +98,7 @@ KINDS = [
         "ranks_slow",
         "a rank that waits for another one's loader",
         {
-            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("nothing to change",)),
+            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("Leave the loader unchanged",)),
             "train@1": of(STARVED, BESIDE_STARVED, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
         },
         command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_slow.py"),
@@ -110,7 +110,7 @@ KINDS = [
         {rank: of({"fine", "no_workers", "slow_first_batch", "short_run", "waiting"}) for rank in ("train@0", "train@1")},
         same_errors=False,
     ),
-    Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("persistent_workers=True keeps",))}),
+    Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("Use persistent_workers=True",))}),
     Kind(
         "drop_last_batches",
         "drop_last inside a BatchSampler",
@@ -127,6 +127,8 @@ KINDS = [
         same_errors=False,
     ),
     Kind("stream", "tasks that reach a worker whose stream has ended", {"train": Loader(RESTARTS, never=("discarded", "thrown away"))}),
+    Kind("stream_repeated", "a stream that every worker yields", {"train": of({"repeated_stream"}, RESTARTS, says=("3 workers", r"get_worker_info\(\)"), never=(r"num_workers=[0-9]+ would",))}),
+    Kind("stream_few_shards", "fewer shards than workers", {"train": of({"idle_workers"}, RESTARTS, says=("3 of 6 workers",), never=(r"num_workers=([4-9]|[1-9][0-9])\b(?!, prefetch)",))}),
     Kind("web_dataset", "samples that are batches", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("discarded",))}, needs=("webdataset",), same_errors=False),
     Kind("hf_datasets", "a dataset that is asked for a whole batch", {"train": ROWS}, needs=("datasets",), same_errors=False),
     wrapped("sets_pythonpath", "a wrapper that sets PYTHONPATH", UNHEARD),
@@ -146,6 +148,10 @@ KINDS = [
         "a few samples that take forty times as long",
         {"train": of({"heavy_tail", "head_of_line"}, {"heavy_tail", "head_of_line", "starved_workers", "window_too_small"}, says=("in_order=False",))},
     ),
+    Kind("one_slow_sample", "a single slow sample", {"train": of({"slow_sample"}, {"no_workers"}, share=(0.7, 1.0), says=("[Ss]ample 73", r"calls/073\.wav"), never=("similar cost",))}),
+    Kind("collate_misfit", "a sample that cannot be collated", {"train": of({"failed"}, {"slow_first_batch"}, says=("sample 77", r"\[1, 16, 16\]", "convert"), never=("Catch the error",))}, code=1, same_errors=False),
+    Kind("stop_iteration", "StopIteration in a sample", {"train": of({"ended_early"}, {"no_workers"}, says=("StopIteration", "sample 90"))}),
+    Kind("stale_dataset", "persistent workers and a changed dataset", {"train": of({"stale_dataset"}, IN_MEMORY, says=("epoch",))}),
     Kind(
         "slow_first_sample",
         "a slow sample in batch 0",
@@ -177,6 +183,52 @@ KINDS = [
     Kind("zipped", "two loaders of one line at the same time", {"labelled": ROWS, "unlabelled": ROWS}),
     Kind("loader_per_evaluation", "a loader for each of 300 evaluations", {"train": ROWS, "eval": of(CALM | {"no_workers", "waiting"}, {"no_workers"})}),
     Kind("logging_in_the_loop", "a step that is slow by itself", {"train": ROWS}),
+    Kind(
+        "accumulated",
+        "long steps that recur",
+        {"train": of(STARVED | CALM, BESIDE_STARVED | {"window_too_small"}, share=(0.2, 0.6))},
+    ),
+    Kind(
+        "evaluating",
+        "an evaluation without a loader, and checkpoints, inside the epoch",
+        {"train": of(STARVED, BESIDE_STARVED, share=(0.4, 0.9), says=(r"Left out +checkpoints [0-9.]+ s, evaluation [23]\.[0-9]+ s",))},
+    ),
+    Kind(
+        "iterator_per_step",
+        "a new iterator for each batch",
+        {"train": of({"iterator_per_batch"}, share=(0.1, 1.0), says=(r"12 of 12 iterators", r"it = iter\(loader\)"), never=(r"1[0-9][0-9] %",))},
+    ),
+    Kind(
+        "step_raises",
+        "a training step that raises",
+        {"train": of({"step_failed"}, STARVED | BESIDE_STARVED, says=("batch 16", "LossIsNaN: the loss of step 17 is not finite"), never=("__getitem__",))},
+        code=1,
+        same_errors=False,
+    ),
+    Kind(
+        "stuck_lock",
+        "a worker that waits for a lock for ever",
+        {
+            "train": of(
+                {"silent_worker"},
+                says=(r"Worker 1 is stuck on batch 5 \(samples 20 to 23\)", "not a slow batch", "fork", "spawn"),
+                never=("in_order=False", "similar cost", "num_workers=0"),
+            )
+        },
+        code=1,
+        same_errors=False,
+    ),
+    Kind(
+        "ranks_uneven",
+        "ranks with different numbers of batches",
+        {
+            "train@0": of({"step_failed"}, {"uneven_ranks", *CALM}, says=("rank 0 11, rank 1 10", "batch 10"), never=("is the straggler",)),
+            "train@1": of({"step_failed"}, {"uneven_ranks", *CALM}, says=("rank 0 11, rank 1 10", "rank 0.*batch 10"), never=("is the straggler",)),
+        },
+        command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_uneven.py"),
+        code=1,
+        same_errors=False,
+    ),
     Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "stopped early|aborted"))}),
     Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
     Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),

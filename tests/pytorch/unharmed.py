@@ -236,6 +236,71 @@ class Unharmed(unittest.TestCase):
         self.assertIn("loadscope: writing into", probed.stderr)
         self.assertEqual(len(list(self.folder.glob("loadscope-*/*.stream.jsonl"))), 1)
 
+    def same_code(self, code, **variables):
+        """Runs `python -c` twice, in folders of their own. Returns the result with the probe and the recorded streams."""
+        results = []
+        out = self.folder / "out"
+        for name, probe in (("bare", []), ("probed", [str(PROBE)])):
+            work = self.folder / name
+            work.mkdir()
+            env = {**os.environ, "LOADSCOPE_PROBE_TO": "dir:%s" % out, "LOADSCOPE_PROBE_TOKEN": "abc"}
+            env["PYTHONPATH"] = os.pathsep.join(probe + list(variables.values()))
+            came = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=env, cwd=work)
+            results.append((came.returncode, came.stdout, came.stderr, sorted(os.listdir(work))))
+        self.assertEqual(*results)
+        return results[1], [self.read(path) for path in sorted(out.glob("*"))]
+
+    def test_a_program_that_empties_its_environment_is_recorded_and_gets_no_folder(self):
+        load = "if __name__ == '__main__': print(len(list(torch.utils.data.DataLoader(range(8), num_workers=2))))\n"
+        emptied = "os.environ.clear()\n", "os.environ = {}\n"
+        for one in emptied:
+            for order in ("import os\n" + one + "import torch\n", "import os, torch\n" + one):
+                with self.subTest(one=one, order=order):
+                    self.setUp()
+                    _, streams = self.same_code(order + load)
+                    self.assertEqual(len(self.named(streams, "yield")), 8)
+                    self.assertEqual({stream[0]["token"] for stream in streams}, {"abc"})
+                    self.no_troubles(streams)
+
+    def test_tools_that_trace_see_no_file_of_the_probe(self):
+        code = (
+            "import os, sys\n"
+            "seen = set()\n"
+            "def trace(frame, event, argument):\n"
+            "    seen.add(frame.f_code.co_filename)\n"
+            "sys.settrace(trace)\n"
+            "import torch\n"
+            "for _ in torch.utils.data.DataLoader(range(8), num_workers=1): pass\n"
+            "for _ in torch.utils.data.DataLoader(range(8)): pass\n"
+            "sys.settrace(None)\n"
+            "own = [os.path.realpath(sys.prefix), os.path.realpath(os.path.dirname(os.__file__)), os.path.dirname(torch.__path__[0])]\n"
+            "print(sorted(one for one in seen if os.path.isfile(one) and not os.path.realpath(one).startswith(tuple(own))))\n"
+        )
+        self.same_code(code)
+
+    def test_sitecustomize_ends_as_without_the_probe(self):
+        ends = (
+            "",
+            "print('own')",
+            "import sys; sys.exit(3)",
+            "import sys; sys.exit('gone')",
+            "raise RuntimeError('x')",
+            "import nothere",
+            "raise KeyboardInterrupt",
+            "import sys; del sys.modules['sitecustomize']",
+            "raise ImportError(name='sitecustomize')",
+            None,
+        )
+        for text in ends:
+            with self.subTest(text=text):
+                self.setUp()
+                own = self.folder / "own"
+                own.mkdir()
+                if text is not None:
+                    (own / "sitecustomize.py").write_text(text)
+                code = "import sys; print('sitecustomize' in sys.modules, sys.path, sorted(sys.modules))"
+                self.same_code(code, own=str(own))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -282,6 +282,8 @@ class Attempt:
         return "%d batches while it ran, %d at its end, %d in the notebook that is kept" % (early.state["batches_of_all"], late.state["batches_of_all"], kept)
 
     def uninstall(self):
+        # The file of `loadscope install` goes with the package.
+        self.run("loadscope", "install")
         self.run(self.python, "-m", "pip", "uninstall", "--quiet", "--yes", "loadscope")
         left = [path.name for path in self.environment.rglob("*loadscope*")]
         assert not left, left

@@ -157,7 +157,7 @@ except Exception:
     def test_a_process_that_is_not_there(self):
         asked = subprocess.run([loadscope.binary(), "attach", "4194303"], capture_output=True, encoding="utf-8", timeout=30)
         self.assertEqual(asked.returncode, 2)
-        self.assertIn("no process 4194303", asked.stderr)
+        self.assertIn("process 4194303 does not exist", asked.stderr)
         self.assertNotIn("run.jsonl.zst", os.listdir("."))
 
     def test_a_process_that_does_not_wait(self):

@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import json
 import os
+import re
 import unittest
 
 import loadscope
@@ -101,6 +102,25 @@ class Frameworks(Program):
     def said(self, out, word):
         return [line[len(word) + 1 :] for line in out.splitlines() if line.startswith(word + " ")]
 
+    def roles(self, err):
+        """Names of the loaders with their roles, and their figures. The verdict is printed once, with the name of its loader."""
+        report = loadscope.report(self.file("run.jsonl"))
+        loaders = {loader["role"]: loader for loader in (report["loader"], *report["other_loaders"])}
+        names = [loader["name"] for loader in loaders.values()]
+        self.assertEqual(len(set(names)), len(names), names)
+        for role, loader in loaders.items():
+            self.assertTrue(loader["name"].endswith(" · " + role), loader)
+        told = [line for line in err.splitlines() if line.startswith("loadscope: ")]
+        expected = "%s: %s (" % (report["loader"]["name"], report["verdict"]["text"])
+        self.assertEqual([line.startswith("loadscope: " + expected) for line in told], [True], err)
+        return loaders
+
+    def shares(self, numbers, loaders):
+        """Each role has its own."""
+        for role, loader in loaders.items():
+            for name, value in (("wait_share", loader["waited_seconds"] / loader["seconds"]), ("waited_seconds", loader["waited_seconds"])):
+                self.assertAlmostEqual(float(numbers["loadscope/%s/%s" % (role, name)]), value, delta=1e-6 * max(1.0, abs(value)))
+
     def holds(self, numbers):
         """What was logged is what the report says."""
         report = loadscope.report(self.file("run.jsonl"))
@@ -116,6 +136,22 @@ class Frameworks(Program):
         self.assertEqual(self.said(out, "RECORDED"), ["12 None False"])
         with open(os.path.join(self.folder, "logs/lightning_logs/version_0/metrics.csv"), encoding="utf-8") as file:
             self.holds(next(row for row in csv.DictReader(file) if row.get(NUMBERS[0])))
+
+    @unittest.skipUnless(has("lightning"), "lightning is not installed")
+    def test_lightning_names_training_and_validation(self):
+        """Both are made by one helper, with the same arguments."""
+        program = LIGHTNING.replace("PACKAGE", "lightning.pytorch").replace("FAILS", "False")
+        program = program.replace("    def configure", "    def validation_step(self, batch, _):\n        loss(self.linear, batch)\n    def configure")
+        program = program.replace(
+            "trainer.fit(Model(), DataLoader(Pairs(), batch_size=4))",
+            "make = lambda: DataLoader(Pairs(), batch_size=4)\n    trainer.fit(Model(), make(), make())",
+        )
+        program = program.replace('LoadscopeCallback("run.jsonl")', 'LoadscopeCallback("run.jsonl", last="30m", max_size="2MB", epochs=[0, 1, 2])')
+        _, err = self.run_program(MODEL + program)
+        loaders = self.roles(err)
+        self.assertEqual(set(loaders), {"train", "val"})
+        with open(os.path.join(self.folder, "logs/lightning_logs/version_0/metrics.csv"), encoding="utf-8") as file:
+            self.shares(next(row for row in csv.DictReader(file) if row.get(NUMBERS[0])), loaders)
 
     @unittest.skipUnless(has("pytorch_lightning"), "pytorch_lightning is not installed")
     def test_pytorch_lightning(self):
@@ -135,6 +171,18 @@ class Frameworks(Program):
         self.assertEqual(self.said(out, "RECORDED"), ["12 None"])
         history = json.loads(self.said(out, "LOGGED")[1])
         self.holds(next(entry for entry in history if NUMBERS[0] in entry))
+
+    @unittest.skipUnless(has("transformers") and has("accelerate"), "transformers is not installed")
+    def test_the_trainer_names_training_and_evaluation(self):
+        for evaluated in ("Pairs()", "data"):
+            program = TRAINER.replace("REPORT", "'none'").replace('save_strategy="no"', 'save_strategy="no", eval_strategy="epoch"')
+            program = program.replace("train_dataset=Pairs())", "train_dataset=data, eval_dataset=%s)" % evaluated)
+            program = program.replace("trainer = ", "data = Pairs()\ntrainer = ").replace('"run.jsonl"', '"run.jsonl", force=True')
+            out, err = self.run_program(MODEL + program)
+            loaders = self.roles(err)
+            self.assertEqual(set(loaders), {"train", "val"}, evaluated)
+            history = json.loads(self.said(out, "LOGGED")[1])
+            self.shares(next(entry for entry in history if NUMBERS[0] in entry), loaders)
 
     @unittest.skipUnless(has("transformers") and has("tensorboard"), "tensorboard is not installed")
     def test_tensorboard_gets_numbers_and_the_verdict(self):
@@ -182,9 +230,67 @@ class Notebook(Program):
             """,
             env={**os.environ, "IPYTHONDIR": self.file("ipython")},
         )
+        # The traceback is shown once, and has no line of ours.
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", out).partition("KeyError 6")[0]
+        self.assertEqual(shown.count("KeyError: 'cell'"), 1, shown)
+        self.assertNotIn("_ipython.py", shown)
         lines = [line for line in out.splitlines() if line.split(" ")[0] in ("6", "3", "KeyError", "ValueError", "False", "True")]
         self.assertEqual(lines, ["6 6 None", "3", "KeyError 6", "ValueError", "False"])
         self.assertEqual(batches(self.file("kept.jsonl")), 3)
+
+    @unittest.skipUnless(has("IPython"), "IPython is not installed")
+    def test_a_cell_without_a_loader_says_so_each_time(self):
+        out, err = self.run_program(
+            """
+            from IPython.core.interactiveshell import InteractiveShell
+            shell = InteractiveShell.instance()
+            assert shell.run_cell("%load_ext loadscope").success
+            for _ in range(3):
+                assert shell.run_cell("%%loadscope\\n1 + 1").success
+            print(shell.user_ns["run"].problem)
+            """,
+            env={**os.environ, "IPYTHONDIR": self.file("ipython")},
+        )
+        self.assertEqual(err.count("iterated no DataLoader"), 3, err)
+        self.assertNotIn("interactiveshell.py", err)
+
+    @unittest.skipUnless(has("IPython"), "IPython is not installed")
+    def test_a_loader_is_named_after_its_cell(self):
+        self.run_program(
+            """
+            from IPython.core.interactiveshell import InteractiveShell
+            shell = InteractiveShell.instance()
+            shell.user_ns.update(globals())
+            assert shell.run_cell("%load_ext loadscope", store_history=True).success
+            assert shell.run_cell("%%loadscope -o run.jsonl\\nloader = DataLoader(Slow(), batch_size=4)\\ncount(loader)", store_history=True).success
+            """,
+            env={**os.environ, "IPYTHONDIR": self.file("ipython")},
+        )
+        self.assertEqual(list(loadscope.read(self.file("run.jsonl")).loaders["name"]), ["In [2]:1"])
+
+    @unittest.skipUnless(has("IPython"), "IPython is not installed")
+    def test_recordings_of_a_killed_kernel_are_removed_by_the_next(self):
+        program = """
+            from IPython.core.interactiveshell import InteractiveShell
+            shell = InteractiveShell.instance()
+            shell.run_cell("%load_ext loadscope")
+            print("ready", flush=True)
+            time.sleep(WAIT)
+            """
+        variables = {**os.environ, "IPYTHONDIR": self.file("ipython"), "TMPDIR": self.folder}
+        left = lambda: [name for name in os.listdir(self.folder) if name.startswith("loadscope-notebook-")]  # noqa: E731
+        running = self.start(program.replace("WAIT", "600"), env=variables)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        (first,) = left()
+        other = self.start(program.replace("WAIT", "600"), env=variables, name="other.py")
+        self.assertEqual(other.stdout.readline(), "ready\n")
+        self.assertEqual(len(left()), 2, "that of a running kernel stays")
+        running.kill()
+        running.communicate(timeout=60)
+        self.run_program(program.replace("WAIT", "0"), env=variables)
+        self.assertNotIn(first, left())
+        other.kill()
+        other.communicate(timeout=60)
 
 
 if __name__ == "__main__":

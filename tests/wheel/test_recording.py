@@ -40,7 +40,7 @@ class Recording(Program):
         loaders = loadscope.read(self.file("first.jsonl")).loaders
         with open(self.file("train.py"), encoding="utf-8") as file:
             line = next(number for number, text in enumerate(file, 1) if "batch_size=8" in text)
-        self.assertEqual(list(loaders["name"]), [None, "train.py:%d" % line])
+        self.assertEqual(list(loaders["name"]), ["Slow of 24 samples in train.py", "train.py:%d" % line])
 
     def test_workers_that_live_on_are_counted(self):
         out, _ = self.run_program(
@@ -128,6 +128,137 @@ class Recording(Program):
         )
         self.assertEqual(out.split(), ["6", "3", "3", "words", "run-2.jsonl.zst", "6", "6"])
 
+    def test_every_kind_of_function_is_recorded_to_its_end(self):
+        """With and without brackets. What a caller gets is the same."""
+        for decorator in ("loadscope.record", "loadscope.record()", "loadscope.record(force=True)"):
+            out, err = self.run_program(
+                """
+                import asyncio, functools, loadscope
+                loader = DataLoader(Slow(), batch_size=8)
+                def named(function):
+                    def call(*args):
+                        return function(*args)
+                    return call
+                @DECORATOR
+                def plain(n, *, m=0):
+                    return count(loader) + n + m
+                @DECORATOR
+                def steps(n):
+                    for batch in loader:
+                        got = yield n
+                        n = n if got is None else got
+                    return "end"
+                @DECORATOR
+                async def later():
+                    await asyncio.sleep(0)
+                    return count(loader)
+                @DECORATOR
+                async def stream():
+                    for batch in loader:
+                        yield batch.shape[0]
+                @DECORATOR
+                @named
+                def hidden():
+                    for batch in loader:
+                        yield 1
+                @DECORATOR
+                @named
+                async def hidden_later():
+                    return count(loader)
+                @DECORATOR
+                def again(n):
+                    return count(loader) if n == 0 else again(n - 1)
+                class Model:
+                    @DECORATOR
+                    def fit(self, n):
+                        return count(loader) + n
+                    @DECORATOR
+                    @staticmethod
+                    def fixed():
+                        return count(loader)
+                    @classmethod
+                    @DECORATOR
+                    def of_class(cls):
+                        return cls.__name__, count(loader)
+                    @DECORATOR
+                    def __call__(self):
+                        return count(loader)
+                def is_recorded(function, batches=3):
+                    run = function.recording
+                    assert (run.batches, run.problem, run.is_recording) == (batches, None, False), (function, run)
+                async def all_of(generator):
+                    return [value async for value in generator]
+                def sent():
+                    generator = steps(5)
+                    yield next(generator)
+                    yield generator.send(7)
+                    yield next(generator)
+                    try:
+                        next(generator)
+                    except StopIteration as end:
+                        yield end.value
+                print(plain(1, m=2), plain.__name__); is_recorded(plain)
+                print(list(sent())); is_recorded(steps)
+                print(asyncio.run(later())); is_recorded(later)
+                print(asyncio.run(all_of(stream()))); is_recorded(stream)
+                print(sum(hidden())); is_recorded(hidden)
+                print(asyncio.run(hidden_later())); is_recorded(hidden_later)
+                print(again(2)); is_recorded(again)
+                print(Model().fit(4)); is_recorded(Model.fit)
+                print(Model.fixed()); is_recorded(Model.fixed)
+                print(Model.of_class()); is_recorded(Model.of_class)
+                print(Model()()); is_recorded(Model.__call__)
+                @DECORATOR
+                def partly():
+                    yield from loader
+                with_break = partly(); next(with_break); with_break.close(); is_recorded(partly, 1)
+                never = hidden(); del never
+                assert not hidden.recording.is_recording
+                bound = loadscope.record(functools.partial(plain.__wrapped__, 10))
+                print(bound()); is_recorded(bound)
+                for wrong in (Model, property(lambda self: 1)):
+                    try:
+                        loadscope.record(wrong)
+                        print("taken", wrong)
+                    except TypeError as error:
+                        assert "expects a function" in str(error)
+                """.replace("DECORATOR", decorator)
+            )
+            expected = ["6 plain", "[5, 7, 7, 'end']", "3", "[8, 8, 8]", "3", "3", "3", "7", "3", "('Model', 3)", "3", "13"]
+            self.assertEqual(out.splitlines(), expected, decorator)
+            # The generator that never began has an empty recording, with a warning.
+            self.assertEqual(err.count("RuntimeWarning"), 1, err)
+
+    def test_a_recording_can_be_limited_and_selected(self):
+        out, _ = self.run_program(
+            """
+            import datetime, loadscope
+            loader = DataLoader(Slow(), batch_size=4)
+            def epochs(n):
+                for _ in range(n):
+                    count(loader)
+            with loadscope.record("a.jsonl", skip_first=2) as run:
+                epochs(1)
+            print(run.batches, run.problem)
+            for given in (1, [1], range(1, 2), "1", (one for one in [1]), {1}):
+                with loadscope.record("b.jsonl", force=True, epochs=given) as run:
+                    epochs(3)
+                print(run.batches)
+            for last in (3600, 0.5, "30m", datetime.timedelta(hours=1)):
+                with loadscope.record("c.jsonl.zst", force=True, last=last, max_size=1_000_000) as run:
+                    epochs(1)
+                print(run.batches, run.problem)
+            with loadscope.record("d.jsonl.zst", max_size="2MB") as run:
+                epochs(1)
+            print(run.batches, run)
+            """
+        )
+        lines = out.splitlines()
+        self.assertEqual(lines[0], "4 None")
+        self.assertEqual(lines[1:7], ["6"] * 6)
+        self.assertEqual(lines[7:11], ["6 None"] * 4)
+        self.assertTrue(lines[11].endswith("d.jsonl.zst': 1 loader, 6 batches>"), lines[11])
+
     def test_an_error_passes_through(self):
         out, err = self.run_program(
             """
@@ -144,6 +275,22 @@ class Recording(Program):
     def test_a_program_that_ends_inside_is_recorded(self):
         self.run_program("import loadscope\nloadscope.start('run.jsonl')\ncount(DataLoader(Slow(), batch_size=4))\nsys.exit(3)", code=3)
         self.assertEqual(batches(self.file("run.jsonl")), 6)
+
+
+class Surface(unittest.TestCase):
+    def test_the_names_of_the_package(self):
+        names = [name for name in dir(loadscope) if not name.startswith("__")]
+        self.assertEqual(names, sorted(loadscope.__all__))
+        for name in names:
+            self.assertIsNotNone(getattr(loadscope, name))
+        self.assertEqual(loadscope.__version__, loadscope.version())
+        with self.assertRaises(AttributeError):
+            loadscope.nothing
+
+    def test_a_missing_argument_is_an_error_of_python(self):
+        for call in (loadscope.record, loadscope.start):
+            with self.assertRaises(TypeError):
+                call(first_skip=3)
 
 
 class Harm(Program):
@@ -186,6 +333,36 @@ class Harm(Program):
         self.goes_on("run = loadscope.start('run.jsonl')", "run.jsonl")
         with open(self.file("run.jsonl"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
+
+    def test_wrong_arguments(self):
+        """Each is named as Python has it."""
+        for arguments, why in (
+            ("'run.txt'", "run.txt is not a name of a recording"),
+            ("'train.py', force=True", "train.py is not a name of a recording"),
+            ("5", "path=5: expected a file name"),
+            ("last='soon'", "'last': expected a time with its unit"),
+            ("last=-1", "last=-1: expected seconds"),
+            ("last=float('nan')", "last=nan: expected seconds"),
+            ("max_size='large'", "'max_size': expected a size with its unit"),
+            ("max_size=10", "max_size=10: expected at least 1,000,000 bytes"),
+            ("skip_first=-1", "skip_first=-1: expected a number of batches"),
+            ("skip_first='x'", "skip_first='x': expected a whole number"),
+            ("epochs='x'", "'epochs': expected an epoch"),
+            ("epochs=-1", "epochs=-1: expected an epoch"),
+            ("epochs=[]", "epochs=[]: expected an epoch"),
+            ("epochs=iter(int, 1)", "epochs: expected at most"),
+            ("previews='x'", "previews='x': expected a whole number"),
+        ):
+            with self.subTest(arguments):
+                out = self.goes_on("run = loadscope.start(%s)" % arguments, why)
+                self.assertNotIn("--", out)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["train.py"])
+
+    def test_a_file_that_is_there_is_named_with_its_argument(self):
+        with open(self.file("run.jsonl"), "w", encoding="utf-8"):
+            pass
+        out = self.goes_on("run = loadscope.start('run.jsonl')", "force=True")
+        self.assertNotIn("--force", out)
 
     def test_one_at_a_time(self):
         self.goes_on("first = loadscope.start('a.jsonl'); run = loadscope.start('b.jsonl')", "this process is already being recorded")

@@ -12,6 +12,8 @@ use clap::Args;
 use crate::setup::{Ready, workspace};
 use crate::{python, pytorch, steps, web};
 
+mod notices;
+
 /// A wheel is no larger than this.
 const LARGEST: u64 = 25_000_000;
 
@@ -62,6 +64,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     if web::build(&ready.target)? != 0 {
         bail!("The page could not be built, so there is no wheel.");
     }
+    notices::write(ready)?;
     let python = builders(&ready.target.join("wheel-builders"))?;
     let out = ready.target.join("wheels");
     if out.is_dir() {
@@ -144,7 +147,8 @@ fn look_into(wheel: &Path) -> Result<()> {
         .output()
         .context("the wheel cannot be looked into")?;
     let names = String::from_utf8_lossy(&list.stdout);
-    let missing = CONTENTS.iter().find(|name| !names.contains(*name));
+    let mut wanted = CONTENTS.into_iter().chain(notices::names());
+    let missing = wanted.find(|name| !names.contains(name));
     match missing {
         Some(name) => bail!("{name} is not in the wheel."),
         None if names.contains("__pycache__") => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use loadscope_trace::Run;
 
 use loadscope_plan::forecast::Setting;
+use loadscope_words::say;
 
 pub mod apply;
 pub mod compared;
@@ -38,6 +39,29 @@ pub struct Other {
     pub run: Arc<Run>,
     /// True if its file ends in the middle.
     pub cut: bool,
-    /// It is what was there before, and this run is what came of a change.
-    pub is_before: bool,
+    /// Its part in the comparison.
+    pub role: Role,
+}
+
+impl Other {
+    /// The names of both runs, the earlier one first.
+    pub fn names(&self) -> [String; 2] {
+        let (name, this) = (self.name.clone(), say!("This run").to_owned());
+        match self.role {
+            Role::Before | Role::Chosen => [name, this],
+            Role::After => [this, name],
+        }
+    }
+}
+
+/// The part of another run in the comparison with the one that is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The run before a change, of which the shown one is the outcome.
+    Before,
+    /// A run that the user chose.
+    #[default]
+    Chosen,
+    /// The outcome of a change to the shown one.
+    After,
 }

@@ -171,7 +171,7 @@ impl Term {
             Self::PinThread => (say!("Pin thread"), "_pin_memory_loop", say!("A thread of the main process that copies each batch to page-locked memory")),
             Self::Pinning => (say!("Pinning"), "pin_memory=True", say!("The batch is copied to page-locked memory, so that a GPU can copy it while computing")),
             Self::DataQueue => (say!("Data queue (pinned)"), "_data_queue", say!("Batches in page-locked memory, waiting for the main process")),
-            Self::ReorderBuffer => (say!("Reorder buffer"), "_task_info", say!("Holds batches that arrived early, because the trainer gets them in the sampler's order")),
+            Self::ReorderBuffer => (say!("Reorder buffer"), "_task_info", say!("Holds batches that arrived early, because the trainer receives them in the sampler's order")),
             Self::Held => (say!("Held"), "_task_info[idx] = (worker, data)", say!("Finished, but an earlier batch is missing")),
             Self::Ready => (say!("Ready"), "_task_info[_rcvd_idx]", say!("The next batch in order, ready for the trainer")),
             Self::PrefetchWindow => (say!("Prefetch window"), "prefetch_factor * num_workers", say!("Maximum number of batches in flight. A new one is dispatched when the trainer takes one.")),

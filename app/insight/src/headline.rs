@@ -1,6 +1,6 @@
 //! The first thing to read: is the trainer waiting, for how much of the time, and because of what; of a run that failed, its error.
 
-use loadscope_trace::{Glance, Run};
+use loadscope_trace::{Glance, Level, Run};
 use loadscope_words::say;
 
 use crate::format::capital;
@@ -12,6 +12,8 @@ pub struct Headline {
     pub share: f64,
     /// An error has ended the run.
     pub has_failed: bool,
+    /// The run has ended without a batch.
+    pub is_empty: bool,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or when the error came and where.
     pub verdict: String,
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or what went wrong.
@@ -31,6 +33,7 @@ impl Headline {
             return Some(Self {
                 share: glance.share(),
                 has_failed: true,
+                is_empty: false,
                 verdict: say!(
                     "The run ended with an error at {}{}",
                     glance.say(at),
@@ -40,22 +43,38 @@ impl Headline {
                 batch: error.about.and_then(|id| batches.position(|b| b.id == id)),
             });
         }
+        if run.batches().is_empty() && run.has_ended() {
+            return Some(Self::of_nothing(run));
+        }
         Some(Self {
             share: glance.share(),
             has_failed: false,
+            is_empty: false,
             verdict: glance.headline(),
             // A line of its own in the window, not the rest of a sentence.
             cause: glance.cause().map(|cause| capital(&cause)),
             batch: glance.batch(),
         })
     }
+
+    /// Of a run without a batch: the call of `next` that found nothing is no wait. Its first warning or error says why.
+    fn of_nothing(run: &Run) -> Self {
+        let said = run.messages().iter().map(|(_, message)| message);
+        let mut said = said.filter(|message| message.level >= Level::Warning);
+        Self {
+            share: 0.0,
+            has_failed: false,
+            is_empty: true,
+            verdict: say!("The loader yielded no batch").to_owned(),
+            cause: said.next().map(|message| capital(message.first_line())),
+            batch: None,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{
-        BatchId, Event, EventKind, Level, Message, Nanos, RunId, RunInfo, Stage,
-    };
+    use loadscope_trace::{BatchId, Event, EventKind, Message, Nanos, RunId, RunInfo, Stage};
 
     use super::*;
 
@@ -89,7 +108,7 @@ mod tests {
         );
         assert_eq!(
             headline.cause.map(plain).as_deref(),
-            Some("100 ms of it for batch 0: it was fetched by worker 2")
+            Some("100 ms of it for batch 0: fetching in worker 2 took 80.0 ms")
         );
         assert_eq!(headline.batch, Some(0));
         assert!(!headline.has_failed);
@@ -127,8 +146,40 @@ mod tests {
         assert_eq!(headline(215), "The trainer waited 100 ms of 200 ms (50 %)");
         assert_eq!(
             headline(900),
-            "The trainer waited 100 ms of 200 ms in the loader's loop (50 %)"
+            "The trainer waited 100 ms of 200 ms in the DataLoader loop (50 %)"
         );
+    }
+
+    /// "The trainer waited 436 µs of 436 µs (100 %)" in the colour of an alarm.
+    #[test]
+    fn a_run_without_a_batch_waited_for_none() {
+        let warning = Message {
+            level: Level::Warning,
+            text: "the dataset has no samples".to_owned(),
+            about: None,
+            worker: None,
+            sample: None,
+        };
+        let mut run = Run::new(RunInfo::default());
+        let tell = |run: &mut Run, ms, kind| {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+        };
+        tell(&mut run, 0, EventKind::Message(Box::new(warning)));
+        tell(&mut run, 0, EventKind::EpochStarted { epoch: 0 });
+        tell(&mut run, 0, EventKind::Consumer { waiting: true });
+        let running = Headline::of(&run).expect("an epoch has begun");
+        assert!(!running.is_empty, "batches may still come");
+        tell(&mut run, 1, EventKind::EpochEnded { epoch: 0 });
+        tell(&mut run, 1, EventKind::RunEnded);
+        let headline = Headline::of(&run).expect("an epoch has begun");
+        assert_eq!((headline.share, headline.is_empty), (0.0, true));
+        assert_eq!(headline.verdict, "The loader yielded no batch");
+        let cause = headline.cause.as_deref();
+        assert_eq!(cause, Some("The dataset has no samples"));
     }
 
     #[test]
@@ -164,5 +215,36 @@ mod tests {
         );
         assert_eq!(headline.cause.as_deref(), Some("ValueError: 7 is broken"));
         assert_eq!(headline.batch, Some(0));
+    }
+
+    /// Equal waits are told by their number and length: the longest of them is no cause.
+    #[test]
+    fn equal_waits_are_counted_and_a_single_one_is_not() {
+        let starved = loadscope_trace::RunOptions {
+            dataset: "synthetic:len=256,cost_ms=25".to_owned(),
+            batch_size: Some(4),
+            num_workers: 1,
+            step_ms: 40.0,
+            ..loadscope_trace::RunOptions::default()
+        };
+        let slow = loadscope_trace::RunOptions {
+            dataset: "synthetic:len=256,cost_ms=10,slow=90:900".to_owned(),
+            num_workers: 2,
+            ..starved.clone()
+        };
+        let cause = |options| {
+            let run = crate::simulated::simulated(options);
+            Headline::of(&run).and_then(|headline| headline.cause)
+        };
+        let starved = cause(&starved).expect("it waits");
+        assert!(
+            starved.starts_with("63 waits of about 60.0\u{2009}ms each. Longest wait: "),
+            "{starved}"
+        );
+        let slow = cause(&slow).expect("it waits");
+        assert!(
+            !slow.contains("waits of") && slow.contains("batch 22"),
+            "{slow}"
+        );
     }
 }

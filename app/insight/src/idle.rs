@@ -22,9 +22,9 @@ pub enum Reason {
     SamplerExhausted,
     /// The prefetch window is full, or batches are held until an earlier one arrives.
     WindowFull {
-        /// Tasks that are prefetched.
+        /// Number of tasks in `_task_info`.
         used: usize,
-        /// As many may be.
+        /// The limit of that number.
         window: usize,
         /// Number of held batches, and the missing batch.
         held: Option<(u64, u32)>,
@@ -57,7 +57,11 @@ pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> O
         return Some(Reason::NoEpoch);
     }
     let Some(worker) = worker else {
-        return Some(Reason::NoWorkers);
+        let trains = pipeline.batches().any(|b| b.stage == Stage::Training);
+        return Some(match trains {
+            true => Reason::NoWorkers,
+            false => Reason::NoTask,
+        });
     };
     if let Some(next) = pipeline.in_lane(Lane::IndexQueue(worker)).next() {
         return Some(match paused {
@@ -69,10 +73,7 @@ pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> O
         return Some(Reason::SamplerExhausted);
     }
     let held = pipeline.in_lane(Lane::Reorder).count() as u64;
-    let waiting = |b: &loadscope_trace::HeldBatch| {
-        b.stage < Stage::Training && Some(b.id.epoch) == pipeline.epoch
-    };
-    let used = pipeline.batches().filter(waiting).count();
+    let used = pipeline.task_info().count();
     let window = prefetch_window(run).max(1);
     let missing = pipeline.awaited().filter(|missing| {
         held > 0 && run.info.options.keeps_order() && missing.lane != Some(Lane::Reorder)
@@ -166,7 +167,7 @@ pub fn purpose(lane: Lane) -> &'static str {
         Lane::Trainer => say!("The training loop: gets a batch, trains on it, requests the next"),
         Lane::Reorder => {
             say!(
-                "Holds batches that arrived early, because the trainer gets them in the sampler's order"
+                "Holds batches that arrived early, because the trainer receives them in the sampler's order"
             )
         }
         Lane::DataQueue => say!("Batches in page-locked memory on their way to the main process"),
@@ -268,6 +269,46 @@ mod tests {
         assert!(running.contains("sampler exhausted"), "{running:?}");
         // A simulated worker takes its batch at the very instant at which it comes: a held run differs in nothing here.
         assert_eq!(running, paused);
+    }
+
+    /// `prefetch window full (7/6)`: the batch that the trainer had just got was counted with its successor.
+    #[test]
+    fn a_window_is_never_fuller_than_full() {
+        let slow = "synthetic:len=48,cost_ms=4,jitter=0.5,slow=5:300,slow=17:90";
+        for (num_workers, prefetch, in_order, step_ms) in [
+            (1, 1, true, 30.0),
+            (1, 3, true, 30.0),
+            (2, 2, true, 30.0),
+            (3, 2, false, 20.0),
+            (3, 2, true, 5.0),
+            (4, 1, false, 20.0),
+        ] {
+            let run = simulated(&RunOptions {
+                dataset: slow.to_owned(),
+                batch_size: Some(2),
+                num_workers,
+                prefetch_factor: Some(prefetch),
+                in_order,
+                step_ms,
+                epochs: 2,
+                ..RunOptions::default()
+            });
+            let window = prefetch_window(&run);
+            let mut full = 0;
+            for step in 0..=run.transitions().len() {
+                let pipeline = run.pipeline_after(step);
+                let shown = pipeline.task_info().count();
+                assert!(shown <= window, "step {step}: {shown}/{window}");
+                for worker in 0..num_workers as u16 {
+                    let why = reason(&run, &pipeline, Lane::Worker(worker), false);
+                    if let Some(Reason::WindowFull { used, .. }) = why {
+                        assert_eq!(used, shown, "step {step}, worker {worker}");
+                        full += usize::from(used == window);
+                    }
+                }
+            }
+            assert!(full > 0, "{num_workers} workers, step of {step_ms} ms");
+        }
     }
 
     #[test]

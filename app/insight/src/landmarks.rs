@@ -16,7 +16,7 @@ pub enum Goal {
     Stall,
     /// A batch arrives before one that should come first.
     OutOfOrder,
-    /// Something failed or was lost.
+    /// Something failed, was skipped or was lost.
     Trouble,
     /// A marker.
     Marker,
@@ -66,7 +66,7 @@ pub struct Landmarks {
     stopped_early: Option<usize>,
     /// Batches of each epoch that were dispatched and have not arrived.
     under_way: BTreeMap<u32, BTreeSet<u32>>,
-    /// When something failed or was lost; each instant once.
+    /// Instants at which something failed, was skipped or was lost; each once.
     trouble: Vec<Nanos>,
     /// Messages, and reports of losses, that were looked at.
     messages: usize,
@@ -125,6 +125,10 @@ impl Landmarks {
             }
             if message.level == Level::Error {
                 self.errors.push(k as u32);
+            }
+            // A note or a warning names a skipped sample, or its batch.
+            let is_of_batch = message.sample.is_some() || message.about.is_some();
+            if message.level == Level::Error || is_of_batch {
                 note(&mut self.trouble, *at);
             }
         }

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use loadscope_trace::fleet::extent;
-use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId};
+use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId, RunInfo};
 
 use crate::shared::Shared;
 
-mod names;
+mod find;
 mod straggling;
 mod strip;
+mod together;
 
-pub use names::{NoSuchLoader, crew_names, find, name, names};
+pub use find::{NoSuchLoader, find};
+pub use loadscope_trace::fleet::{crew_names, name, names};
 pub use straggling::{clocks, said};
 pub use strip::{Part, trainer};
+pub use together::findings;
 
 /// The loaders that are not shown, and which one is.
 #[derive(Clone, Debug, Default)]
@@ -174,24 +177,46 @@ pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
     for (at, (_, run)) in all.iter().enumerate() {
         let joins = |crew: &&mut Vec<usize>| {
             let first = &all[crew[0]].1.info;
-            let is_free = crew.iter().all(|k| all[*k].1.info.rank != run.info.rank);
-            run.info.world_size > 1
-                && first.world_size == run.info.world_size
-                && first.dataset == run.info.dataset
-                && first.made_at == run.info.made_at
-                && is_free
+            is_of_crew(all, crew, &run.info) && first.dataset == run.info.dataset
         };
         match crews.iter_mut().find(joins) {
             Some(crew) => crew.push(at),
             None => crews.push(vec![at]),
         }
     }
-    crews
+    join_uneven(all, crews)
+}
+
+/// Joins loaders of ranks whose datasets differ in their length.
+fn join_uneven(all: &[(RunId, &Run)], crews: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut joined: Vec<Vec<usize>> = Vec::new();
+    for crew in crews {
+        let info = &all[crew[0]].1.info;
+        let joins = |other: &&mut Vec<usize>| {
+            let is_placed = info.made_at.is_some();
+            let mut ranks = crew.iter().map(|at| &all[*at].1.info);
+            is_placed && ranks.all(|info| is_of_crew(all, other, info))
+        };
+        match joined.iter_mut().find(joins) {
+            Some(other) => other.extend(crew),
+            None => joined.push(crew),
+        }
+    }
+    joined
+}
+
+/// True if a loader can be that of another rank of `crew`: made at the same line, with as many ranks.
+fn is_of_crew(all: &[(RunId, &Run)], crew: &[usize], info: &RunInfo) -> bool {
+    let first = &all[crew[0]].1.info;
+    info.world_size > 1
+        && first.world_size == info.world_size
+        && first.made_at == info.made_at
+        && crew.iter().all(|at| all[*at].1.info.rank != info.rank)
 }
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{BatchId, RunInfo};
+    use loadscope_trace::BatchId;
 
     use super::*;
 

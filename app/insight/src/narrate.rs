@@ -32,8 +32,15 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
         Stage::Returning if before == Some(Stage::Pinning) => {
             say!("{name} is pinned and put into the data queue")
         }
+        Stage::Returning if ends_stream(run, t) => say!(
+            "{} puts the end of its stream into the result queue, in answer to {id}",
+            capital(&who)
+        ),
         Stage::Returning => say!("{} puts {id} into the result queue", capital(&who)),
-        Stage::Pinning => say!("The pin thread copies {id} to page-locked memory"),
+        Stage::Pinning => match batch.worker {
+            Some(_) => say!("The pin thread copies {id} to page-locked memory"),
+            None => say!("The main process copies {id} to page-locked memory"),
+        },
         Stage::Held => match pipeline_at(run, t).awaited().filter(|b| b.id != id) {
             Some(missing) => say!("{name} arrived before {} and is held", missing.id),
             None => say!("{name} arrived early and is held"),
@@ -51,26 +58,33 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
     let name = capital(&id.to_string());
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
     match before {
-        _ if is_over(run, t) => {
+        _ if is_over(run, t.batch, t.at) => {
             say!("{name} is discarded because the epoch ended before it was requested")
         }
-        Some(Stage::Fetching) => {
+        Some(Stage::Fetching | Stage::Returning) => {
             say!(
                 "{} has no data left for {id}: its part of the dataset is exhausted",
                 capital(&fetcher(worker))
             )
         }
-        _ => say!("{name} is cancelled because {} has ended", fetcher(worker)),
+        _ => say!("{name} is canceled because {} has ended", fetcher(worker)),
     }
 }
 
-/// True if the epoch of the batch of `t` has ended by then.
-fn is_over(run: &Run, t: &Transition) -> bool {
-    let Some(id) = run.batches().get(t.batch as usize).map(|b| b.id) else {
+/// True if the batch of `t` is an answer without data: its worker's stream has ended.
+fn ends_stream(run: &Run, t: &Transition) -> bool {
+    let path = run.path(t.batch as usize);
+    path.last()
+        .is_some_and(|last| last.stage == Stage::Discarded && !is_over(run, t.batch, last.start))
+}
+
+/// True if the epoch of a batch has ended by then.
+fn is_over(run: &Run, batch: u32, at: Nanos) -> bool {
+    let Some(id) = run.batches().get(batch as usize).map(|b| b.id) else {
         return false;
     };
     let epoch = run.epochs().iter().rev().find(|e| e.epoch == id.epoch);
-    epoch.is_some_and(|e| e.end.is_some_and(|end| end <= t.at))
+    epoch.is_some_and(|e| e.end.is_some_and(|end| end <= at))
 }
 
 /// The consequence of `t`; `None` where the sentence needs no explanation.
@@ -100,10 +114,13 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Done if is_last(run, t) => say!("It was the last batch"),
         Stage::Done => say!("The trainer requests the next batch"),
         Stage::Failed => say!("Without try/except, the training loop ends here"),
-        Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
+        Stage::Discarded
+            if matches!(before(), Some(Stage::Fetching | Stage::Returning))
+                && !is_over(run, t.batch, t.at) =>
+        {
             say!("It gets no more tasks in this epoch")
         }
-        Stage::Discarded => say!("Work already done on it is lost"),
+        Stage::Discarded => say!("The work on it is wasted"),
     };
     Some(text.to_owned())
 }
@@ -187,9 +204,9 @@ fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
     // A millionth of a second is the cost of the call itself.
     match wait_around(run, t.at).map(|since| t.at - since) {
         Some(waited) if waited >= Nanos(1_000) => {
-            say!("The trainer gets {id} after waiting {waited}")
+            say!("The trainer receives {id} after a wait of {waited}")
         }
-        _ => say!("The trainer gets {id} without waiting"),
+        _ => say!("The trainer receives {id} without a wait"),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
 
-use loadscope_trace::{Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, Summary, Survey};
+use loadscope_trace::{
+    AsideKind, Cause, Diagnosis, FetchBlame, Finding, Nanos, Prospects, Run, RunId, Summary, Survey,
+};
 use serde_json::{Map, Value, json};
 
 pub mod compare;
@@ -9,6 +11,7 @@ mod html;
 pub mod junit;
 pub mod loader;
 mod markdown;
+pub mod options;
 pub mod order;
 mod outlook;
 pub mod past;
@@ -21,6 +24,7 @@ mod verdict;
 use loadscope_plan::forecast::prospects;
 
 use crate::Datasets;
+use crate::loaders::findings;
 pub use html::html;
 pub use loader::AboutLoader;
 pub use markdown::markdown;
@@ -43,7 +47,12 @@ pub struct Report<'a> {
     pub cut: bool,
     /// Which loader it is about, if there are several.
     pub loader: Option<AboutLoader>,
+    /// The file it is about, as the user named it.
+    pub file: Option<String>,
 }
+
+/// Version of the JSON of a report. A program that reads it can rely on the keys of this version.
+const JSON_VERSION: u32 = 1;
 
 impl<'a> Report<'a> {
     /// Looks at a run whose file may have been `cut` off, and forecasts nothing.
@@ -73,7 +82,20 @@ impl<'a> Report<'a> {
             prospects,
             cut,
             loader: None,
+            file: None,
         }
+    }
+
+    /// Adds what the other loaders of `all` show about the loader `id`.
+    #[must_use]
+    pub fn among(mut self, all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Self {
+        self.loader = AboutLoader::of(all, id, was_asked_for);
+        let found = findings(all, id);
+        if !found.is_empty() {
+            let known = self.prospects.as_ref().and_then(|p| p.as_ref().ok());
+            self.diagnosis = self.diagnosis.with(&self.survey, known, found);
+        }
+        self
     }
 
     /// One JSON object.
@@ -86,6 +108,9 @@ impl<'a> Report<'a> {
         let alone = || (loader::alone(run).json(), json!([]));
         let (loader, others) = about.unwrap_or_else(alone);
         json!({
+            "format_version": JSON_VERSION,
+            "writer": concat!("loadscope ", env!("CARGO_PKG_VERSION")),
+            "file": self.file,
             "loader": loader,
             "other_loaders": others,
             "program": self.loader.as_ref().and_then(|l| l.program.as_ref()).map(Program::json),
@@ -97,18 +122,39 @@ impl<'a> Report<'a> {
             },
             "run_seconds": self.survey.total().as_secs_f64(),
             "waited_seconds": (!run.tells_only_parts()).then_some(blame.waited.as_secs_f64()),
+            "left_out": left_out(run),
             "blame": self.blame(),
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
             "fetching": self.fetching_json(),
-            "findings": self.diagnosis.findings,
+            "findings": self.findings_json(),
             "forecasts": self.forecasts_json(),
             "summary": self.summary,
             "past": past::json(run),
             "cut": self.cut,
             "origin": run.info.origin.key(),
-            "options": run.info.options,
+            "options": options::options(run),
+            "dataset": run.info.dataset,
+            "dataset_len": run.info.dataset_len,
+            "cores": (run.info.cores > 0).then_some(run.info.cores),
         })
+    }
+
+    /// The findings, each with the effects of its remedy on training.
+    fn findings_json(&self) -> Value {
+        let of = |finding: &Finding| {
+            let mut value = json!(finding);
+            value["effects"] = json!(
+                self.diagnosis
+                    .effects
+                    .get(&finding.id)
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+            );
+            value
+        };
+        self.diagnosis.findings.iter().map(of).collect()
     }
 
     /// Forecasts for other settings; null if not requested.
@@ -159,6 +205,24 @@ impl<'a> Report<'a> {
             "samples": samples.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Seconds that are not in the loop.
+fn left_out(run: &Run) -> Value {
+    let out = run.left_out();
+    let of = |kind| {
+        out.asides
+            .get(&kind)
+            .copied()
+            .unwrap_or_default()
+            .as_secs_f64()
+    };
+    json!({
+        "checkpoints_seconds": of(AsideKind::Checkpoint),
+        "evaluation_seconds": of(AsideKind::Evaluation),
+        "other_loaders_seconds": of(AsideKind::Loader),
+        "outside_loop_seconds": out.between.as_secs_f64(),
+    })
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@
 mod choose;
 mod measure;
 mod overrides;
+mod same;
 mod table;
 mod text;
 
 pub use choose::{Choice, Expected, Try, choose};
 pub use measure::{Measured, yielded};
 pub use overrides::{overrides, overrides_of_all};
+pub use same::{Differs, RunOutput};
 pub use table::{Kind, Outcome, Row, Table, Tried};

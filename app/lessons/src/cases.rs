@@ -96,7 +96,7 @@ impl Case {
         let order = draw::shuffled(&RECORDINGS, &mut of_seed);
         let (name, cause, logs) = order.get(at as usize).ok_or(NoCase::Number(number))?;
         let log = logs[usize::from(random.rand_u64() % 2 == 1)];
-        let run = recorded(log).ok_or(NoCase::Recording(name))?;
+        let run = recorded(name, log).ok_or(NoCase::Recording(name))?;
         Ok(Self::with(
             number,
             run,

@@ -12,6 +12,7 @@ use crate::question::{Kind, Question};
 use crate::words::{MOST_OF_LESSON, MOST_OF_LOOK};
 use loadscope_words::Language;
 
+mod evidence;
 mod quiz;
 mod sight;
 
@@ -72,11 +73,15 @@ fn facts(run: &Run, lesson: &Lesson, at: usize, codes: &dyn Codes) -> Result<Str
             place(run, *at)
         }
         Task::Predict { question, until } => {
-            let until = place(run, *until)?;
+            let until = match sight::after(run, step)? {
+                Some(changed) => place(&changed, *until)?,
+                None => place(run, *until)?,
+            };
             let answer = asked(run, question, codes, lesson.language)?;
             sight::answer(run, step, question, codes, lesson.language)?;
             sight::unseen(run, lesson, at, question, codes)?;
             sight::unread(question, &programs(&lesson.steps[..at]))?;
+            evidence::shows(step, question)?;
             Ok(format!("{answer} ({until})"))
         }
         Task::Try(trial) => tried(run, trial, codes),

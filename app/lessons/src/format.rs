@@ -264,7 +264,7 @@ fn needed(
     name: &str,
     value: Option<&String>,
 ) -> Result<String, LessonError> {
-    let text = value.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = value.map(|text| text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
     text.filter(|text| !text.is_empty()).ok_or_else(|| {
         let remedy = format!("Add {name} = \"…\" to it.");
         file.error(at, Mistake::new(format!("{name} is missing here"), remedy))
@@ -331,7 +331,11 @@ fn trial(file: File<'_>, start: usize, step: &RawStep, goal: &Text) -> Result<Tr
         .as_ref()
         .ok_or_else(|| file.error(start, none))?;
     let changes = changes(solution.get_ref()).map_err(|m| file.error(solution.span().start, m))?;
-    let kept = || KEPT.iter().map(|name| (*name).to_owned()).collect();
+    let kept = || {
+        let kept = KEPT.into_iter();
+        let kept = kept.filter(|name| changes.keys().all(|free| free != *name));
+        kept.map(str::to_owned).collect()
+    };
     Ok(Trial {
         text: needed(file, start, "text", step.text.as_ref())?,
         goal: file.read(goal, Condition::read)?,

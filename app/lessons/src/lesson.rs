@@ -106,8 +106,25 @@ pub struct Trial {
     pub why: String,
 }
 
-/// Options that a trial keeps unless it says otherwise: what is loaded, and what training does with it.
-pub const KEPT: [&str; 4] = ["dataset", "extra_cost", "step_ms", "epochs"];
+/// Options that a trial keeps, apart from those of its solution: they decide which batches are trained on, in which order, and for how
+/// long.
+pub const KEPT: [&str; 15] = [
+    "dataset",
+    "image_size",
+    "extra_cost",
+    "batch_size",
+    "shuffle",
+    "sampler",
+    "replacement",
+    "num_samples",
+    "world_size",
+    "rank",
+    "sampler_drop_last",
+    "set_epoch",
+    "drop_last",
+    "epochs",
+    "step_ms",
+];
 
 impl Trial {
     /// Options that `run` changed although they are to stay.

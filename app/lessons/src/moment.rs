@@ -40,7 +40,7 @@ pub enum Moment {
     FirstError,
     /// The reorder buffer is fuller than before and never fuller after.
     MostHeld,
-    /// The first worker whose stream has ended answers.
+    /// The main process receives the first answer that a stream has ended.
     StreamEnds,
 }
 
@@ -73,7 +73,7 @@ forms! {
     "yield N", "the trainer received its N-th batch" => |h| h.read(0).filter(|n| *n > 0).map(Moment::Yields);
     "first error", "the first error message" => |_| Some(Moment::FirstError);
     "most batches held", "the reorder buffer is fullest" => |_| Some(Moment::MostHeld);
-    "first stream ends", "a worker answers that its stream ended" => |_| Some(Moment::StreamEnds);
+    "first stream ends", "the main process receives the end of a worker's stream" => |_| Some(Moment::StreamEnds);
 }
 
 impl Moment {

@@ -58,6 +58,8 @@ pub enum Part {
     Coverage,
     /// How ranks share the samples, in the Sampling workspace.
     Ranks,
+    /// The findings about the order, in the Sampling workspace.
+    Findings,
     /// What the trainer waited for, in the Diagnose workspace.
     Blame,
     /// The table of forecasts, in the Diagnose workspace.
@@ -150,6 +152,7 @@ forms! {
     "order chart", "Sampling: position against index" => |_| Some(Part::Order);
     "coverage", "Sampling: count of each index" => |_| Some(Part::Coverage);
     "ranks", "Sampling: samples per rank" => |_| Some(Part::Ranks);
+    "findings", "Sampling: repeated, missing and shared samples in words" => |_| Some(Part::Findings);
     "blame", "Diagnose: causes of waits" => |_| Some(Part::Blame);
     "forecasts", "Diagnose: the table of forecasts" => |_| Some(Part::Forecasts);
 }
@@ -174,7 +177,7 @@ impl Part {
             Self::Timeline => Pane::Below(Below::Timeline),
             Self::Plots => Pane::Below(Below::Plots),
             Self::Batches => Pane::Below(Below::Batches),
-            Self::Order | Self::Coverage | Self::Ranks => Pane::Sampling,
+            Self::Order | Self::Coverage | Self::Ranks | Self::Findings => Pane::Sampling,
             Self::Blame | Self::Forecasts => Pane::Diagnose,
             Self::Sampler
             | Self::IndexQueues
@@ -269,6 +272,7 @@ impl Part {
             Self::Order => ("order chart", "顺序图"),
             Self::Coverage => ("coverage", "覆盖情况"),
             Self::Ranks => ("ranks", "各 rank"),
+            Self::Findings => ("findings", "采样结论"),
             Self::Blame => ("blame", "等待原因"),
             Self::Forecasts => ("forecasts", "预测表"),
         }

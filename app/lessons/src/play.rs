@@ -22,6 +22,8 @@ const SOLUTION_AFTER: u32 = 4;
 pub struct Play {
     lesson: Lesson,
     at: usize,
+    /// The furthest step so far.
+    furthest: usize,
     phase: Phase,
     lecture: bool,
     progress: LessonProgress,
@@ -68,6 +70,7 @@ impl Play {
         let mut play = Self {
             lesson: lesson.clone(),
             at: 0,
+            furthest: 0,
             phase: Phase::Reading,
             lecture: false,
             progress: LessonProgress::default(),
@@ -123,6 +126,23 @@ impl Play {
         &self.lesson.scenes[self.step().scene].options
     }
 
+    /// The changed options of an answered question about other options. The run with these shows the answer.
+    pub fn changes(&self) -> Option<&Changes> {
+        match (&self.step().task, &self.phase) {
+            (Task::Predict { question, .. }, Phase::Answered(_) | Phase::Reading) => {
+                question.query.changes()
+            }
+            _ => None,
+        }
+    }
+
+    /// The options of the run that is shown: those of the step, or those that the answered question is about.
+    pub fn shown_options(&self) -> RunOptions {
+        let changed = self.changes();
+        let changed = changed.and_then(|changes| changes.apply(self.options()).ok());
+        changed.unwrap_or_else(|| self.options().clone())
+    }
+
     /// The parts of the window that are outlined: while a question is open none of them shows its answer.
     pub fn parts(&self) -> &[Part] {
         match self.phase {
@@ -134,7 +154,7 @@ impl Play {
         }
     }
 
-    /// Questions about the run that is shown which are still open or to come. Until then the window hides what comes after the moment.
+    /// Questions about the run of the step which are still open or to come. Until then the window hides what comes after the moment.
     fn pending(&self) -> impl Iterator<Item = &Question> {
         let first = match self.phase {
             _ if self.lecture => self.lesson.steps.len(),
@@ -153,7 +173,7 @@ impl Play {
 
     /// True while what comes after the moment would answer a question of this step or of a later one.
     pub fn hides_future(&self) -> bool {
-        self.pending().next().is_some()
+        self.changes().is_none() && self.pending().next().is_some()
     }
 
     /// True while the verdict would answer a question of this step or of a later one.
@@ -202,8 +222,28 @@ impl Play {
         self.go_to(self.at.saturating_sub(1));
     }
 
+    /// Makes every step one that can be gone to: the lesson was finished before.
+    pub fn reach_all(&mut self) {
+        self.furthest = self.lesson.steps.len().saturating_sub(1);
+    }
+
+    /// True if the step was reached before, so that it can be gone to.
+    pub fn has_reached(&self, step: usize) -> bool {
+        step < self.lesson.steps.len() && (self.lecture || step <= self.furthest)
+    }
+
+    /// Goes to a step that was reached before. False if it was not.
+    pub fn jump(&mut self, step: usize) -> bool {
+        let may = self.has_reached(step);
+        if may {
+            self.go_to(step);
+        }
+        may
+    }
+
     fn go_to(&mut self, step: usize) {
         self.at = step;
+        self.furthest = self.furthest.max(step);
         self.progress.step = step;
         self.phase = match &self.lesson.steps[step].task {
             Task::Predict { .. } if !self.lecture => Phase::Asking,

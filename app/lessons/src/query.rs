@@ -154,6 +154,22 @@ impl Query {
         }
     }
 
+    /// The options of the run that it asks about, where those are others than those of the step.
+    pub fn changes(&self) -> Option<&Changes> {
+        match self {
+            Self::With(_, changes) | Self::MoreOrLess(_, changes) | Self::TimesLess(_, changes) => {
+                Some(changes)
+            }
+            Self::At(query, _) => query.changes(),
+            Self::Now(_)
+            | Self::Whole(_)
+            | Self::Order(_)
+            | Self::Option(_)
+            | Self::Line(..)
+            | Self::NumberOfLine(..) => None,
+        }
+    }
+
     /// The answer; `None`: there is none.
     pub fn answer(&self, about: About<'_>) -> Option<Value> {
         let options = &about.run.info.options;

@@ -78,6 +78,7 @@ pub fn absent(part: &Part, options: &RunOptions) -> Option<&'static str> {
             (workers > 0).then_some("the run has workers, so the main process does not fetch")
         }
         Part::PinThread if !pins => Some("the run does not pin"),
+        Part::PinThread if workers == 0 => Some("without workers the main process pins"),
         Part::PinThread => None,
         Part::DataQueue if !pins => Some("the run does not pin"),
         Part::DataQueue => no_workers,
@@ -102,6 +103,7 @@ pub fn absent(part: &Part, options: &RunOptions) -> Option<&'static str> {
         | Part::Verdict
         | Part::Messages
         | Part::Python
+        | Part::Findings
         | Part::Blame
         | Part::Forecasts => None,
     }

@@ -137,3 +137,20 @@ fn causes_and_remedies_have_names_in_both_languages() {
     }
     assert_eq!(Remedy::Workers(4).label(Language::Zh), "num_workers=4");
 }
+
+/// The name of a recorded program says what is wrong with it: nothing of the run contains it.
+#[test]
+fn nothing_of_a_recording_names_its_program() {
+    for seed in 0..SEEDS {
+        for number in SIMULATED + 1..=CASES {
+            let case = case(seed, number);
+            let program = case.program.expect("it is a recording");
+            let name = program.trim_end_matches(".py");
+            let info = serde_json::to_string(&case.run.info).expect("it is written");
+            assert!(!info.contains(name), "{name}: {info}");
+            for (_, message) in case.run.messages() {
+                assert!(!message.text.contains(name), "{name}: {}", message.text);
+            }
+        }
+    }
+}

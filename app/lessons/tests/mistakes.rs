@@ -128,7 +128,7 @@ fn a_check_plays_the_lesson() {
         ("predict = \"batches\"\nanswer = \"click\"\nask = \"a\"\nwhy = \"w\"".to_owned(), "cannot be given in this way"),
         ("try = \"batches = 4\"\ntext = \"x\"\nhint = \"h\"\nwhy = \"w\"\nsolution = { batch_size = 2 }".to_owned(), "reached at the start"),
         ("try = \"batches = 1\"\ntext = \"x\"\nhint = \"h\"\nwhy = \"w\"\nsolution = { batch_size = 4 }".to_owned(), "does not reach its goal"),
-        ("try = \"batches = 2\"\ntext = \"x\"\nhint = \"h\"\nwhy = \"w\"\nsolution = { batch_size = 4, step_ms = 1 }".to_owned(), "changes step_ms"),
+        ("try = \"batches = 2\"\ntext = \"x\"\nhint = \"h\"\nwhy = \"w\"\nkeep = [\"step_ms\"]\nsolution = { batch_size = 4, step_ms = 1 }".to_owned(), "changes step_ms"),
         ("code = \"99_none\"\ntext = \"x\"".to_owned(), "no program '99_none'"),
     ];
     for (step, says) in cases {
@@ -292,13 +292,13 @@ const OPEN: [(&str, &str, &str, &str); 5] = [
         "longest wait ends",
         "",
     ),
-    ("batches", "start", "end", "then = [\"verdict\"]"),
+    ("batches", "start", "end", "then = [\"timeline\"]"),
     ("samples that come", "start", "end", "then = [\"coverage\"]"),
     (
         "seconds with num_workers=1",
         "end",
         "end",
-        "then = [\"forecasts\"]",
+        "then = [\"verdict\"]",
     ),
 ];
 
@@ -345,4 +345,41 @@ fn a_question_that_an_earlier_step_has_answered_is_found() {
     }
     assert_eq!(seen(TWO, &[&look("primed", "trainer"), &held]), None);
     assert_eq!(seen(TWO, &[&look("end", "trainer"), &come]), None);
+}
+
+/// A learner who has answered sees the answer in what is outlined.
+#[test]
+fn an_answer_that_no_outlined_part_shows_is_found() {
+    for (query, at, until, shown, hides) in [
+        (
+            "send_idx @ yield 2",
+            "primed",
+            "yield 2",
+            "variables",
+            "timeline",
+        ),
+        ("batches", "start", "end", "timeline", "workers"),
+        ("samples that come", "start", "end", "coverage", "trainer"),
+        (
+            "seconds with num_workers=1",
+            "end",
+            "end",
+            "verdict",
+            "option num_workers",
+        ),
+    ] {
+        let of = |part: &str| {
+            seen(
+                TWO,
+                &[&number(query, at, until, &format!("then = [\"{part}\"]"))],
+            )
+        };
+        assert_eq!(of(shown), None, "{query}");
+        let mistake = of(hides).expect("it is found");
+        assert!(
+            mistake.contains("no outlined part shows the answer"),
+            "{mistake}"
+        );
+        assert!(mistake.contains(shown), "{mistake}");
+    }
 }

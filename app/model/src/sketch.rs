@@ -15,7 +15,7 @@ const PARTS: usize = 60;
 pub struct Sketch {
     /// Of each part of the time, how much the trainer worked and how much it waited, 0 to 255.
     parts: Vec<[u8; 2]>,
-    /// How long the run took.
+    /// How long the run took, as in the list of runs: without what the program did outside of the loader's loop.
     pub length: Nanos,
     /// Share of the time that the trainer waited, 0 to 1.
     pub share: f64,
@@ -27,8 +27,8 @@ impl Sketch {
     /// Of all of `run`; `None` if nothing was trained. It takes as long for a million batches as for a hundred.
     pub fn of(run: &Run) -> Option<Self> {
         let start = run.epochs().first()?.start;
-        let length = run.whole_end() - start;
-        if length <= Nanos::ZERO || run.batches().is_empty() || run.hidden_after().is_some() {
+        let drawn = run.whole_end() - start;
+        if drawn <= Nanos::ZERO || run.batches().is_empty() || run.hidden_after().is_some() {
             return None;
         }
         let byte = |share: f32| (share.clamp(0.0, 1.0) * 255.0).round() as u8;
@@ -37,7 +37,7 @@ impl Sketch {
             parts: parts
                 .map(|part| [byte(part.trained), byte(part.waiting())])
                 .collect(),
-            length,
+            length: run.in_loop(),
             share: Glance::of(run).share(),
             workers: run.info.options.num_workers,
         })
@@ -121,6 +121,43 @@ mod tests {
         );
         assert!(parts.iter().all(|part| part.trained + part.waited <= 1.001));
         assert_eq!(Sketch::of(&Run::default()), None);
+    }
+
+    /// 10.1 s on the start page were 7.99 s in the list of runs.
+    #[test]
+    fn a_run_has_one_length_everywhere() {
+        use loadscope_trace::{BatchId, Event, EventKind, RunId, Stage};
+
+        use crate::state::kept::RunLine;
+        use crate::state::{SessionState, Source};
+
+        let mut long = Run::default();
+        let batch = BatchId::default();
+        let enter = |stage| EventKind::Entered { batch, stage };
+        for (ms, kind) in [
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(batch, Some(0), [])),
+            (0, EventKind::Consumer { waiting: true }),
+            (1000, enter(Stage::Training)),
+            (2000, enter(Stage::Done)),
+            (2000, EventKind::EpochEnded { epoch: 0 }),
+            // A long validation.
+            (9000, EventKind::RunEnded),
+        ] {
+            let (at, run) = (Nanos::from_millis(ms), RunId(0));
+            long.apply(&Event { at, run, kind });
+        }
+        for run in [long, run()] {
+            let sketch = Sketch::of(&run).expect("a batch");
+            let session = SessionState {
+                run: run.into(),
+                source: Source::Finished,
+                ..SessionState::default()
+            };
+            let line = RunLine::of(&session);
+            assert_eq!(Some(sketch.length), line.took);
+            assert_eq!(Some(sketch.share), line.share);
+        }
     }
 
     #[test]

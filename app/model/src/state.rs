@@ -110,11 +110,21 @@ impl State {
         self.has_options_of_run() && self.session.options_of == OptionsOf::Run
     }
 
-    /// The runs of this window that would be gone for good.
+    /// The number of runs of this window that would be gone for good. Runs of the demo count if there are others beside them: those were
+    /// compared with them.
     pub fn unsaved(&self) -> usize {
         let kept = self.runs.all().iter().map(|kept| &kept.session);
         let all = kept.chain([&self.session]);
-        all.filter(|session| session.is_unsaved()).count()
+        let unsaved: Vec<_> = all.filter(|session| session.is_unsaved()).collect();
+        match unsaved.iter().all(|session| session.is_demo()) {
+            true => 0,
+            false => unsaved.len(),
+        }
+    }
+
+    /// True if the journal keeps a run of this window.
+    pub fn keeps(&self, session: &SessionState) -> bool {
+        session.is_unsaved() && self.unsaved() > 0
     }
 
     /// True if the run tells no batch, but what was measured over time.
@@ -208,6 +218,9 @@ impl State {
     /// in every frame would have to be made anew for it, and the processors are the loader's.
     pub fn whole(&self) -> TimeView {
         let (start, mut end) = self.extent();
+        if self.asks_what_comes() {
+            end = start + rounded_up(end - start);
+        }
         if self.flows() || self.is_reading() {
             end = start + in_steps(end - start);
         }
@@ -235,6 +248,24 @@ impl State {
         self.session
             .selection
             .is_none_or(|selected| selected == item)
+    }
+}
+
+/// The next round length of time above this one: 1, 2 or 5 times a power of ten. It tells nothing of the length itself.
+fn rounded_up(length: Nanos) -> Nanos {
+    let mut power: i64 = 1;
+    loop {
+        for times in [1, 2, 5] {
+            match power.checked_mul(times) {
+                Some(round) if round > length.0 => return Nanos(round),
+                Some(_) => {}
+                None => return length,
+            }
+        }
+        let Some(next) = power.checked_mul(10) else {
+            return length;
+        };
+        power = next;
     }
 }
 

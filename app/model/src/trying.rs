@@ -1,9 +1,9 @@
 //! Other arguments of `DataLoader`, tried on the program that the window watches.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadscope_insight::tune::Table;
+use loadscope_insight::tune::{Row, Table};
 
 /// What has been tried, and how far it is.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,21 @@ pub enum News {
 }
 
 impl Trying {
+    /// The setting whose recording this is.
+    pub fn setting(&self, recording: &Path) -> Option<String> {
+        let Some(Outcome::Compared(table)) = &self.outcome else {
+            return None;
+        };
+        let is_it = |row: &&Row| self.folder.join(&row.tried.recording) == recording;
+        table.rows.iter().find(is_it).map(Row::name)
+    }
+
+    /// The latest line, while the program runs again and again.
+    pub fn under_way(&self) -> Option<&str> {
+        let line = self.lines.last().map_or("", |line| line.trim());
+        self.is_running().then_some(line)
+    }
+
     /// True while the program runs again and again.
     pub fn is_running(&self) -> bool {
         self.outcome.is_none()

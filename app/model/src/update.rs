@@ -10,6 +10,7 @@ use crate::message::Message;
 use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
+use crate::typing::PathFor;
 use crate::view::{OptionsOf, Workspace};
 use crate::watching::Watching;
 
@@ -37,7 +38,7 @@ use act::act;
 pub(crate) use arrive::give_back;
 use edit::edit;
 pub use future::is_due as is_future_due;
-pub use learn::{by_digit, candidates, has_wandered, takes_place};
+pub use learn::{by_digit, candidates, has_wandered, takes_digits, takes_place};
 pub use look::drive;
 use look::{drive_to, set_view};
 pub use possible::{IN_PAGE, NO_ENGINE, is_possible, obstacle};
@@ -149,8 +150,14 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::Open(path) => Some(Effect::Open(path)),
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
-        Command::ShowRun(number) => Some(Effect::ShowRun(number)),
-        Command::CompareRun(number) => Some(Effect::CompareRun(number)),
+        Command::ShowRun(number) => {
+            _ = learn::leave_contents(state);
+            Some(Effect::ShowRun(number))
+        }
+        Command::CompareRun(number) => {
+            _ = learn::leave_contents(state);
+            Some(Effect::CompareRun(number))
+        }
         Command::DropRun(number) => Some(Effect::DropRun(number)),
         Command::AskData { word, is_folder } => Some(Effect::AskData { word, is_folder }),
         Command::ChooseScript => Some(Effect::AskScript),
@@ -164,7 +171,7 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::Replace(yes) => {
             let output = state.session.replacing.take();
             if !yes {
-                arrive::type_again(state);
+                arrive::type_again(state, &[PathFor::Save, PathFor::Export]);
             }
             output.filter(|_| yes).map(|output| write(output, true))
         }
@@ -232,7 +239,10 @@ fn change(state: &mut State, command: Command) {
             let dataset = data::dataset(&state.prefs.options.dataset, word, &path);
             use_dataset(state, dataset);
         }
-        Command::UseFolder(path) => use_dataset(state, format!("folder:{}", path.display())),
+        Command::UseFolder(path) => {
+            state.overlay.typed = None;
+            use_dataset(state, format!("folder:{}", path.display()));
+        }
         Command::Learn(command) => learn::carry_out(state, command),
         Command::Goal(goal) => state.look.goal = goal,
         Command::Search(text) => state.look.search.set(text),

@@ -33,10 +33,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use loadscope_files::survive_size_limit;
-use loadscope_words::{Language, language, say, set_language};
+use loadscope_words::{Language, explain, language, say, set_language};
 
 pub use load::LoadArgs;
-pub use terminal::complain;
+pub use terminal::{complain, sentence};
 pub use window::{Renderer, WindowArgs};
 
 /// Find out why PyTorch training waits for data
@@ -62,18 +62,6 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Sub {
-    /// Open the window with a demo: handwritten digits, four workers, a few slow samples
-    Demo,
-    /// Open the lessons about the DataLoader
-    Learn(learn::LearnArgs),
-    /// Open recordings in the window
-    Open {
-        /// Recordings, folders of recordings, or traces of other tools [default: the start page]
-        ///
-        /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
-        #[arg(value_name = "FILE")]
-        files: Vec<PathBuf>,
-    },
     /// Run a PyTorch program and record its data loading
     ///
     /// The program needs no change. Its output and its exit code stay the same.
@@ -82,7 +70,7 @@ enum Sub {
     ///
     /// The program needs no change. Its output and its exit code stay the same.
     Watch(program::WatchArgs),
-    /// Record a PyTorch program that is already running
+    /// Record a running PyTorch program (run `loadscope install` before the program starts)
     ///
     /// Run `loadscope install` for its Python before the program starts. Each loader is recorded from its next iterator on. Ctrl+C ends the
     /// recording, and the program continues.
@@ -110,6 +98,14 @@ enum Sub {
     WhatIf(what_if::WhatIfArgs),
     /// Run a PyTorch program with different DataLoader settings and find the fastest
     Tune(tune::TuneArgs),
+    /// Open recordings in the window
+    Open {
+        /// Recordings, folders of recordings, or traces of other tools [default: the start page]
+        ///
+        /// Reads .jsonl, .jsonl.zst, traces of torch.profiler, folders of LotusTrace logs and statistics of SPDL.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
     /// Show a recording in a browser on this host
     View(web::ViewArgs),
     /// Write a recording as a single HTML page
@@ -118,7 +114,11 @@ enum Sub {
     Export(export::ExportArgs),
     /// Recover the intact lines of a damaged recording
     Repair(repair::RepairArgs),
-    /// Load a dataset with the embedded loader, without a window
+    /// Open the window with a demo: handwritten digits, four workers, a few slow samples
+    Demo,
+    /// Open the lessons about the DataLoader
+    Learn(learn::LearnArgs),
+    /// Load a dataset with Loadscope's own DataLoader, without PyTorch and without a window
     Run(Box<LoadArgs>),
     /// Print the sample order that PyTorch would use, without loading anything
     Order(Box<order::OrderArgs>),
@@ -145,7 +145,7 @@ enum Sub {
 fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if language() != Language::En {
-        // Without colours, because clap's own words are replaced.
+        // Without colors, because clap's own words are replaced.
         let text = help::reworded(error.render().to_string());
         match error.use_stderr() {
             true => terminal::refuse(&text),
@@ -154,15 +154,16 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
         return Ok(code);
     }
     if error.use_stderr() {
-        // Without colours: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
+        // Without colors: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
         terminal::refuse(&error.render().to_string());
         return Ok(code);
     }
     // The help holds nothing but our own words.
     match error.print() {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::anyhow!(say!("standard output: {e}")))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
+            "standard output: {e}",
+            e = explain(&e)
+        ))),
         _ => Ok(code),
     }
 }
@@ -177,7 +178,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let matches = help::translated(help::shown(Cli::command())).try_get_matches();
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(e) => return help_or_error(&e),
+        Err(e) => return help_or_error(&help::with_tip(e)),
     };
     // `run` reads its large lists of samples all the time, so they stay in memory.
     #[cfg(target_os = "linux")]

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(code) => code,
         Err(error) => {
-            cli::complain(format_args!("{error:#}"));
+            cli::complain(cli::sentence(&error));
             ExitCode::from(2)
         }
     }

@@ -11,7 +11,7 @@ const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// Why there is no page.
 #[derive(Debug, Error)]
-#[error("{}", say!("this build of Loadscope has no browser page. Run `cargo xtask web` and build again, or use the Python wheel."))]
+#[error("{}", say!("this build does not contain the browser page. Run `cargo xtask setup --web` and `cargo xtask web`, build again, or use the Python wheel."))]
 pub struct NoPage;
 
 /// What a page shows at first.
@@ -28,16 +28,16 @@ pub struct About<'a> {
     pub live: Option<&'a str>,
 }
 
-/// The page with a recording in it, which may be empty. Whatever the recording and its name say, they are data: they stand in the page
-/// in base64.
+/// The page with a recording in it, and its report as text for browsers without WebGL or JavaScript. Both may be empty. They are
+/// data: the page contains the recording and the name in base64, the report without markup.
 ///
 /// # Errors
 /// If this build has no page.
-pub fn page(about: &About<'_>, recording: &[u8]) -> Result<String, NoPage> {
-    filled(PAGE.ok_or(NoPage)?, about, recording)
+pub fn page(about: &About<'_>, report: &str, recording: &[u8]) -> Result<String, NoPage> {
+    filled(PAGE.ok_or(NoPage)?, about, report, recording)
 }
 
-fn filled(page: &str, about: &About<'_>, recording: &[u8]) -> Result<String, NoPage> {
+fn filled(page: &str, about: &About<'_>, report: &str, recording: &[u8]) -> Result<String, NoPage> {
     let told = serde_json::to_vec(about).unwrap_or_default();
     // A server of ours listens on this host, whatever the port is that leads to it.
     let connect = match about.live {
@@ -47,11 +47,12 @@ fn filled(page: &str, about: &About<'_>, recording: &[u8]) -> Result<String, NoP
     let mut out = String::with_capacity(page.len() + recording.len() / 3 * 4 + told.len() * 2 + 64);
     let mut rest = page;
     // In the order in which they stand in the page.
-    for place in ["@CONNECT@", "@ABOUT@", "@RECORDING@"] {
+    for place in ["@CONNECT@", "@REPORT@", "@ABOUT@", "@RECORDING@"] {
         let (before, after) = rest.split_once(place).ok_or(NoPage)?;
         out.push_str(before);
         match place {
             "@CONNECT@" => out.push_str(connect),
+            "@REPORT@" => out.push_str(&escaped(report)),
             "@ABOUT@" => STANDARD.encode_string(&told, &mut out),
             _ => STANDARD.encode_string(recording, &mut out),
         }
@@ -61,11 +62,24 @@ fn filled(page: &str, about: &About<'_>, recording: &[u8]) -> Result<String, NoP
     Ok(out)
 }
 
+/// Text without markup, in ASCII: a server may name another encoding than that of the page.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | ' '..='~' if !"&<>@".contains(letter) => out.push(letter),
+            _ => out.push_str(&format!("&#{};", u32::from(letter))),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEMPLATE: &str = "<meta a'@CONNECT@'><script>@ABOUT@</script><b>@RECORDING@</b>";
+    const TEMPLATE: &str =
+        "<meta a'@CONNECT@'><pre>@REPORT@</pre><script>@ABOUT@</script><b>@RECORDING@</b>";
 
     #[test]
     fn a_recording_and_its_name_are_data() {
@@ -74,7 +88,7 @@ mod tests {
             name: Some(hostile),
             ..About::default()
         };
-        let page = filled(TEMPLATE, &about, hostile.as_bytes()).expect("a page");
+        let page = filled(TEMPLATE, &about, "", hostile.as_bytes()).expect("a page");
         assert_eq!(page.matches("<script").count(), 1);
         assert!(!page.contains("alert") && !page.contains('@'), "{page}");
         let encoded = STANDARD.encode(hostile);
@@ -83,12 +97,24 @@ mod tests {
     }
 
     #[test]
+    fn a_report_is_text_without_markup() {
+        let hostile = "2\u{2009}% <b>&amp;</pre><script>alert(1)</script> @RECORDING@";
+        let page = filled(TEMPLATE, &About::default(), hostile, b"").expect("a page");
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(
+            page.contains("<pre>2&#8201;% &#60;b&#62;&#38;amp;"),
+            "{page}"
+        );
+        assert!(page.is_ascii() && !page.contains('@'), "{page}");
+    }
+
+    #[test]
     fn only_a_live_page_may_talk_to_a_server() {
         let about = About {
             live: Some("live"),
             ..About::default()
         };
-        let page = filled(TEMPLATE, &about, b"").expect("a page");
+        let page = filled(TEMPLATE, &about, "", b"").expect("a page");
         assert!(page.contains("ws://127.0.0.1:*"), "{page}");
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
 
-pub use spool::{Spool, Writer};
+pub use spool::{Spool, USUAL_SIZE, Writer};
 
 use http::{Request, Response};
 

@@ -50,7 +50,7 @@ fn a_report_is_printed_as_markdown_and_written_as_tests() {
     let args = [&["report", &path, "--junit", &file][..], &rules].concat();
     let (ended, said) = code(&args);
     assert_eq!(ended, Some(1), "{said}");
-    assert!(said.contains("violated: wait>1%: it is"), "{said}");
+    assert!(said.contains("violated: wait>1% (measured: "), "{said}");
     let xml = std::fs::read_to_string(&junit).expect("it is written");
     assert!(
         xml.contains("<testsuites tests=\"2\" failures=\"1\">"),

@@ -84,9 +84,46 @@ fn options_come_from_a_file_and_arguments_win() {
     std::fs::write(&path, "batchsize = 5\n").expect("there is room");
     let text = refusal(&["run", "--config", config]);
     assert!(
-        text.contains("options.toml") && text.contains("batchsize") && text.contains("batch_size"),
+        text.contains("options.toml:1: unknown key 'batchsize'. Did you mean batch_size? Valid: "),
         "{text}"
     );
+    for (lines, said) in [
+        (
+            "batch_size = 5\nnum_workers = \"four\"\n",
+            "options.toml:2: num_workers: \"four\" is not a whole number",
+        ),
+        (
+            "epochs = 1.5\n",
+            "options.toml:1: epochs: 1.5 is not a whole number",
+        ),
+        (
+            "step_ms = true\n",
+            "options.toml:1: step_ms: true is not a number",
+        ),
+        ("\nepochs\n", ": it is not valid TOML ("),
+        ("dataset = digits\n", "quote texts: dataset = \"digits\""),
+    ] {
+        std::fs::write(&path, lines).expect("there is room");
+        let text = refusal(&["run", "--config", config]);
+        assert!(
+            text.contains(said) && text.trim_end().lines().count() == 1,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_process_id_is_a_number() {
+    for text in ["abc", "0", "1.5", "99999999999"] {
+        let output = loadscope(&["attach", text]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            said.contains("expected a process ID. Find it with `ps -ef`."),
+            "{said}"
+        );
+        assert!(!said.contains("invalid digit"), "{said}");
+    }
 }
 
 #[test]
@@ -106,10 +143,26 @@ fn bad_input_is_a_sentence_with_a_remedy() {
             said.contains("is a PNG image") && said.contains("torch.profiler"),
             "{said}"
         );
-        assert!(refusal(&[command, "/no/such.jsonl"]).contains("Check the path"));
+        assert!(
+            refusal(&[command, "/no/such.jsonl"])
+                .contains("/no/such.jsonl: it does not exist. Check the path.")
+        );
     }
+    let damaged = file(
+        "damaged.jsonl",
+        b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"entered\"}\n{\"t\":\"now\",\"e\":\"run_ended\"}\n",
+    );
+    let said = refusal(&["info", &damaged]);
+    let command = format!("`loadscope repair {damaged}`");
+    assert!(
+        said.contains("line 2 of the recording is damaged: ") && said.contains(&command),
+        "{said}"
+    );
     let folder = format!("folder:{}", dir.path().display());
-    assert!(refusal(&["run", "--dataset", "folder:/no/such"]).contains("Check the spelling"));
+    assert!(
+        refusal(&["run", "--dataset", "folder:/no/such"])
+            .contains("it does not exist. Check the path.")
+    );
     assert!(refusal(&["run", "--dataset", &folder]).contains("image"));
     assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Valid: digits"));
     assert!(refusal(&["run", "--prefetch-factor", "2"]).contains("num_workers > 0"));
@@ -146,7 +199,7 @@ fn a_recording_cut_in_half_is_read_up_to_the_cut() {
 #[test]
 fn without_a_display_the_window_says_what_else_there_is() {
     if cfg!(target_os = "linux") {
-        assert!(refusal(&[]).contains("loadscope run"));
+        assert!(refusal(&[]).contains("`loadscope report`"));
     }
 }
 
@@ -252,6 +305,18 @@ fn a_recording_is_exported() {
         text.contains(": folder /no/such does not exist. Create it first."),
         "{text}"
     );
+    for (to, name, other) in [
+        ("chrome", "x.parquet", "parquet"),
+        ("csv", "x.json", "chrome"),
+        ("parquet", "x.CSV", "csv"),
+        ("csv", "x.json.gz", "chrome"),
+    ] {
+        let text = refusal(&["export", &run, "--to", to, "-o", &path(name)]);
+        let remedy = format!("Use --to {other}, or another name");
+        assert!(text.contains(name) && text.contains(&remedy), "{text}");
+        assert!(!dir.path().join(name).exists(), "{name}");
+    }
+    assert_eq!(said("csv", &path("tables.v2")), 6);
     let text = refusal(&["info", &path("run.json")]);
     assert!(text.contains("open the recording itself"), "{text}");
 }

@@ -295,7 +295,7 @@ fn what_is_watched_keeps_its_limit_and_is_offered_after_a_kill() {
     };
     assert_eq!(
         (left.dataset.as_str(), left.bytes),
-        ("Spoken in speaks.py", size(&folder))
+        ("Spoken from speaks.py", size(&folder))
     );
     let facts = json(&info(&left.path));
     assert!(facts["past"]["batches"].as_u64().is_some_and(|n| n > 100));

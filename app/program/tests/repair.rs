@@ -56,7 +56,8 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
         let refused = refusal(&[command, text(&path)]);
         let line = format!("line {} of the recording is damaged", middle + 1);
         assert!(refused.contains(&line), "{refused}");
-        assert!(refused.contains("`loadscope repair FILE`"), "{refused}");
+        let command = format!("`loadscope repair {}`", path.display());
+        assert!(refused.contains(&command), "{refused}");
     }
     let report = said(&["repair", text(&path)]);
     assert!(report.contains("is damaged\n1 line is lost"), "{report}");
@@ -107,7 +108,7 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     ];
     assert!(
         places.iter().any(|place| refused.contains(place))
-            && refused.contains("`loadscope repair FILE`"),
+            && refused.contains(&format!("`loadscope repair {}`", path.display())),
         "{refused}"
     );
     let report = json(&loadscope(&["repair", text(&path), "--json"]));
@@ -210,7 +211,10 @@ fn what_is_no_recording_is_refused() {
             "it contains no line of a recording",
         ),
         (text(folder.path()).to_owned(), "is a folder"),
-        (file("e.jsonl", b"") + ".missing", "No such file"),
+        (
+            file("e.jsonl", b"") + ".missing",
+            "it does not exist. Check the path.",
+        ),
     ] {
         let refused = refusal(&["repair", &path]);
         assert!(refused.contains(word), "{path}: {refused}");

@@ -331,3 +331,41 @@ fn interrupted_by(signal: &str, code: i32) {
     let log = std::fs::read_to_string(log).expect("the output");
     assert!(log.contains("interrupted"), "{log}");
 }
+
+/// It gets SIGINT at once, SIGTERM after 10 s, SIGKILL after 20 s.
+#[test]
+fn a_program_that_ignores_every_request_is_killed_with_its_process_group() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let word = format!("unmistakable-ignores-{}", std::process::id());
+    let script = "trap '' INT TERM; echo ready > ready; (while :; do sleep 0.1; done) & while :; do sleep 0.1; done";
+    for (signals, longest) in [(1, 40), (2, 10)] {
+        let mut command = loadscope(dir.path());
+        command
+            .args(["tune", "--", "sh", "-c", script, &word])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut tuner = command.spawn().expect("it starts");
+        let since = Instant::now();
+        while !dir.path().join("ready").exists() && since.elapsed() < DEADLINE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let pid = tuner.id().to_string();
+        for _ in 0..signals {
+            let sent = Command::new("kill").args(["-INT", &pid]).status();
+            assert!(sent.is_ok_and(|status| status.success()));
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        let since = Instant::now();
+        let lines = BufReader::new(tuner.stderr.take().expect("it is piped")).lines();
+        let lines: Vec<String> = lines.map_while(Result::ok).collect();
+        let code = tuner.wait().expect("it ends").code();
+        assert_eq!(code, Some(130), "{lines:?}");
+        let took = since.elapsed();
+        assert!(took < Duration::from_secs(longest), "{took:?}: {lines:?}");
+        let last = lines.iter().find(|line| line.contains("received SIGKILL"));
+        assert!(last.is_some(), "{lines:?}");
+        assert!(!runs(&word), "the process group is gone");
+        std::fs::remove_file(dir.path().join("ready")).expect("it is there");
+    }
+}

@@ -77,11 +77,12 @@ fn writers() -> impl Iterator<Item = &'static [&'static str]> {
     WRITERS.into_iter().filter(|writer| writer[0] != "record")
 }
 
-/// The path that a writer is given, and a file that it makes by that. Of tables it has the name of a table.
+/// The path that a writer is given, and a file that it makes by that. A recording and a table have the ending of one.
 fn output(writer: &[&str], name: &str) -> (String, String) {
-    match writer.contains(&"csv") {
-        true => (format!("{name}.csv"), format!("{name}.batches.csv")),
-        false => (name.to_owned(), name.to_owned()),
+    match writer {
+        _ if writer.contains(&"csv") => (format!("{name}.csv"), format!("{name}.batches.csv")),
+        ["run" | "record", ..] => (format!("{name}.jsonl"), format!("{name}.jsonl")),
+        _ => (name.to_owned(), name.to_owned()),
     }
 }
 
@@ -310,9 +311,11 @@ fn devices_and_pipes_are_written_into() {
 fn links_are_replaced_and_what_they_lead_to_is_not() {
     let dir = recorded();
     fs::write(dir.path().join("precious"), "precious").expect("room");
-    symlink("precious", dir.path().join("link")).expect("links");
     for writer in writers().filter(|writer| !writer.contains(&"csv")) {
-        let written = loadscope(dir.path(), &writing(writer, "link", true));
+        let (link, made) = output(writer, "link");
+        drop(fs::remove_file(dir.path().join(&made)));
+        symlink("precious", dir.path().join(made)).expect("links");
+        let written = loadscope(dir.path(), &writing(writer, &link, true));
         assert!(written.status.success(), "{writer:?}: {}", errors(&written));
         let text = fs::read_to_string(dir.path().join("precious")).expect("it is there");
         assert_eq!(text, "precious", "{writer:?}");

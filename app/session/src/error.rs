@@ -21,6 +21,6 @@ pub enum SessionError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The system gave no thread.
-    #[error("{}", say!("cannot start a thread: {0}. Close other programs and try again.", .0))]
+    #[error("{}", say!("cannot start a thread: {0}. Close other programs and try again.", loadscope_words::cause(.0)))]
     Thread(std::io::Error),
 }

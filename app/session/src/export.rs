@@ -8,6 +8,7 @@ use std::thread::Builder;
 use loadscope_exchange::ExportError;
 pub use loadscope_exchange::Format as ExportFormat;
 use loadscope_files::{Existing, WriteError, refuse_input};
+use loadscope_trace::fleet::names;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
@@ -15,18 +16,19 @@ use super::session::Origin;
 use super::{Session, SessionError, Update};
 use loadscope_insight::unsaved::Output;
 
-/// Writes the loaders of a session to `path`; `progress` hears how far it is and says whether to go on.
+/// Writes loaders of a session, with their names among all, to `path`. `progress` gets the share that is done, and returns false to cancel.
 ///
 /// # Errors
 /// If a file cannot be written, or `progress` said no.
 pub fn export_runs(
     runs: &[(RunId, &Run)],
+    names: &[String],
     format: ExportFormat,
     path: &Path,
     existing: Existing,
     progress: impl FnMut(f32) -> bool,
 ) -> Result<Vec<PathBuf>, ExportError> {
-    loadscope_exchange::export(runs, format, path, existing, progress)
+    loadscope_exchange::export_named(runs, names, format, path, existing, progress)
 }
 
 /// Refuses to export over what is exported: `out`, and of tables each of the files that are made from that name.
@@ -75,9 +77,9 @@ impl Session {
                 wake();
                 return;
             };
-            let exported = allowed
-                .map_err(ExportError::from)
-                .and_then(|()| export_runs(&runs, format, &path, existing, progress));
+            let exported = allowed.map_err(ExportError::from).and_then(|()| {
+                export_runs(&runs, &names(&runs), format, &path, existing, progress)
+            });
             let update = match exported {
                 Ok(files) => Update::Exported(files),
                 Err(ExportError::Cancelled) => Update::NotExported(None),

@@ -16,9 +16,10 @@ use super::reading::Blocks;
 
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &ImportError) -> String {
-    match error.names_the_file() {
-        true => say!("cannot open {error}"),
-        false => say!("cannot open {}: {error}", path.display()),
+    match error {
+        error if error.names_the_file() => error.to_string(),
+        ImportError::Log(error) => say!("cannot open {}: {}", path.display(), error.about(path)),
+        error => say!("cannot open {}: {error}", path.display()),
     }
 }
 
@@ -201,6 +202,7 @@ pub(super) fn complete(fleet: &mut Fleet) {
             ),
         ));
     }
+    fleet.close();
     fleet.shrink_to_fit();
 }
 

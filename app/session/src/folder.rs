@@ -127,8 +127,13 @@ impl Folder {
     /// What was skipped, for people.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if !self.skipped.is_empty() {
-            notes.push(say!("Skipped in this folder: {}", self.names()));
+        let named = self.skipped.iter().take(NAMED);
+        notes.extend(named.map(|(name, why)| say!("{name}: skipped, it {why}")));
+        if let Some(more @ 1..) = self.skipped.len().checked_sub(NAMED) {
+            notes.push(say!(
+                "{} more files of this folder were skipped",
+                count(more as u64)
+            ));
         }
         if self.beyond > 0 {
             notes.push(say!(

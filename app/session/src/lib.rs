@@ -50,11 +50,12 @@ pub use limited::{Limited, Limits, NewLimited};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
 pub use loadscope_live::{
     Address, Attach, AttachError, Effects, End, Output, PROBE, ProgramError, Remote, Request, SSH,
-    Stop, at_exit, end_at_once, end_by, give_signals_back, is_ignored, take_signals,
+    Stop, at_exit, end_at_once, end_by, ending_signals, give_signals_back, take_ending_signals,
+    take_signals,
 };
 pub use opened::{Opened, open, read_run};
 pub use packed::{Packed, packed};
-pub use recent::memory_of_host;
+pub use recent::{History, memory_of_host};
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;

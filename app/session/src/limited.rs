@@ -132,6 +132,8 @@ impl Limited {
         let most = self.limits.part();
         let Some((part, begin)) = &mut self.part else {
             self.part = Some((self.begin(&[])?, at));
+            // From now on there is something to read.
+            self.main.keep();
             return self.make_room(at, line);
         };
         let time = self.limits.time_of_part();
@@ -276,22 +278,40 @@ impl Limited {
     /// # Errors
     /// The sentence tells what could not be written, and where the rest is.
     pub fn finish(mut self) -> Result<(), String> {
-        if self.part.is_none() {
-            self.main.discard();
-            remove_folder(&self.folder);
+        if self.is_empty() {
+            self.discard();
             return Ok(());
         }
         let path = self.path().display().to_string();
         let incomplete =
             |e: &dyn std::fmt::Display| say!("The recording in {path} is incomplete: {e}");
-        self.complete().map_err(|e| incomplete(&e))?;
-        self.course.finish().map_err(|e| incomplete(&e))?;
-        self.waits.finish().map_err(|e| incomplete(&e))?;
+        // On a full disk some of them still succeed. The first error is the cause of the others.
+        let completed = self.complete();
+        let summed = self.course.finish();
+        let waited = self.waits.finish();
+        completed
+            .and(summed)
+            .and(waited)
+            .map_err(|e| incomplete(&e))?;
         self.main.finish().map_err(|e| incomplete(&e))?;
         if let Some(folder) = self.replaced.filter(|replaced| *replaced != self.folder) {
             remove_folder(&folder);
         }
         Ok(())
+    }
+
+    /// Ends it where something could not be written. Where the rest can be read, if there is anything.
+    pub(super) fn give_up(self) -> Option<PathBuf> {
+        if self.is_empty() {
+            self.discard();
+            return None;
+        }
+        Some(self.path().to_owned())
+    }
+
+    /// True if there is no part.
+    fn is_empty(&self) -> bool {
+        self.part.is_none() && self.old.is_empty()
     }
 
     /// Removes it: it is of no use.
@@ -305,14 +325,13 @@ impl Limited {
     }
 
     fn complete(&mut self) -> Result<(), LogError> {
+        // The part first: it has the newest events.
+        let part = self.part.take();
+        let ended = part.map_or(Ok(()), |(part, _)| part.finish().map(drop));
         let mut keep = Vec::new();
         self.keeper.finish(self.newest, &mut keep);
-        self.keep_all(&mut keep)?;
-        self.put_down()?;
-        match self.part.take() {
-            Some((part, _)) => part.finish().map(drop),
-            None => Ok(()),
-        }
+        let kept = self.keep_all(&mut keep).and_then(|()| self.put_down());
+        ended.and(kept)
     }
 }
 
@@ -327,6 +346,7 @@ fn without_batches(event: &Event) -> Event {
                     | EventKind::Entered { .. }
                     | EventKind::Fetched(_)
                     | EventKind::Processor(_)
+                    | EventKind::Aside(_)
                     | EventKind::Content(_)
             )
         });

@@ -228,7 +228,7 @@ impl Log {
         match self {
             Self::Memory(_) | Self::Later(_) => None,
             Self::File(_, path) => Some(path),
-            Self::Limited(log, _) => Some(log.path().display().to_string()),
+            Self::Limited(log, _) => log.give_up().map(|path| path.display().to_string()),
         }
     }
 

@@ -10,13 +10,12 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use loadscope_insight::arrival::Renewed;
 use loadscope_insight::landmarks::Landmarks;
-use loadscope_trace::{Event, Fleet, Keeper, Nanos, Policy, Retention};
-
-use super::Limits;
+use loadscope_trace::{Event, Fleet};
 
 mod course;
+mod history;
 
-use course::Course;
+pub use history::History;
 
 /// The runs of the window have at most this share of the memory before they are folded anew: while that is done there are old and new
 /// ones, the events of the last parts, and what lists have reserved for more.
@@ -34,17 +33,14 @@ type Chunk = Arc<[Event]>;
 /// Sees to it that the runs of a window stay below so many bytes.
 pub(super) struct Recent {
     memory: u64,
-    keeper: Keeper,
-    newest: Nanos,
+    history: History,
     /// The last parts; the one that grows is the last.
     parts: VecDeque<Part>,
-    course: Course,
     /// Bytes of the runs of the window, about.
     shown: u64,
     folding: Option<Folding>,
     /// What the window was given last, while it has not taken it in.
     given: Weak<()>,
-    keep: Vec<Event>,
 }
 
 /// A stretch of time of which all events are there.
@@ -77,41 +73,20 @@ struct Folded {
 impl Recent {
     /// For a window whose runs may have so many bytes.
     pub fn new(memory: u64) -> Self {
-        let policy = Policy {
-            long_wait: Limits::USUAL_LONG_WAIT,
-            keep_slowest: Limits::USUAL_SLOWEST as usize,
-        };
         Self {
             memory,
-            keeper: Keeper::new(policy),
-            newest: Nanos(i64::MIN),
+            history: History::new(memory),
             parts: VecDeque::from([Part::default()]),
-            course: Course::new(memory / 32),
             shown: 0,
             folding: None,
             given: Weak::new(),
-            keep: Vec::new(),
         }
     }
 
     /// Hears what is passed on to the window right after this.
     pub fn hear(&mut self, events: &[Event]) {
         let bytes: u64 = events.iter().map(Event::bytes_in_run).sum();
-        for event in events {
-            // What comes late counts as happening now.
-            self.newest = self.newest.max(event.at);
-            match event.at < self.newest {
-                false => self.keeper.hear(event, &mut self.keep),
-                true => {
-                    let at = self.newest;
-                    let event = Event {
-                        at,
-                        ..event.clone()
-                    };
-                    self.keeper.hear(&event, &mut self.keep);
-                }
-            }
-        }
+        self.history.hear(events, self.first());
         self.shown += bytes;
         let chunk: Chunk = events.into();
         if let Some(folding) = &mut self.folding {
@@ -122,7 +97,6 @@ impl Recent {
             part.bytes += bytes;
             part.chunks.push(chunk);
         }
-        self.keep_all();
         if self
             .parts
             .back()
@@ -156,20 +130,15 @@ impl Recent {
         Some(folded.finish(on_its_way))
     }
 
-    fn keep_all(&mut self) {
-        let first = self.parts.front().map_or(0, |part| part.number);
-        for event in self.keep.drain(..) {
-            if let Some(longer) = self.course.put(event, first) {
-                self.keeper.set_long_wait(longer);
-            }
-        }
+    /// Number of the first part that is there.
+    fn first(&self) -> u32 {
+        self.parts.front().map_or(0, |part| part.number)
     }
 
     fn next_part(&mut self) {
-        let state = self.keeper.cut(self.newest, &mut self.keep);
-        self.keep_all();
+        let (number, state) = self.history.cut(self.first());
         self.parts.push_back(Part {
-            number: self.keeper.part(),
+            number,
             state,
             ..Part::default()
         });
@@ -182,7 +151,7 @@ impl Recent {
     /// Begins to fold the runs anew. Without a thread they stay as they are, and it is tried again with the next events.
     fn fold(&mut self) {
         let parts: Vec<Part> = self.parts.iter().cloned().collect();
-        let past = self.past();
+        let past = self.history.before(self.first());
         let bytes = parts.iter().map(|part| part.bytes).sum();
         let (events, rest) = unbounded();
         let (done, ready) = bounded(1);
@@ -197,22 +166,6 @@ impl Recent {
             ready,
             bytes,
         });
-    }
-
-    /// What is kept of the time before the first part.
-    fn past(&self) -> Vec<Event> {
-        let first = self.parts.front().map_or(0, |part| part.number);
-        let retention = Retention {
-            max_size: self.memory,
-            long_wait: self.course.long_wait(),
-            keep_slowest: Limits::USUAL_SLOWEST,
-            ..Retention::default()
-        };
-        let mut past = self.keeper.introductions(&retention);
-        past.extend(self.course.before(first));
-        past.extend(course::of_parts_before(first, self.keeper.slowest()));
-        past.sort_by_key(|event| event.at);
-        past
     }
 }
 

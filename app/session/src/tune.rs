@@ -1,9 +1,15 @@
 //! Tries other arguments of `DataLoader` in a program itself: runs it once as it is, then with what the forecast holds for promising,
 //! and in between as it is again. Each run is ended once it has told enough, and leaves a recording.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
 use loadscope_files::{Existing, NewFile};
-use loadscope_insight::loaders::{find, name};
-use loadscope_insight::tune::{Choice, Expected, Kind, Measured, Table, Tried, choose, yielded};
+use loadscope_insight::loaders::{find, names};
+use loadscope_insight::tune::{
+    Choice, Expected, Kind, Measured, RunOutput, Table, Tried, choose, yielded,
+};
 use loadscope_live::{End, Stop};
 use loadscope_trace::{Fleet, Overrides, Run, RunId, RunInfo, plural};
 use loadscope_words::say;
@@ -86,6 +92,8 @@ struct Done {
     recording: String,
     /// Why it cannot be compared.
     failed: Option<String>,
+    /// Its output and its batches.
+    outcome: RunOutput,
 }
 
 impl Tuning<'_> {
@@ -112,11 +120,12 @@ impl Tuning<'_> {
             None => ran.fleet.foremost().unwrap_or_default(),
         };
         let run = ran.fleet.get(id).cloned().unwrap_or_default();
+        let called = called(&all, id);
         let count = yielded(&run);
         if count < FEW {
             return Err(TuneError::Nothing(say!(
                 "the measured loader {} yielded only {}, too few to compare. Choose another loader with --loader, or extend the runs with --stop-after.",
-                called(&run.info),
+                called,
                 plural(count as u64, say!(n: "batch"), say!(n: "batches"))
             )));
         }
@@ -132,12 +141,13 @@ impl Tuning<'_> {
             kind: Kind::First,
             overrides: none,
             expected: None,
+            outcome: RunOutput::of(&run, &printed(&ran.log)),
             recording: ran.recording,
             failed: None,
         };
         self.runs.push((done, Some(run.clone())));
         Ok(Some(First {
-            name: called(&run.info),
+            name: called,
             target,
             run,
         }))
@@ -180,10 +190,14 @@ impl Tuning<'_> {
         let run = counterpart(&ran.fleet, &first.run.info);
         let failed = why_not(&ran, run, first, overrides, self.job.stop);
         let run = run.filter(|_| failed.is_none()).map(|(_, run)| run.clone());
+        let outcome = run
+            .as_ref()
+            .map(|run| RunOutput::of(run, &printed(&ran.log)));
         let done = Done {
             kind,
             overrides: overrides.clone(),
             expected,
+            outcome: outcome.unwrap_or_default(),
             recording: ran.recording,
             failed,
         };
@@ -226,6 +240,23 @@ impl Tuning<'_> {
         }
     }
 
+    /// Sentences about settings with which the program does something else.
+    fn differences(&self) -> Vec<String> {
+        let compared = self.runs.iter().filter(|(done, _)| done.failed.is_none());
+        let (tried, as_it_is): (Vec<_>, Vec<_>) = compared
+            .map(|(done, _)| done)
+            .partition(|done| done.kind == Kind::Try);
+        let as_it_is: Vec<&RunOutput> = as_it_is.into_iter().map(|done| &done.outcome).collect();
+        let of = |done: &Done| {
+            let setting = done.overrides.arguments().join(", ");
+            let found = done.outcome.differences(&as_it_is);
+            found
+                .into_iter()
+                .map(move |differs| differs.sentence(&setting))
+        };
+        tried.into_iter().flat_map(of).collect()
+    }
+
     /// All runs so far, over as many batches as all of them have.
     fn table(&self, first: &First) -> Table {
         let runs = self.runs.iter().filter_map(|(_, run)| run.as_ref());
@@ -247,21 +278,35 @@ impl Tuning<'_> {
             }
         });
         let made_at = first.run.info.made_at.clone();
+        let notes = self.notes.iter().cloned().chain(self.differences());
         Table::of(
             first.name.clone(),
             made_at,
             tried.collect(),
-            self.notes.clone(),
+            notes.collect(),
         )
     }
 }
 
-/// What a loader is called: after its line, or its dataset.
-fn called(info: &RunInfo) -> String {
-    match &info.made_at {
-        Some(made_at) => made_at.name.clone(),
-        None => name(info),
-    }
+/// The beginning of what the program printed.
+fn printed(log: &Path) -> String {
+    /// More lines are not compared.
+    const MOST: u64 = 1 << 20;
+    let mut text = Vec::new();
+    let read = File::open(log).and_then(|file| file.take(MOST).read_to_end(&mut text));
+    // What cannot be read is compared with nothing.
+    read.map_or(String::new(), |_| {
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}
+
+/// The name of a loader among all of the program.
+fn called(all: &[(RunId, &Run)], id: RunId) -> String {
+    let mut named = all.iter().zip(names(all));
+    named
+        .find(|((one, _), _)| *one == id)
+        .map(|(_, name)| name)
+        .unwrap_or_default()
 }
 
 /// The loader of another run of the program that is the same: made at the same line, of the same dataset.

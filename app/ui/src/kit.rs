@@ -6,6 +6,7 @@
 pub mod action;
 pub mod choice;
 pub mod empty;
+pub mod keyboard;
 pub mod menu;
 pub mod parts;
 pub mod rows;

@@ -102,17 +102,12 @@ impl PipelineView {
         let mut pen = Pen::new(state, &scene, palette);
         (pen.median, pen.previews) = (self.costs.median(), Some(&self.previews));
         pen.headline(ui, layout.headline);
-        for pair in layout.stations.windows(2) {
-            let middle = pair[0].body.center().y;
-            pen.arrow(
-                ui,
-                pair[0].body.right() + 3.0,
-                pair[1].body.left() - 3.0,
-                middle,
-            );
+        if let Some(process) = layout.process {
+            frame(ui, process, palette);
         }
-        if plan_is_one_process(&scene.plan) {
-            one_box(ui, layout, palette);
+        for pair in layout.stations.windows(2) {
+            let (from, to) = layout.arrow(&pair[0], &pair[1]);
+            pen.arrow(ui, from, to, pair[0].body.center().y);
         }
         for placed in &layout.stations {
             pen.station(ui, placed, layout);
@@ -151,21 +146,12 @@ impl PipelineView {
     }
 }
 
-/// True if one process does everything.
-fn plan_is_one_process(plan: &Plan) -> bool {
-    plan.workers == 0
-}
-
-/// The main process around what it does one after the other: it loads a batch, then trains on it.
-fn one_box(ui: &Ui, layout: &Layout, palette: &Palette) {
-    let of = |station| layout.stations.iter().find(|s| s.station == station);
-    if let (Some(loads), Some(trains)) = (of(Station::Crew), of(Station::Trainer)) {
-        let around = loads.body.union(trains.body).expand2(vec2(6.0, 4.0));
-        ui.painter().rect_filled(around, pen::CORNER, palette.panel);
-        let stroke = Stroke::new(1.0, palette.weak);
-        ui.painter()
-            .rect_stroke(around, pen::CORNER, stroke, StrokeKind::Outside);
-    }
+/// The frame of the process that loads and trains.
+fn frame(ui: &Ui, around: Rect, palette: &Palette) {
+    ui.painter().rect_filled(around, pen::CORNER, palette.panel);
+    let stroke = Stroke::new(1.0, palette.weak);
+    ui.painter()
+        .rect_stroke(around, pen::CORNER, stroke, StrokeKind::Outside);
 }
 
 /// While a run goes on and one looks at its past, the frame says so.

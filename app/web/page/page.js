@@ -5,6 +5,8 @@
 const loadscopePage = (() => {
     const { begin, open, fetching, live_begun, live_piece, live_ended, failed } = wasm_bindgen;
     const note = document.getElementById("note");
+    // The report as text: for browsers without the window, and until it is there.
+    const report = document.getElementById("report");
 
     // Base64 in pieces: a browser has no room for a very long text and its bytes at the same time.
     const PIECE = 1 << 22;
@@ -105,16 +107,22 @@ const loadscopePage = (() => {
     // The recording of a program that runs, as it grows. What was received is not sent again.
     function follow(path) {
         let received = 0;
+        // Place of the first byte: a page that is opened late begins in the middle of the recording.
+        let first = 0;
         let attempts = 0;
         let isOver = false;
         live_begun();
         const connect = () => {
-            const url = new URL(`${path}?from=${received}`, document.baseURI);
+            const url = new URL(received > 0 ? `${path}?from=${first + received}` : path, document.baseURI);
             url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
             const socket = new WebSocket(url);
             socket.binaryType = "arraybuffer";
             socket.onmessage = (message) => {
                 attempts = 0;
+                if (typeof message.data === "string" && message.data.startsWith("@")) {
+                    first = Number(message.data.slice(1));
+                    return;
+                }
                 if (typeof message.data === "string") {
                     isOver = true;
                     live_ended(message.data || undefined);
@@ -123,7 +131,7 @@ const loadscopePage = (() => {
                 received += message.data.byteLength;
                 live_piece(new Uint8Array(message.data));
                 // How far this page has come: a page that says nothing for long is not sent more.
-                socket.send(String(received));
+                socket.send(String(first + received));
             };
             socket.onclose = () => {
                 if (isOver) {
@@ -163,6 +171,7 @@ const loadscopePage = (() => {
         }
         await begin("window");
         note.hidden = true;
+        report.hidden = true;
         if (about.name) {
             // Of ASCII alone, whatever encoding a server says the page has: its script has to keep its hash.
             document.title = `${about.name} \u00b7 Loadscope`;

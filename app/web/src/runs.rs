@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eframe::egui::Context;
 use loadscope_insight::arrival::Arrival;
-use loadscope_insight::diagnose::Other;
+use loadscope_insight::diagnose::{Other, Role};
 use loadscope_model::message::Message;
 use loadscope_model::state::Source;
 use loadscope_trace::RunOptions;
@@ -152,7 +152,7 @@ impl App {
                         name: name + &among(&whole.loaders, &whole.run),
                         run: Arc::new(whole.run),
                         cut: whole.cut,
-                        is_before: false,
+                        role: Role::Chosen,
                     };
                     self.take(ctx, Message::Compared(other));
                 }

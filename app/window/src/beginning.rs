@@ -10,9 +10,12 @@ use loadscope_words::Language;
 pub fn beginning(prefs: Prefs, place: Place, is_opened: bool) -> State {
     let motion = prefs.motion;
     let mut learned = prefs.learned;
+    // `--lang` is the language of all texts. Otherwise lessons may be read in another language than the window.
     let language = place.asked_language.or(prefs.language);
-    if language.unwrap_or(place.language) == Language::Zh {
-        learned.language = Language::Zh;
+    match (place.asked_language, language.unwrap_or(place.language)) {
+        (Some(asked), _) => learned.language = asked,
+        (None, Language::Zh) => learned.language = Language::Zh,
+        (None, Language::En) => {}
     }
     State {
         prefs: Prefs {
@@ -32,5 +35,29 @@ pub fn beginning(prefs: Prefs, place: Place, is_opened: bool) -> State {
         },
         place,
         ..State::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `--lang` is the language of all texts, whatever was read before.
+    #[test]
+    fn the_language_that_is_asked_for_is_that_of_the_lessons() {
+        for read_before in Language::ALL {
+            for asked in [None, Some(Language::En), Some(Language::Zh)] {
+                let mut prefs = Prefs::default();
+                prefs.learned.language = read_before;
+                let place = Place {
+                    asked_language: asked,
+                    language: Language::En,
+                    ..Place::default()
+                };
+                let state = beginning(prefs, place, false);
+                let expected = asked.unwrap_or(read_before);
+                assert_eq!(state.prefs.learned.language, expected);
+            }
+        }
     }
 }

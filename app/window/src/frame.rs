@@ -3,6 +3,7 @@
 use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui};
 
 use crate::Window;
+use crate::sides;
 use loadscope_insight::headline::Headline;
 use loadscope_lessons::Part;
 use loadscope_model::Model;
@@ -57,12 +58,13 @@ impl Window {
             || learn::hides_sides(state, ui.content_rect().size())
         {
             true => (false, false),
-            false => sides(state, ui.content_rect().width()),
+            false => sides::shown(state, ui.content_rect().width()),
         };
+        let (options_side, inspector_side) = sides::both(&splits, ui.content_rect().width());
         let (mut options_open, mut inspector_open) = (shows_options, shows_inspector);
-        Panel::left("options")
+        Panel::left(options_side.id)
             .frame(frame(12, 0))
-            .default_size(or(splits.options, 268.0))
+            .default_size(options_side.width)
             .size_range(220.0..=420.0)
             .show_collapsible(ui, &mut options_open, |ui| {
                 sizes.options = ui.max_rect().width() + 24.0;
@@ -70,9 +72,9 @@ impl Window {
                 commands.extend(options::show(ui, state));
             });
         if state.has_run() {
-            Panel::right("inspector")
+            Panel::right(inspector_side.id)
                 .frame(frame(12, 8))
-                .default_size(or(splits.inspector, 300.0))
+                .default_size(inspector_side.width)
                 .size_range(240.0..=640.0)
                 .show_collapsible(ui, &mut inspector_open, |ui| {
                     sizes.inspector = ui.max_rect().width() + 24.0;
@@ -289,21 +291,6 @@ impl Window {
             });
         commands
     }
-}
-
-/// Below this width a window has room for one panel at its side, points.
-const NARROW: f32 = 900.0;
-
-/// Whether the options and the inspector are shown. Of a narrow window they would leave nothing: there, what is selected takes the
-/// place of the options.
-fn sides(state: &State, width: f32) -> (bool, bool) {
-    let (options, inspector) = (state.prefs.options_open, state.prefs.inspector_open);
-    if width >= NARROW {
-        return (options, inspector);
-    }
-    let has_something = state.has_run() && state.session.selection.is_some();
-    let inspector = inspector && has_something;
-    (options && !inspector, inspector)
 }
 
 /// A size that was remembered, or the one it has at first.

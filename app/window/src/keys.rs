@@ -6,7 +6,7 @@ use crate::grip::{Drive, Grip};
 use crate::host::Host;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
-use loadscope_model::update::{by_digit, drive};
+use loadscope_model::update::{by_digit, drive, takes_digits};
 
 /// What may be pressed while text is typed: nothing that a text field has a use for.
 const WHILE_TYPING: [Action; 7] = [
@@ -19,23 +19,10 @@ const WHILE_TYPING: [Action; 7] = [
     Action::PreviousMatch,
 ];
 
-/// Keys that go on while they are held.
+/// Keys that repeat while they are held.
 const HELD: [Key; 4] = [Key::W, Key::S, Key::A, Key::D];
 
-/// Keys that choose an answer.
-const DIGITS: [Key; 9] = [
-    Key::Num1,
-    Key::Num2,
-    Key::Num3,
-    Key::Num4,
-    Key::Num5,
-    Key::Num6,
-    Key::Num7,
-    Key::Num8,
-    Key::Num9,
-];
-
-/// Keys that move or press what has the keyboard.
+/// Keys that move or press the focused widget.
 const OF_WIDGETS: [Key; 7] = [
     Key::Space,
     Key::Enter,
@@ -45,6 +32,23 @@ const OF_WIDGETS: [Key; 7] = [
     Key::ArrowLeft,
     Key::ArrowRight,
 ];
+
+/// The digit of a key.
+fn digit(key: Key) -> Option<usize> {
+    const DIGITS: [Key; 10] = [
+        Key::Num0,
+        Key::Num1,
+        Key::Num2,
+        Key::Num3,
+        Key::Num4,
+        Key::Num5,
+        Key::Num6,
+        Key::Num7,
+        Key::Num8,
+        Key::Num9,
+    ];
+    DIGITS.iter().position(|one| *one == key)
+}
 
 /// Takes in what hands do.
 pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
@@ -66,7 +70,10 @@ pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
     }
     let on_widget = !typing && ctx.memory(|m| m.focused().is_some());
     for (shortcut, action) in Action::shortcuts() {
-        if typing && !WHILE_TYPING.contains(&action) {
+        let state = host.state();
+        let answers = state.learn.question().is_some() && !state.look.search.open;
+        let skips = action == Action::SkipStep && answers;
+        if typing && !WHILE_TYPING.contains(&action) && !skips {
             continue;
         }
         let plain = shortcut.modifiers == Modifiers::NONE;
@@ -83,15 +90,29 @@ pub(crate) fn listen(host: &mut impl Host, ctx: &Context) {
     }
 }
 
-/// While a question of a lesson is open, digits choose an answer.
+/// While something is learned, every digit belongs to the question, in the order in which they were pressed.
 fn digits(host: &mut impl Host, ctx: &Context) {
-    for (digit, key) in (1..).zip(DIGITS) {
-        let Some(command) = by_digit(host.state(), digit) else {
-            continue;
-        };
-        if ctx.input_mut(|i| i.consume_key(Modifiers::NONE, key)) {
+    if !takes_digits(host.state()) {
+        return;
+    }
+    let mut pressed = Vec::new();
+    ctx.input_mut(|i| {
+        i.events.retain(|event| {
+            let Event::Key { key, modifiers, .. } = event else {
+                return true;
+            };
+            let Some(digit) = digit(*key).filter(|_| modifiers.is_none()) else {
+                return true;
+            };
+            if matches!(event, Event::Key { pressed: true, .. }) {
+                pressed.push(digit);
+            }
+            false
+        });
+    });
+    for digit in pressed {
+        if let Some(command) = by_digit(host.state(), digit) {
             host.run(ctx, command);
-            return;
         }
     }
 }

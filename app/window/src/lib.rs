@@ -27,6 +27,7 @@ mod jobs;
 mod keys;
 mod other;
 mod present;
+mod sides;
 pub mod turn;
 
 pub use beginning::beginning;

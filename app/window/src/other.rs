@@ -1,6 +1,6 @@
 //! Runs beside the one that is shown, to be compared with it.
 
-use loadscope_insight::diagnose::Other;
+use loadscope_insight::diagnose::{Other, Role};
 use loadscope_insight::loaders::{Loaders, names};
 use loadscope_model::state::State;
 use loadscope_trace::Run;
@@ -13,7 +13,7 @@ pub fn before(state: &State, number: u64) -> Other {
         name: say!("Before").to_owned(),
         run: state.session.run.now(),
         cut: false,
-        is_before: true,
+        role: Role::Before,
     }
 }
 
@@ -25,7 +25,7 @@ pub fn kept(state: &State, kept: u32, number: u64) -> Option<Other> {
         name: format!("#{kept} {}", of.line.name),
         run: of.session.run.now(),
         cut: false,
-        is_before: false,
+        role: Role::Chosen,
     })
 }
 

@@ -117,7 +117,8 @@ impl Buffer {
             .map_err(|e| torch(&e))?;
         let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
             EngineError::runtime(say!(
-                "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, or use pin_memory=off."
+                "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, or use pin_memory=off.",
+                e = loadscope_words::without_numbers(&e.to_string())
             ))
         })?;
         Ok(Self { lock, bytes, len })

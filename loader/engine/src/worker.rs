@@ -55,7 +55,12 @@ pub(crate) enum Arrival<B> {
         result: Result<Produced<B>, EngineError>,
     },
     /// The worker's stream has ended. PyTorch's `_IterableDatasetStopIteration`, in place of a batch.
-    Ended { batch: BatchId, worker: WorkerId },
+    Ended {
+        batch: BatchId,
+        worker: WorkerId,
+        /// It was answered before the state was saved, so that no event names it.
+        skip: bool,
+    },
     /// Everything ordered before the new epoch is through.
     Resumed,
     /// The worker's thread ended without being asked to.
@@ -213,9 +218,13 @@ impl<F: Fetch> Worker<F> {
             Ok(None) => {
                 *fetching = Fetching::Ended;
                 if !skip {
-                    self.probe.enter(batch, Stage::Discarded);
+                    self.probe.enter(batch, Stage::Returning);
                 }
-                return Some(Arrival::Ended { batch, worker });
+                return Some(Arrival::Ended {
+                    batch,
+                    worker,
+                    skip,
+                });
             }
         };
         if !skip {

@@ -52,7 +52,7 @@ fn messages_of_a_recording_are_english() {
             1,
             "1 sample failed",
         ),
-        (of(&dataset, OnError::Skip), 1, "there is one column"),
+        (of(&dataset, OnError::Skip), 1, "it has one column"),
     ] {
         let name = options.dataset.clone();
         let texts = messages(options, factor);

@@ -7,6 +7,8 @@
 mod expected;
 #[path = "formats/failing.rs"]
 mod failing;
+#[path = "formats/folder.rs"]
+mod folder;
 #[path = "formats/in_memory.rs"]
 mod in_memory;
 #[path = "../../formats/tests/interpreter/mod.rs"]

@@ -41,6 +41,8 @@ mod samplers;
 mod samples;
 #[path = "parity/traces.rs"]
 mod traces;
+#[path = "parity/variables.rs"]
+mod variables;
 #[path = "parity/verdict.rs"]
 mod verdict;
 #[path = "parity/weighted.rs"]

@@ -21,7 +21,7 @@ pub enum ImportError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// It cannot be opened or read.
-    #[error("{}", say!("{path}: {cause}. Check the path and its permissions.", path = .path.display(), cause = .cause))]
+    #[error("{}", loadscope_words::path_error(.path, .cause))]
     Open {
         /// The file or folder.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum ImportError {
         why: String,
     },
     /// It is damaged.
-    #[error("{}", say!("this {kind} is damaged {place}: {why}", kind = .kind, place = .place, why = .why))]
+    #[error("{}", say!("this {kind} is damaged {place}: {why}. Copy it again, or record again.", kind = .kind, place = .place, why = .why))]
     Damaged {
         /// What it is.
         kind: Kind,
@@ -99,7 +99,7 @@ impl ImportError {
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// A file cannot be created or written.
-    #[error("{}", say!("{path}: {cause}. Check the path, its permissions and the free disk space.", path = .path.display(), cause = .cause))]
+    #[error("{}", loadscope_words::path_error(.path, .cause))]
     Write {
         /// The file.
         path: PathBuf,
@@ -118,6 +118,6 @@ pub enum ExportError {
         why: String,
     },
     /// It was stopped.
-    #[error("{}", say!("the export was cancelled"))]
+    #[error("{}", say!("the export was canceled"))]
     Cancelled,
 }

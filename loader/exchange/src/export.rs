@@ -1,11 +1,12 @@
 //! Runs written for other tools. What is written and in which units stands in `TABLES.md`.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use loadscope_files::{Existing, NewFile, WriteError};
+use loadscope_files::{Existing, NewFile, NewFolder, WriteError};
+use loadscope_trace::fleet::names;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::{Text, text};
 
@@ -79,14 +80,30 @@ pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     Table::ALL.map(name).to_vec()
 }
 
-/// Writes the runs of a session to `out` and returns the files that were made. `progress` gets the share that is done, 0 to 1,
-/// and returns false to cancel. Nothing is held in memory but the runs themselves; no file is there before all are complete. Of several
-/// each takes its place by itself: if one cannot, those before it are new, and it and those behind it are as they were.
+/// Writes all runs of a session to `out`, as [`export_named`] does.
+///
+/// # Errors
+/// As [`export_named`].
+pub fn export(
+    runs: &[(RunId, &Run)],
+    format: Format,
+    out: &Path,
+    existing: Existing,
+    progress: impl FnMut(f32) -> bool,
+) -> Result<Vec<PathBuf>, ExportError> {
+    export_named(runs, &names(runs), format, out, existing, progress)
+}
+
+/// Writes runs of a session, with their names among all runs, to `out` and returns the files that were made. `progress` gets the share
+/// that is done, 0 to 1, and returns false to cancel. Nothing is held in memory but the runs themselves. No file is there before all are complete, and a new
+/// folder appears with all of its files. Of several files elsewhere each takes its place by itself: if one cannot, those before it are new,
+/// and it and those behind it are as they were.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.
-pub fn export(
+pub fn export_named(
     runs: &[(RunId, &Run)],
+    names: &[String],
     format: Format,
     out: &Path,
     existing: Existing,
@@ -94,33 +111,36 @@ pub fn export(
 ) -> Result<Vec<PathBuf>, ExportError> {
     let files = files(format, out);
     // A folder for the tables is made; one that they were to stand in beside each other may be a mistyped name.
-    if files.iter().all(|f| f.parent() == Some(out)) {
-        std::fs::create_dir_all(out).map_err(|cause| write_error(out, cause))?;
-    }
+    let is_new = files.iter().all(|f| f.parent() == Some(out))
+        && out.file_name().is_some()
+        && std::fs::symlink_metadata(out).is_err();
+    let folder = is_new.then(|| NewFolder::create(out)).transpose()?;
+    let place = |file: &Path| match (&folder, file.file_name()) {
+        (Some(folder), Some(name)) => folder.place().join(name),
+        _ => file.to_owned(),
+    };
     // All of them before the first is written: what is refused is refused at once.
-    let parts: Result<Vec<_>, WriteError> =
-        (files.iter().map(|path| NewFile::create(path, existing))).collect();
+    let parts: Result<Vec<_>, WriteError> = (files
+        .iter()
+        .map(|file| NewFile::create(&place(file), existing)))
+    .collect();
     let mut parts = parts?;
     for (k, part) in parts.iter_mut().enumerate() {
         let mut tell = |share: f32| progress((k as f32 + share) / files.len() as f32);
         let written = match format {
-            Format::Chrome => packed(part, |out| chrome::write(runs, out, &mut tell)),
+            Format::Chrome => packed(part, |out| chrome::write(runs, names, out, &mut tell)),
             Format::Csv => packed(part, |out| {
-                comma::write(runs, Table::ALL[k], out, &mut tell)
+                comma::write(runs, names, Table::ALL[k], out, &mut tell)
             }),
-            Format::Parquet => parquet::write(runs, Table::ALL[k], part, &mut tell),
+            Format::Parquet => parquet::write(runs, names, Table::ALL[k], part, &mut tell),
         };
         written.map_err(|e| e.at(&files[k]))?;
     }
+    // Renaming is fast once all are on the disk: a kill hardly comes between two of them.
+    parts.iter().try_for_each(NewFile::sync)?;
     parts.into_iter().try_for_each(NewFile::commit)?;
+    folder.map_or(Ok(()), NewFolder::commit)?;
     Ok(files)
-}
-
-fn write_error(path: &Path, cause: io::Error) -> ExportError {
-    ExportError::Write {
-        path: path.to_owned(),
-        cause,
-    }
 }
 
 /// Writes through a buffer, compressed if the name asks for it.

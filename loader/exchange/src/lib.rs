@@ -23,7 +23,7 @@ mod sink;
 mod spdl;
 
 pub use error::{ExportError, ImportError};
-pub use export::{Format, export, files};
+pub use export::{Format, export, export_named, files};
 pub use import::{check, read, size};
 pub use kind::Kind;
 pub use sink::Outcome;

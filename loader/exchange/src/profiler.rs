@@ -54,7 +54,10 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         Ok(()) => false,
         Err(Trouble::Cut) => true,
         Err(Trouble::Io(cause)) if is_gzip => {
-            return Err(reader.damaged(&say!("its compression is broken ({cause})")));
+            return Err(reader.damaged(&say!(
+                "its compression is broken ({cause})",
+                cause = loadscope_words::cause(&cause)
+            )));
         }
         Err(Trouble::Io(cause)) => return Err(ImportError::unreadable(path, cause)),
         Err(Trouble::Bad(why)) => return Err(reader.damaged(why)),

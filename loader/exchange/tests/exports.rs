@@ -317,7 +317,8 @@ fn an_export_can_be_cancelled_and_leaves_nothing() {
         let out = folder.path().join("run");
         let result = export(&[(RunId(0), &run)], format, &out, Existing::Keep, |_| false);
         assert!(matches!(result, Err(ExportError::Cancelled)));
-        assert_eq!(std::fs::read_dir(&out).expect("made").count(), 0);
+        let left = std::fs::read_dir(folder.path()).expect("a folder");
+        assert_eq!(left.count(), 0);
     }
     let nowhere = export(
         &[(RunId(0), &run)],

@@ -9,6 +9,10 @@ use tempfile::NamedTempFile;
 use crate::target::{Target, folder_of, part_name};
 use crate::{Existing, WriteError, lock, stream};
 
+mod folder;
+
+pub use folder::NewFolder;
+
 /// Writes a file under a random name beside its place and moves it there by [`NewFile::commit`]. Dropping it instead
 /// leaves what was there before.
 ///
@@ -61,11 +65,26 @@ impl NewFile {
         &self.path
     }
 
+    /// Puts everything on the disk. With several files, [`NewFile::commit`] then takes little time for each.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn sync(&self) -> Result<(), WriteError> {
+        match &self.sink {
+            Sink::Stream(_) => Ok(()),
+            Sink::Beside(part) => part
+                .as_file()
+                .sync_all()
+                .map_err(|e| WriteError::io(&self.path, "sync", e)),
+        }
+    }
+
     /// Puts it in its place. Everything is on the disk before the name leads to it.
     ///
     /// # Errors
     /// If the disk is full, or another file took the place meanwhile and may not be replaced.
     pub fn commit(self) -> Result<(), WriteError> {
+        self.sync()?;
         let path = self.path;
         let part = match self.sink {
             Sink::Stream(mut file) => {
@@ -73,9 +92,6 @@ impl NewFile {
             }
             Sink::Beside(part) => part,
         };
-        part.as_file()
-            .sync_all()
-            .map_err(|e| WriteError::io(&path, "sync", e))?;
         let moved = match self.existing {
             Existing::Keep => part.persist_noclobber(&path),
             Existing::Replace => {

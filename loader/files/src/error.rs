@@ -26,11 +26,14 @@ pub enum WriteError {
     /// What stands in several files cannot go into a pipe or a device.
     #[error("{}", say!("{0} is not a file. With --last or --max-size the recording consists of several files, so give a file name.", .0.display()))]
     NotAFile(PathBuf),
+    /// By this name no program would take it for a recording.
+    #[error("{}", say!("{0} is not a name of a recording. Choose a name that ends in .jsonl.zst or .jsonl.", .0.display()))]
+    NotARecording(PathBuf),
     /// A socket or a disk, which nothing of Loadscope's belongs into.
     #[error("{}", say!("{0} is neither a file, a pipe nor a character device. Choose another name.", .0.display()))]
     NotWritable(PathBuf),
     /// The name leads to another file now, or to none.
-    #[error("{}", say!("{0} was removed or replaced while it was written", .0.display()))]
+    #[error("{}", say!("{0} was removed or replaced while it was written. Record again into another folder.", .0.display()))]
     Vanished(PathBuf),
     /// The file is under another name now.
     #[error("{}", say!("{path} was renamed while it was written, and is now {now}", path = .path.display(), now = .now.display()))]
@@ -41,7 +44,7 @@ pub enum WriteError {
         now: PathBuf,
     },
     /// Another program has written into it.
-    #[error("{}", say!("another program changed {0} while it was written, and part of it is lost", .0.display()))]
+    #[error("{}", say!("another program changed {0} while it was written, and part of it is lost. Recover the rest with `loadscope repair`.", .0.display()))]
     Changed(PathBuf),
     /// A pipe that no process reads from.
     #[error("{}", say!("no process reads from the pipe {0}. Start the reader first.", .0.display()))]
@@ -63,7 +66,7 @@ pub enum WriteError {
         doing: &'static str,
     },
     /// The system refused.
-    #[error("{}", say!("{path}: cannot {doing}: {cause}", path = .path.display(), doing = verb(.doing), cause = .cause))]
+    #[error("{}", say!("{path}: cannot {doing}: {cause}", path = .path.display(), doing = verb(.doing), cause = loadscope_words::explain(.cause)))]
     Io {
         /// The file.
         path: PathBuf,
@@ -102,7 +105,7 @@ impl WriteError {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A folder, a socket, or a device where a file is needed.
-    #[error("{}", say!("{path} is {what}, not a regular file", path = .path.display(), what = .what))]
+    #[error("{}", say!("{path} is {what}, not a regular file. Give the name of a file.", path = .path.display(), what = .what))]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -110,7 +113,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// It holds more than may be read.
-    #[error("{}", say!("{path} is larger than {} MB, the limit for {what}", .limit / 1_000_000, path = .path.display(), what = .what))]
+    #[error("{}", say!("{path} is larger than {} MB, the limit for {what}. Choose a smaller file.", .limit / 1_000_000, path = .path.display(), what = .what))]
     TooLarge {
         /// The path.
         path: PathBuf,
@@ -120,10 +123,10 @@ pub enum ReadError {
         limit: u64,
     },
     /// It is no UTF-8.
-    #[error("{}", say!("{0} is not UTF-8 text", .0.display()))]
+    #[error("{}", say!("{0} is not UTF-8 text. Save it as UTF-8.", .0.display()))]
     NotText(PathBuf),
     /// The system refused.
-    #[error("{path}: {cause}")]
+    #[error("{}", loadscope_words::path_error(.path, .cause))]
     Io {
         /// The path.
         path: PathBuf,

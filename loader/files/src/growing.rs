@@ -132,6 +132,11 @@ impl GrowingFile {
         Ok(self.path.clone())
     }
 
+    /// The file stays when it is dropped: other files belong to it.
+    pub fn keep(&mut self) {
+        self.is_unwanted = false;
+    }
+
     /// Removes the file again: there was nothing to write. What it would have replaced stays.
     pub fn discard(mut self) {
         self.is_unwanted = true;

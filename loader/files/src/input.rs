@@ -208,7 +208,10 @@ fn wait(file: &File) -> io::Result<()> {
     // SAFETY: poll reads and writes one pollfd, which lives through the call.
     match unsafe { libc::poll(&raw mut asked, 1, most) } {
         0 => {
-            let text = say!("no data for {} s", PATIENCE.as_secs());
+            let text = say!(
+                "no data for {} s. Start the program that writes to it.",
+                PATIENCE.as_secs()
+            );
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         }
         n if n < 0 => match io::Error::last_os_error() {
@@ -257,7 +260,7 @@ mod tests {
         let error = read_bytes(Path::new("/dev/zero"), "options", 1 << 20).expect_err("no end");
         assert_eq!(
             error.to_string(),
-            "/dev/zero is larger than 1 MB, the limit for options"
+            "/dev/zero is larger than 1 MB, the limit for options. Choose a smaller file."
         );
         assert!(open_regular(Path::new("/dev/zero")).is_err());
         assert_eq!(

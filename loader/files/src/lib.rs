@@ -1,8 +1,9 @@
 //! Files: the one place where Loadscope opens, creates and replaces them.
 //!
 //! - [`NewFile`] writes a complete file or none: an export, a report, a picture, the preferences.
+//! - [`NewFolder`] does the same for a folder: an export of several tables.
 //! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
-//! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed.
+//! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed. [`unnamed_file`] needs no removal.
 //! - [`open_regular`] and [`read_text`] open what others wrote without waiting for a pipe that no one writes to, and
 //!   without reading a device that never ends.
 //!
@@ -26,7 +27,7 @@ mod stream;
 mod target;
 mod temporary;
 
-pub use atomic::{NewFile, sweep_folder};
+pub use atomic::{NewFile, NewFolder, sweep_folder};
 pub use error::{ReadError, WriteError};
 pub use folder::{
     file_for_others, new_folder, new_folder_in, private_file_for_others, private_folder,
@@ -37,7 +38,7 @@ pub use kernel::is_of_kernel;
 pub use limit::survive_size_limit;
 pub use lock::{is_abandoned, is_being_written};
 pub use target::{Existing, refuse_input};
-pub use temporary::TemporaryFolder;
+pub use temporary::{TemporaryFolder, unnamed_file};
 
 /// The example of the README compiles and holds.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::lock;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 /// How many bytes the path of such a folder has at most: the address of a Unix socket in it has room for 107.
 const LONGEST: usize = 90;
@@ -25,7 +25,7 @@ const STALE: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl TemporaryFolder {
@@ -38,11 +38,11 @@ impl TemporaryFolder {
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut first = None;
         for place in places() {
-            sweep(&place, prefix);
+            sweep(&place, prefix, "");
             match Self::new_in(&place, prefix) {
                 Ok(made) => return Ok(made),
                 Err(e) => {
-                    let text = format!("{}: {e}", place.display());
+                    let text = format!("{}: {}", place.display(), cause(&e));
                     first.get_or_insert(io::Error::new(e.kind(), text));
                 }
             }
@@ -77,7 +77,7 @@ impl TemporaryFolder {
         // From here on it is removed by `Drop`.
         let path = made.into_temp_path().keep()?;
         // There may be no descriptor to look into the folder with.
-        let lock = locked(&path).inspect_err(|_| {
+        let lock = Lock::new(&path).inspect_err(|_| {
             let _ = fs::remove_file(path.join(NEW_LOCK));
             let _ = fs::remove_dir(&path);
         })?;
@@ -96,17 +96,51 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// The lock of a folder. It gets its name once it is locked: a process that sees it unlocked knows that its owner is gone.
-fn locked(folder: &Path) -> io::Result<File> {
-    let new = folder.join(NEW_LOCK);
-    let file = File::create_new(&new)?;
-    lock::take(&file);
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "within a new folder of its own, where nothing has that name"
-    )]
-    fs::rename(new, folder.join(LOCK))?;
-    Ok(file)
+/// The lock of a folder, a file in it. It gets its name once it is locked: a process that sees it unlocked knows that its owner is gone.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Locks a new folder.
+    ///
+    /// # Errors
+    /// If there is no room for a file.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let new = folder.join(NEW_LOCK);
+        let file = File::create_new(&new)?;
+        lock::take(&file);
+        let path = folder.join(LOCK);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "within a new folder of its own, where nothing has that name"
+        )]
+        fs::rename(new, &path)?;
+        Ok(Self { path, _file: file })
+    }
+
+    /// Removes the file: the folder is complete.
+    pub fn remove(self) {
+        let _ = fs::remove_file(self.path);
+    }
+}
+
+/// Makes a file without a name in the first usable place for temporary files. The system removes it when the process ends, however that
+/// is.
+///
+/// # Errors
+/// If no place can be written to. It is the error of the first.
+pub fn unnamed_file() -> io::Result<File> {
+    let mut first = None;
+    for place in places() {
+        match tempfile::tempfile_in(&place) {
+            Ok(file) => return Ok(file),
+            Err(e) => first = first.or(Some(e)),
+        }
+    }
+    Err(first.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
 }
 
 /// Where a temporary folder may stand, in the order in which they are tried.
@@ -120,15 +154,15 @@ fn places() -> Vec<PathBuf> {
 }
 
 /// Removes the folders of owners that are no more.
-fn sweep(place: &Path, prefix: &str) {
+pub(crate) fn sweep(place: &Path, prefix: &str, suffix: &str) {
     let Ok(entries) = fs::read_dir(place) else {
         return;
     };
     for entry in entries.flatten() {
-        let is_ours = entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(prefix.as_bytes())
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        let is_ours = name.starts_with(prefix.as_bytes())
+            && name.ends_with(suffix.as_bytes())
             && entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_ours && is_own(&entry) && is_abandoned(&entry) {
             let _ = fs::remove_dir_all(entry.path());
@@ -179,7 +213,7 @@ mod tests {
             fs::write(folder.join("file"), "x").expect("room");
         }
         fs::write(dead.join(LOCK), "").expect("room");
-        sweep(place.path(), "test-");
+        sweep(place.path(), "test-", "");
         assert!(living.path().is_dir() && foreign.is_dir());
         assert!(!dead.exists());
         let path = living.path().to_owned();
@@ -194,7 +228,7 @@ mod tests {
             for _ in 0..8 {
                 threads.spawn(|| {
                     for _ in 0..40 {
-                        sweep(place.path(), "test-");
+                        sweep(place.path(), "test-", "");
                         let made = TemporaryFolder::new_in(place.path(), "test-").expect("room");
                         assert!(made.path().join(LOCK).is_file());
                     }

@@ -2,6 +2,8 @@
 
 mod decode;
 mod folder;
+mod other;
+mod wav;
 
 use std::path::{Path, PathBuf};
 

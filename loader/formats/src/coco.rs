@@ -1,27 +1,32 @@
 //! COCO: instances, captions and keypoints in JSON, beside a folder of pictures.
 
+mod doubts;
+mod faults;
 mod index;
 mod labels;
 mod mask;
+mod outline;
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use index::{Category, Counts, Image, Index, Note, Outline};
+use index::{ByImage, Category, Id, Image, Index, Note, Value};
 use loadscope_words::say;
 use mask::{Mask, PointsLeft};
 
 use crate::array::Array;
 use crate::buffer::Buffer;
-use crate::cell::{Cell, Picture, PictureMode, fields};
+use crate::cell::{Cell, Picture, fields};
 use crate::error::{Fault, FormatError, Place};
-use crate::file;
+use crate::exif;
+use crate::json::Json;
 use crate::rows::Rows;
+use crate::slices::out_of_range;
 use crate::stages::Stages;
+use crate::unpacked;
 
 /// Classes are named up to this label; a file may number them as it likes.
-const MOST_CLASSES: i64 = 100_000;
+const MOST_CLASSES: usize = 100_000;
 /// What torchvision calls labels that stand for nothing.
 const NOTHING: &str = "N/A";
 
@@ -64,10 +69,7 @@ pub struct Coco {
     path: PathBuf,
     file: Buffer,
     index: Index,
-    /// The positions of the pictures in the index, by their ids.
-    order: Vec<usize>,
-    /// The annotations of a picture.
-    of: HashMap<i64, Vec<u32>>,
+    by_image: ByImage,
     task: Task,
     has_masks: bool,
     classes: Vec<String>,
@@ -81,16 +83,11 @@ impl Coco {
     /// If one of them is missing, the file is damaged, or it lists no pictures.
     pub fn open(folder: &Path, annotations: &Path, options: &Options) -> Result<Self, FormatError> {
         if !folder.is_dir() {
-            return Err(FormatError::new(
-                Fault::Missing,
-                Place::file(folder),
-                say!("there is no such image folder"),
-                say!("Check the spelling, or whether the disk is connected"),
-            ));
+            return Err(FormatError::no_folder(folder));
         }
-        let file = Buffer::map(annotations).map_err(|e| FormatError::reading(annotations, &e))?;
-        let index = index::read(&file, annotations)?;
-        let (order, of, lost) = index::by_image(&index);
+        let file = unpacked::open(annotations)?;
+        let mut index = index::read(&file, annotations)?;
+        let by_image = index::by_image(&mut index);
         let first = index.notes.first();
         let task = options.task.unwrap_or(match first {
             Some(note) if note.caption.is_some() => Task::Captions,
@@ -98,14 +95,19 @@ impl Coco {
             _ => Task::Instances,
         });
         let mut notes = Vec::new();
-        if lost > 0 {
+        if by_image.lost > 0 {
             notes.push(format!(
-                "{lost} annotations in {} are of pictures that it does not list, and are left out.",
+                "{} annotations in {} are of pictures that it does not list, and are left out.",
+                by_image.lost,
                 annotations.display()
             ));
         }
         if task != Task::Captions {
-            notes.extend(index::doubts(&index, annotations));
+            notes.extend(doubts::doubts(&index, &by_image, &file, annotations));
+            let names = index.images.iter();
+            notes.extend(exif::note(names.map(|image| {
+                folder.join(image.file_name.as_deref().unwrap_or_default())
+            })));
         }
         Ok(Self {
             folder: folder.to_owned(),
@@ -114,8 +116,7 @@ impl Coco {
             has_masks: options.has_masks && task == Task::Instances,
             file,
             index,
-            order,
-            of,
+            by_image,
             task,
             notes,
         })
@@ -126,46 +127,39 @@ impl Coco {
         self.task
     }
 
-    fn text(&self, part: &Range<usize>) -> &str {
-        let bytes = self.file.get(part.clone()).unwrap_or_default();
-        std::str::from_utf8(bytes).unwrap_or_default()
+    fn text(&self, part: &Range<usize>) -> &[u8] {
+        self.file.get(part.clone()).unwrap_or_default()
     }
 
-    fn broken(&self, at: usize, reason: impl Into<String>) -> FormatError {
-        let (line, column) = file::line_and_column(&self.file, at);
-        FormatError::new(
-            Fault::Damaged,
-            Place::file(&self.path).line(line).column(column),
-            reason,
-            say!("Correct or remove the annotation there"),
-        )
-    }
-
-    fn target(&self, image: &Image, picture: &Picture) -> Result<Cell, FormatError> {
-        let of = self
-            .of
-            .get(&image.id)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let notes: Vec<&Note> = of
-            .iter()
+    /// The annotations of the picture at a position of the list.
+    fn notes_of(&self, position: usize) -> impl DoubleEndedIterator<Item = &Note> {
+        let of = self.by_image.of.get(&position);
+        let of = of.map(Vec::as_slice).unwrap_or_default();
+        of.iter()
             .filter_map(|at| self.index.notes.get(*at as usize))
-            .collect();
-        let mut target = vec![("image_id", Cell::Int(image.id))];
+    }
+
+    fn target(
+        &self,
+        position: usize,
+        image: &Image,
+        picture: &Picture,
+    ) -> Result<Cell, FormatError> {
+        let notes: Vec<&Note> = self.notes_of(position).collect();
+        let mut target = vec![("image_id", Cell::from(&image.id))];
         if self.task == Task::Captions {
             let captions = notes.iter().map(|note| self.caption(note));
             target.push(("captions", Cell::List(captions.collect::<Result<_, _>>()?)));
             return Ok(fields(target));
         }
-        let boxes = notes.iter().map(|note| self.corners(note));
-        let boxes: Vec<f32> = boxes
-            .collect::<Result<Vec<_>, _>>()?
-            .into_iter()
-            .flatten()
-            .collect();
-        let labels: Vec<i64> = notes.iter().map(|note| note.category).collect();
-        let areas: Vec<f32> = notes.iter().map(|note| note.area).collect();
-        let crowds: Vec<i64> = notes.iter().map(|note| note.is_crowd).collect();
+        let (mut boxes, mut labels): (Vec<f32>, Vec<i64>) = Default::default();
+        let (mut areas, mut crowds): (Vec<f32>, Vec<i64>) = Default::default();
+        for note in &notes {
+            boxes.extend(self.corners(note)?);
+            labels.push(self.required(note, note.category, "category_id", say!("an integer"))?);
+            areas.push(self.optional(note, note.area, "area", say!("a number"))?);
+            crowds.push(self.optional(note, note.is_crowd, "iscrowd", say!("0 or 1"))?);
+        }
         target.push(("boxes", shaped(vec![notes.len(), 4], &boxes)));
         target.push(("labels", Array::of(&labels).into()));
         target.push(("area", Array::of(&areas).into()));
@@ -181,19 +175,18 @@ impl Coco {
 
     fn caption(&self, note: &Note) -> Result<Cell, FormatError> {
         let part = note.caption.as_ref();
-        let part =
-            part.ok_or_else(|| self.broken(note.at, say!("an annotation has no caption")))?;
-        let text: String = serde_json::from_str(self.text(part))
-            .map_err(|_| self.broken(part.start, say!("a caption is not text")))?;
-        Ok(text.into())
+        let part = part.ok_or_else(|| self.missing(note, "caption"))?;
+        match Json::new(self.text(part)).and_then(|mut json| json.string()) {
+            Ok(text) => Ok((&*text).into()),
+            Err(_) => Err(self.wrong(note, part.start, "caption", say!("a string"))),
+        }
     }
 
     /// The corners of a box.
     fn corners(&self, note: &Note) -> Result<[f32; 4], FormatError> {
-        let [x, y, width, height] = note
-            .bbox
-            .ok_or_else(|| self.broken(note.at, say!("an annotation has no bbox")))?;
-        let [x, y, width, height] = [x as f32, y as f32, width as f32, height as f32];
+        let four = say!("four numbers: x, y, width, height");
+        let four = self.required(note, note.bbox, "bbox", four)?;
+        let [x, y, width, height] = four.map(|number| number as f32);
         Ok([x, y, x + width, y + height])
     }
 
@@ -202,20 +195,18 @@ impl Coco {
         let mut count = None;
         for note in notes {
             let part = note.keypoints.as_ref();
-            let part =
-                part.ok_or_else(|| self.broken(note.at, say!("an annotation has no keypoints")))?;
-            let numbers = index::numbers(self.text(part)).map_err(|_| {
-                self.broken(part.start, say!("its keypoints are not a list of numbers"))
-            })?;
+            let part = part.ok_or_else(|| self.missing(note, "keypoints"))?;
+            let numbers = Json::new(self.text(part)).and_then(|mut json| index::numbers(&mut json));
+            let Ok(Some(numbers)) = numbers else {
+                return Err(self.wrong(note, part.start, "keypoints", say!("a list of numbers")));
+            };
             let points = numbers.len() / 3;
             if !numbers.len().is_multiple_of(3) || *count.get_or_insert(points) != points {
-                return Err(self.broken(
-                    part.start,
-                    say!(
-                        "{} numbers differ from the keypoints of the other annotations",
-                        numbers.len()
-                    ),
-                ));
+                let reason = say!(
+                    "{} numbers differ from the keypoints of the other annotations",
+                    numbers.len()
+                );
+                return Err(self.broken(note, part.start, "keypoints", &reason));
             }
             all.extend(numbers.into_iter().map(|number| number as f32));
         }
@@ -232,76 +223,44 @@ impl Coco {
         image: &Image,
         picture: &Picture,
     ) -> Result<Cell, FormatError> {
-        let (width, height) = match (image.width, image.height) {
-            (Some(width), Some(height)) => (width as usize, height as usize),
-            _ => self.size_of(picture)?,
-        };
+        let (width, height) = self.size(image, picture)?;
         mask::check_size(width, height, notes.len())
-            .map_err(|reason| self.broken(0, say!("{}: {reason}", image.file_name)))?;
+            .map_err(|reason| self.of_image(image, "width", reason))?;
         let left = &mut PointsLeft::default();
         let mut all = Vec::with_capacity(width * height * notes.len());
         for note in notes {
-            let drawn = self.mask(note, width, height, left)?;
+            let at = (note.segmentation.as_ref()).map_or(note.at, |part| part.start);
+            let drawn = Mask::empty(width, height).and_then(|mut mask| {
+                if let Some(part) = &note.segmentation {
+                    outline::draw(self.text(part), &mut mask, left)?;
+                }
+                Ok(mask)
+            });
+            let drawn = drawn.map_err(|reason| self.broken(note, at, "segmentation", &reason))?;
             all.extend_from_slice(&drawn.pixels);
         }
         Ok(shaped(vec![notes.len(), height, width], &all))
     }
 
-    fn mask(
-        &self,
-        note: &Note,
-        width: usize,
-        height: usize,
-        left: &mut PointsLeft,
-    ) -> Result<Mask, FormatError> {
-        let at = note
-            .segmentation
-            .as_ref()
-            .map_or(note.at, |part| part.start);
-        let mut draw = || -> Result<Mask, String> {
-            let mut mask = Mask::empty(width, height)?;
-            let Some(part) = &note.segmentation else {
-                return Ok(mask);
-            };
-            let outline: Outline = serde_json::from_str(self.text(part)).map_err(|_| {
-                say!("a segmentation must be polygons, [[x, y, …], …], or RLE, {{\"counts\": …, \"size\": [height, width]}}").to_owned()
-            })?;
-            match outline {
-                Outline::Polygons(polygons) => {
-                    for polygon in polygons {
-                        mask.draw(&polygon, left)?;
-                    }
-                }
-                Outline::Runs { counts, size } => {
-                    if size != [height, width] {
-                        let [h, w] = size;
-                        return Err(say!(
-                            "a mask has {w}×{h} pixels, but its image has {width}×{height}"
-                        ));
-                    }
-                    match counts {
-                        Counts::Numbers(runs) => mask.draw_runs(runs)?,
-                        Counts::Text(text) => mask.draw_runs(mask::runs(text.as_bytes())?)?,
-                    }
-                }
+    /// Width and height of a picture: of the list, or else of the file.
+    fn size(&self, image: &Image, picture: &Picture) -> Result<(usize, usize), FormatError> {
+        match (image.width, image.height) {
+            (Value::Found(width), Value::Found(height)) => Ok((width as usize, height as usize)),
+            (Value::Wrong(_), _) | (_, Value::Wrong(_)) => {
+                let reason = say!("its width and height must be integers");
+                Err(self.of_image(image, "width", reason))
             }
-            Ok(mask)
-        };
-        draw().map_err(|reason| self.broken(at, reason))
-    }
-
-    /// Width and height of a picture whose size the annotations do not tell.
-    fn size_of(&self, picture: &Picture) -> Result<(usize, usize), FormatError> {
-        imagesize::blob_size(&picture.bytes)
-            .map(|size| (size.width, size.height))
-            .map_err(|e| {
-                FormatError::new(
-                    Fault::Damaged,
-                    Place::named(picture.origin.to_string()),
-                    say!("its size cannot be read ({e})"),
-                    say!("Add width and height to the annotations, or replace the image"),
-                )
-            })
+            _ => imagesize::blob_size(&picture.bytes)
+                .map(|size| (size.width, size.height))
+                .map_err(|_| {
+                    FormatError::new(
+                        Fault::Damaged,
+                        Place::named(picture.origin.to_string()),
+                        say!("its size cannot be read"),
+                        say!("Add width and height to the annotations, or replace the image"),
+                    )
+                }),
+        }
     }
 }
 
@@ -313,19 +272,18 @@ fn shaped<T: crate::array::Element>(shape: Vec<usize>, values: &[T]) -> Cell {
 
 /// Names by label.
 fn classes(categories: &[Category]) -> Vec<String> {
-    let most = categories.iter().map(|one| one.id).max().unwrap_or(-1);
-    let in_range = categories
-        .iter()
-        .all(|one| (0..MOST_CLASSES).contains(&one.id));
-    if !in_range || categories.is_empty() {
+    let label = |one: &Category| match one.id {
+        Id::Int(id) => usize::try_from(id).ok().filter(|id| *id < MOST_CLASSES),
+        Id::Text(_) => None,
+    };
+    let labels: Vec<usize> = categories.iter().filter_map(label).collect();
+    let most = labels.iter().copied().max();
+    let (Some(most), true) = (most, labels.len() == categories.len()) else {
         return Vec::new();
-    }
-    let mut names = vec![NOTHING.to_owned(); usize::try_from(most).unwrap_or_default() + 1];
-    for one in categories {
-        if let Some(name) = usize::try_from(one.id)
-            .ok()
-            .and_then(|at| names.get_mut(at))
-        {
+    };
+    let mut names = vec![NOTHING.to_owned(); most + 1];
+    for (label, one) in labels.into_iter().zip(categories) {
+        if let Some(name) = names.get_mut(label) {
             name.clone_from(&one.name);
         }
     }
@@ -334,27 +292,18 @@ fn classes(categories: &[Category]) -> Vec<String> {
 
 impl Rows for Coco {
     fn len(&self) -> usize {
-        self.order.len()
+        self.by_image.order.len()
     }
 
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
-        let image = self
-            .order
-            .get(index)
-            .and_then(|at| self.index.images.get(*at));
-        let Some(image) = image else {
-            return Err(FormatError::new(
-                Fault::OutOfRange,
-                Place::file(&self.path).row(index as u64),
-                say!("there is no such row"),
-                say!("Ask for a smaller index"),
-            ));
+        let position = self.by_image.order.get(index).copied();
+        let found = position.and_then(|at| Some((at, self.index.images.get(at)?)));
+        let Some((position, image)) = found else {
+            return Err(out_of_range(&Place::file(&self.path), index, self.len()));
         };
-        let path = self.folder.join(&image.file_name);
-        let needed_by = || self.path.display().to_string();
-        let picture = file::picture(&path, PictureMode::Colour, needed_by, stages)?;
+        let picture = self.picture(image, stages)?;
         stages.enter("annotate");
-        let target = self.target(image, &picture)?;
+        let target = self.target(position, image, &picture)?;
         Ok(Cell::Tuple(vec![picture.into(), target]))
     }
 

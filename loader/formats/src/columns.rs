@@ -20,7 +20,7 @@ use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
 pub(crate) use labels::{labels, lengths};
-use loadscope_words::say;
+use loadscope_words::{say, without_numbers};
 use meaning::Meaning;
 
 /// The columns of a table.
@@ -186,7 +186,11 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
     work: impl FnOnce() -> Result<R, E>,
 ) -> Result<R, FormatError> {
     let damaged = |what: String| {
-        let what = what.lines().next().unwrap_or_default();
+        let what = without_numbers(what.lines().next().unwrap_or_default());
+        let what = ["Parquet error: ", "Parser error: ", "External: "]
+            .iter()
+            .find_map(|begin| what.strip_prefix(begin))
+            .unwrap_or(&what);
         let short: String = what.chars().take(200).collect();
         FormatError::new(
             Fault::Damaged,
@@ -200,4 +204,13 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
         Ok(Err(error)) => Err(damaged(error.to_string())),
         Err(_) => Err(damaged(say!("its parts are inconsistent").to_owned())),
     }
+}
+
+/// Value `row` of an array, as its type says.
+///
+/// # Errors
+/// If it cannot be held.
+#[cfg(feature = "parquet")]
+pub(crate) fn plain(array: &dyn arrow_array::Array, row: usize) -> Result<Cell, FormatError> {
+    cells::cell(array, row, &Meaning::Plain, &Place::default)
 }

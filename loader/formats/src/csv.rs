@@ -15,17 +15,15 @@ use crate::index::RowIndex;
 use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::Stages;
+use crate::unpacked;
 
 use kind::{ColumnType, Kinds};
 use loadscope_words::say;
 use split::{Found, Record, RecordReader, Splitter, past_line_ends};
 
-/// What some programs write in front of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// A table as text, as `pandas.read_csv(path, low_memory=False)` has it: the first row has the names, types are found out over the
 /// whole column. Sample i is a `dict` of row i: `int`, `float` (NaN where it is missing), `bool` and `str` (`None` where they are
-/// missing). The file is mapped to memory, and looked through once when it is opened.
+/// missing). The file is mapped to memory, and looked through once when it is opened. Compressed files and UTF-16 are converted first.
 #[derive(Debug)]
 pub struct Csv {
     file: Buffer,
@@ -42,11 +40,8 @@ impl Csv {
     /// If it cannot be opened, has no header, ends within quotes, or its first row has more fields than the header.
     pub fn open(path: &Path, separator: Option<u8>) -> Result<Self, FormatError> {
         let place = Place::file(path);
-        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
-        let tabs = path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("tsv"));
-        let separator = separator.unwrap_or(if tabs { b'\t' } else { b',' });
+        let file = unpacked::open(path)?;
+        let separator = separator.unwrap_or(if has_tabs(path) { b'\t' } else { b',' });
         if matches!(separator, b'"' | b'\r' | b'\n') {
             return Err(FormatError::new(
                 Fault::Asked,
@@ -58,7 +53,7 @@ impl Csv {
         let mut splitter = Splitter::new(separator, place);
         let (header, begin) = splitter.with_reader(|reader| header(&file, &splitter, reader))?;
         splitter.columns = header.len();
-        splitter.with_reader(|reader| first_row(&file, begin, &splitter, reader))?;
+        splitter.with_reader(|reader| first_row(&file, begin, &header, &splitter, reader))?;
         let (index, parts) = RowIndex::build(&file, begin, &splitter)?;
         let mut kinds = vec![Kinds::default(); header.len()];
         let mut too_wide = 0;
@@ -180,12 +175,7 @@ fn header(
     splitter: &Splitter,
     reader: &mut RecordReader,
 ) -> Result<(Vec<Arc<str>>, usize), FormatError> {
-    let mut at = if file.starts_with(BYTE_ORDER_MARK) {
-        BYTE_ORDER_MARK.len()
-    } else {
-        0
-    };
-    at = past_line_ends(file, at);
+    let mut at = past_line_ends(file, 0);
     let begin = loop {
         match reader.read(file, at) {
             Found::Row(next) => break next,
@@ -223,6 +213,7 @@ fn header(
 fn first_row(
     file: &[u8],
     begin: usize,
+    header: &[Arc<str>],
     splitter: &Splitter,
     reader: &mut RecordReader,
 ) -> Result<(), FormatError> {
@@ -239,8 +230,41 @@ fn first_row(
             "the first row has {fields} fields, the header only {} names",
             splitter.columns
         ),
-        say!("Give each column a name, including an index column"),
+        match other_separator(header) {
+            Some(sep) => say!("Set sep={sep}"),
+            None => say!("Give each column a name, including an index column").to_owned(),
+        },
     ))
+}
+
+/// True if a file name ends in `.tsv`, before the ending of a compressed file.
+fn has_tabs(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let packed = [".gz", ".zst", ".xz"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending));
+    packed.unwrap_or(&name).ends_with(".tsv")
+}
+
+/// The option for another character that separates the columns, if the header is one name that contains it.
+fn other_separator(header: &[Arc<str>]) -> Option<&'static str> {
+    let [only] = header else {
+        return None;
+    };
+    let known = [
+        (';', "semicolon"),
+        ('\t', "tab"),
+        ('|', "|"),
+        (',', "comma"),
+    ];
+    let found = known
+        .iter()
+        .find(|(character, _)| only.contains(*character));
+    found.map(|(_, name)| *name)
 }
 
 fn notes(header: &[Arc<str>], too_wide: usize, place: &Place) -> Vec<String> {
@@ -255,11 +279,9 @@ fn notes(header: &[Arc<str>], too_wide: usize, place: &Place) -> Vec<String> {
             "{place}: {too_wide} {rows} more fields than the header, and cannot be read."
         ));
     }
-    if let [only] = header
-        && let Some(other) = [';', '\t', '|'].into_iter().find(|c| only.contains(*c))
-    {
+    if let (Some(sep), [only]) = (other_separator(header), header) {
         notes.push(format!(
-            "{place}: there is one column. If {other:?} separates columns, say so."
+            "{place}: it has one column, {only:?}. To split it, set sep={sep}."
         ));
     }
     notes

@@ -1,10 +1,10 @@
 //! What is wrong with data: where, what, and what to do.
 
-use std::fmt;
 use std::path::Path;
+use std::{fmt, io};
 
 use loadscope_files::ReadError;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 /// What kind of fault it is, as Python's types of exceptions tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,9 +142,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with data. Reads as `PLACE: REASON. REMEDY`; a password is in none of them.
+/// What is wrong with data. Reads as `PLACE: REASON. REMEDY.`; a password is in none of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", say!("{}: {}. {}", line(&.place.to_string()), line(.reason), line(.remedy)))]
+#[error("{}", say!("{}: {}. {}.", line(&.place.to_string()), line(.reason), line(.remedy).trim_end_matches(['.', '。'])))]
 pub struct FormatError {
     /// The kind of fault.
     pub fault: Fault,
@@ -191,23 +191,42 @@ impl FormatError {
         }
     }
 
+    /// A file or folder that does not exist.
+    pub fn missing(path: &Path) -> Self {
+        Self::io(path, &io::ErrorKind::NotFound.into())
+    }
+
+    /// A path where a folder is needed and not found.
+    pub(crate) fn no_folder(path: &Path) -> Self {
+        match path.exists() {
+            false => Self::missing(path),
+            true => Self::new(
+                Fault::Unreadable,
+                Place::file(path),
+                say!("it is a file, not a folder"),
+                say!("Give the name of a folder"),
+            ),
+        }
+    }
+
+    /// A file or folder that the system does not open or read.
+    pub fn io(path: &Path, error: &io::Error) -> Self {
+        let (fault, remedy) = match error.kind() {
+            io::ErrorKind::NotFound => (Fault::Missing, say!("Check the path")),
+            io::ErrorKind::PermissionDenied => (
+                Fault::Unreadable,
+                say!("Check the owner and the permissions"),
+            ),
+            _ => (Fault::Unreadable, say!("Check the disk, or copy it again")),
+        };
+        Self::new(fault, Place::file(path), cause(error), remedy)
+    }
+
     /// A file that could not be opened or read.
     pub fn reading(path: &Path, error: &ReadError) -> Self {
-        use std::io::ErrorKind;
         let place = Place::file(path);
         match error {
-            ReadError::Io { cause, .. } if cause.kind() == ErrorKind::NotFound => Self::new(
-                Fault::Missing,
-                place,
-                say!("there is no such file"),
-                say!("Check the spelling, or whether the disk is connected"),
-            ),
-            ReadError::Io { cause, .. } => Self::new(
-                Fault::Unreadable,
-                place,
-                say!("it cannot be read ({cause})"),
-                say!("Check the permissions"),
-            ),
+            ReadError::Io { cause, .. } => Self::io(path, cause),
             ReadError::NotAFile { what, .. } => Self::new(
                 Fault::Unreadable,
                 place,
@@ -245,7 +264,7 @@ mod tests {
         );
         assert_eq!(
             error.to_string(),
-            "a.csv, line 3, column 7, 'price': 'x' is not a number. Write a number there"
+            "a.csv, line 3, column 7, 'price': 'x' is not a number. Write a number there."
         );
         assert_eq!(error.fault.exception(), "ValueError");
     }
@@ -256,6 +275,6 @@ mod tests {
         let error = FormatError::new(Fault::Damaged, place, "x".repeat(10_000), "Do it");
         let text = error.to_string();
         assert!(text.starts_with("a\\nb, '\\u{7}"), "{text}");
-        assert!(text.ends_with("…. Do it") && text.len() < 6000, "{text}");
+        assert!(text.ends_with("…. Do it.") && text.len() < 6000, "{text}");
     }
 }

@@ -1,7 +1,6 @@
-//! A JSON value a line.
+//! A JSON value a line, or the items of one JSON array.
 
-pub(crate) mod value;
-
+use std::ops::Range;
 use std::path::Path;
 
 use loadscope_words::say;
@@ -9,10 +8,13 @@ use loadscope_words::say;
 use crate::buffer::Buffer;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
+use crate::file::line_and_column;
 use crate::index::{Lines, RowIndex};
+use crate::json::{self, Json, JsonError, Wrong};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
 use crate::stages::{Stages, Untimed};
+use crate::unpacked;
 
 /// Lines of nothing but white space are left out, as `pandas` and `datasets` do it.
 const LINES: Lines = Lines { skip_blank: true };
@@ -22,81 +24,145 @@ const LONGEST: usize = 256 << 20;
 
 /// A JSON value a line. Sample i is `json.loads` of the i-th line that is not blank: `dict`, `list`, `str`, `int`, `float`, `bool`
 /// and `None`, nested as they are. The file is mapped to memory, and looked through once for the ends of its lines.
+///
+/// A file of one JSON array that has several lines, or only objects, has the items of the array as samples.
 #[derive(Debug)]
 pub struct JsonLines {
     file: Buffer,
-    index: RowIndex,
+    layout: Layout,
     place: Place,
+    notes: Vec<String>,
+}
+
+/// Places of the values.
+#[derive(Debug)]
+enum Layout {
+    Lines(RowIndex),
+    Items(Vec<Range<usize>>),
 }
 
 impl JsonLines {
     /// Opens a file. Whether its lines are JSON is seen when they are asked for.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If it cannot be opened or decompressed, or is a damaged array of several lines.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
-        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
-        let (index, _) = RowIndex::build(&file, 0, &LINES)?;
+        let place = Place::file(path);
+        let file = unpacked::open(path)?;
+        let mut notes = Vec::new();
+        let layout = match items(&file, &place)? {
+            Some(items) => {
+                notes.push(format!(
+                    "{place}: it is one JSON array, so its items are the samples. Lines of JSON load faster."
+                ));
+                Layout::Items(items)
+            }
+            None => Layout::Lines(RowIndex::build(&file, 0, &LINES)?.0),
+        };
         Ok(Self {
             file,
-            index,
-            place: Place::file(path),
+            layout,
+            place,
+            notes,
         })
     }
 
-    /// What is wrong with the line that begins at `at`.
-    fn wrong(
-        &self,
-        line: &[u8],
-        at: usize,
-        index: usize,
-        error: &serde_json::Error,
-    ) -> FormatError {
-        let place = self.place.clone().line(self.index.line(&self.file, at));
-        // The column is counted in bytes there.
-        let before = line.get(..error.column()).unwrap_or(line);
-        let column = String::from_utf8_lossy(before).chars().count() as u64;
-        let place = place.column(column.max(1)).row(index as u64);
-        let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or(&said);
-        let remedy = match line.get(error.column().saturating_sub(1)..) {
-            Some([b'N' | b'I', ..] | [b'a' | b'n', b'N' | b'f', ..]) => {
-                say!("NaN and Infinity are not valid JSON: write null")
+    /// The text of a value and its begin.
+    fn find(&self, index: usize) -> Option<(&[u8], usize)> {
+        match &self.layout {
+            Layout::Lines(lines) => LINES.row(&self.file, lines, index),
+            Layout::Items(items) => {
+                let part = items.get(index)?.clone();
+                let start = part.start;
+                Some((self.file.get(part)?, start))
             }
-            _ => say!("Correct or remove the line"),
-        };
-        FormatError::new(
-            Fault::Damaged,
-            place,
-            say!("it is not JSON ({said})"),
-            remedy,
-        )
+        }
+    }
+
+    /// The place of byte `at`.
+    fn at(&self, at: usize, index: usize) -> Place {
+        let (mut line, column) = line_and_column(&self.file, at);
+        if let Layout::Lines(lines) = &self.layout {
+            line = lines.line(&self.file, at);
+        }
+        (self.place.clone().line(line).column(column)).row(index as u64)
+    }
+
+    /// The fault of the value that begins at `at`.
+    fn wrong(&self, text: &[u8], at: usize, index: usize, error: JsonError) -> FormatError {
+        let place = self.at(at + error.at, index);
+        let rest = self.file.get(at + text.len()..).unwrap_or_default();
+        let goes_on = !rest.iter().all(u8::is_ascii_whitespace);
+        if error.wrong == Wrong::Truncated && goes_on {
+            return FormatError::new(
+                Fault::Damaged,
+                place,
+                say!("the JSON value continues on the next line"),
+                say!("Write one value per line, for example with json.dumps(value)"),
+            );
+        }
+        FormatError::new(Fault::Damaged, place, error.reason(), error.remedy())
+    }
+}
+
+/// The items of the array that a file is; `None`: it has a value per line.
+fn items(text: &[u8], place: &Place) -> Result<Option<Vec<Range<usize>>>, FormatError> {
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    let (Some(b'['), Ok(mut json)) = (first, Json::new(text)) else {
+        return Ok(None);
+    };
+    let (mut items, mut are_objects) = (Vec::new(), true);
+    let read = json
+        .list(|json| {
+            are_objects &= json.peek() == Some(b'{');
+            items.push(json.skip()?);
+            Ok::<_, JsonError>(())
+        })
+        .and_then(|()| json.end());
+    let mut lines = text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let line = lines.next().unwrap_or_default();
+    let is_whole_line = Json::new(line).and_then(|mut json| json.skip()).is_ok();
+    match read {
+        Ok(()) if !items.is_empty() && (are_objects || !is_whole_line) => Ok(Some(items)),
+        Err(error) if !is_whole_line && lines.next().is_some() => {
+            let (line, column) = line_and_column(text, error.at);
+            let place = place.clone().line(line).column(column);
+            Err(FormatError::new(
+                Fault::Damaged,
+                place,
+                error.reason(),
+                error.remedy(),
+            ))
+        }
+        _ => Ok(None),
     }
 }
 
 impl Rows for JsonLines {
     fn len(&self) -> usize {
-        self.index.len()
+        match &self.layout {
+            Layout::Lines(lines) => lines.len(),
+            Layout::Items(items) => items.len(),
+        }
     }
 
     fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
         stages.enter("read");
-        let Some((line, at)) = LINES.row(&self.file, &self.index, index) else {
+        let Some((text, at)) = self.find(index) else {
             return Err(out_of_range(&self.place, index, self.len()));
         };
-        if line.len() > LONGEST {
+        if text.len() > LONGEST {
             return Err(FormatError::new(
                 Fault::TooLarge,
-                self.place
-                    .clone()
-                    .line(self.index.line(&self.file, at))
-                    .row(index as u64),
+                self.at(at, index),
                 say!("the line has more than {} MB", LONGEST >> 20),
                 say!("Write one value per line"),
             ));
         }
         stages.enter("decode");
-        value::parse(line).map_err(|error| self.wrong(line, at, index, &error))
+        json::parse(text).map_err(|error| self.wrong(text, at, index, error))
     }
 
     /// What each line has under this key; a line without it has `None`.
@@ -116,6 +182,10 @@ impl Rows for JsonLines {
             })
         };
         Some((0..self.len()).map(value).collect())
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
     }
 }
 
@@ -157,18 +227,49 @@ mod tests {
         let says = |text: &[u8], row| read(text, row).unwrap_err().to_string();
         let error = says("1\n\n{\"ä\": tru}\n".as_bytes(), 1);
         assert!(
-            error.contains("a.jsonl, line 3, column 10, row 1: it is not JSON (expected ident)"),
+            error.contains("a.jsonl, line 3, column 7, row 1: a JSON value is missing"),
             "{error}"
         );
         assert!(
-            says(b"{\"a\": NaN}", 0).ends_with("NaN and Infinity are not valid JSON: write null")
+            says(b"{\"a\": \"\xff\"}", 0)
+                .contains("line 1, column 8, row 0: the JSON is not UTF-8")
         );
-        assert!(says(b"{\"a\": -Infinity}", 0).ends_with("are not valid JSON: write null"));
-        assert!(says(b"{\"a\": \"\xff\"}", 0).contains("invalid unicode"));
-        assert!(says(b"{\"a\": 1", 0).contains("EOF while parsing an object"));
-        assert!(says(b"1 2", 0).contains("trailing characters"));
-        assert!(says(&b"[".repeat(100_000), 0).contains("recursion limit"));
+        assert!(says(b"{\"a\": 1", 0).contains("ends in the middle of a value"));
+        assert!(
+            says(b"{\n \"a\": 1\n}\n", 0)
+                .contains("line 1, column 2, row 0: the JSON value continues")
+        );
+        assert!(says(b"1 2", 0).contains("another value after its end"));
+        assert!(says(&b"[".repeat(100_000), 0).contains("more than 128 levels"));
         assert!(says(b"1", 1).contains("beyond its 1 rows"));
-        assert!(says(b"1e999", 0).contains("out of range"));
+    }
+
+    #[test]
+    fn an_array_has_its_items_as_samples() {
+        let rows = |text: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a.jsonl");
+            #[allow(clippy::disallowed_methods, reason = "a file of a test")]
+            std::fs::write(&path, text).unwrap();
+            JsonLines::open(&path).map(|all| (all.len(), all.notes().len()))
+        };
+        assert_eq!(rows("[{\"a\": 1}, {\"a\": 2}]\n"), Ok((2, 1)));
+        assert_eq!(rows("\n[\n1,\n[2]\n]\n"), Ok((2, 1)));
+        // Lists that are samples.
+        assert_eq!(rows("[1, 2, 3]\n"), Ok((1, 0)));
+        assert_eq!(rows("[{}]\n[{}]\n"), Ok((2, 0)));
+        assert_eq!(rows("[]\n"), Ok((1, 0)));
+        let error = rows("[\n{\"a\": 1},\n{\"a\": 2\n").unwrap_err().to_string();
+        assert!(
+            error.contains("line 4, column 1: the JSON ends in the middle"),
+            "{error}"
+        );
+        let second = read(b"[\n{\"a\": 1},\n {\"a\": \"\\ud800\"}]", 1).unwrap_err();
+        assert!(
+            second
+                .to_string()
+                .contains("line 3, column 9, row 1: the JSON has a lone"),
+            "{second}"
+        );
     }
 }

@@ -27,14 +27,17 @@ mod cell;
 #[cfg(feature = "arrow")]
 mod columns;
 mod error;
+mod exif;
 mod file;
 mod in_memory;
 mod index;
+mod json;
 mod rows;
 mod selection;
 mod slices;
 mod stages;
 mod stream;
+mod unpacked;
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -85,10 +85,16 @@ fn archive<'a>(
 }
 
 fn damaged(error: &ZipError, place: &Place) -> FormatError {
+    let reason = match error {
+        ZipError::UnsupportedArchive(what) => {
+            say!("it is a zip archive of an unsupported kind ({what})")
+        }
+        _ => say!("it is not a complete zip archive").to_owned(),
+    };
     FormatError::new(
         Fault::Damaged,
         place.clone(),
-        say!("it cannot be read as a zip archive ({error})"),
+        reason,
         say!(
             "It is truncated, damaged or not an .npz file: save it again with numpy.savez, or copy it again"
         ),
@@ -196,7 +202,7 @@ fn unpacking(error: &std::io::Error, place: &Place) -> FormatError {
     FormatError::new(
         Fault::Damaged,
         place.clone(),
-        say!("it cannot be decompressed ({error})"),
+        say!("it cannot be decompressed ({error})", error = cause(error)),
         say!("It is damaged: copy or save it again"),
     )
 }

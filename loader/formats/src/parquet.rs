@@ -1,42 +1,33 @@
 //! Tables by column, in one file or several.
 
+mod cast;
+mod folder;
+mod merged;
 mod pages;
+mod part;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
-
-use arrow_array::{RecordBatch, RecordBatchReader as _};
-use arrow_select::concat::concat_batches;
-use bytes::Bytes;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
-    RowSelector,
-};
+use std::sync::Arc;
 
 use loadscope_words::say;
-use parquet::errors::ParquetError;
 
-use crate::buffer::Buffer;
 use crate::cell::Cell;
-use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded, labels, lengths};
+use crate::columns::{Blocks, Columns, Decoded, ROOM, labels, lengths};
 use crate::error::{Fault, FormatError, Place};
+use crate::paths;
 use crate::rows::Rows;
-use crate::slices::out_of_range;
+use crate::slices::{listed, out_of_range};
 use crate::stages::Stages;
 
-/// So many bytes of a row group are decoded at once.
-const PART: u64 = 32 << 20;
-
-/// No part has more rows.
-const MOST_ROWS: u64 = 1 << 20;
-
-/// No file has more parts: it would have 32 TB.
-const MOST_PARTS: u64 = 1 << 20;
+use folder::Listing;
+use merged::Merged;
+use part::{FileColumns, ParquetFile, Part};
 
 /// Tables by column, as `pyarrow.parquet.read_table(paths).to_pylist()` has them, but that lists of numbers are arrays of their
-/// dtype, points in time are texts and decimals are floats. Sample i is a `dict` of row i, over all files in the order given. Row groups
-/// are decoded when one of their rows is asked for, once for all workers, and kept as long as there is room.
+/// dtype, points in time are texts and decimals are floats. Sample i is a `dict` of row i, over all files in the order given, with the
+/// columns of the first file and the partitions that folders name (`year=2024`). Row groups are decoded when one of their rows is asked
+/// for, once for all workers, and kept as long as there is room.
 #[derive(Debug)]
 pub struct Parquet {
     columns: Columns,
@@ -46,16 +37,24 @@ pub struct Parquet {
 }
 
 impl Parquet {
-    /// Opens files with the same columns; a folder stands for the `.parquet` files in it, by name.
+    /// Opens the files that `pattern` names: a file, a folder, or a pattern with `*`.
     ///
     /// # Errors
-    /// If one cannot be opened or is damaged, has other columns than the first, or types that no sample can hold.
-    pub fn open(paths: &[PathBuf]) -> Result<Self, FormatError> {
-        let mut files = Vec::new();
-        for path in paths {
-            files.extend(listed(path)?);
+    /// As [`open`](Self::open), or if it names no file.
+    pub fn named(pattern: &str) -> Result<Self, FormatError> {
+        match Path::new(pattern).is_dir() {
+            true => Self::open(&[pattern.into()]),
+            false => Self::open(&paths::files(pattern, "parquet")?),
         }
-        let Some(first) = files.first() else {
+    }
+
+    /// Opens files. A folder stands for all files below it whose names do not begin with `.` or `_`.
+    ///
+    /// # Errors
+    /// If one cannot be opened or is damaged, or has a column of another type than the first.
+    pub fn open(paths: &[PathBuf]) -> Result<Self, FormatError> {
+        let listing = Listing::of(paths)?;
+        let Some(first) = listing.files.first() else {
             let place = paths
                 .first()
                 .map_or_else(Place::default, |path| Place::file(path));
@@ -66,17 +65,29 @@ impl Parquet {
                 say!("Give files, or a folder of files"),
             ));
         };
-        let place = Place::file(first);
-        let mut opened = Vec::with_capacity(files.len());
-        let mut parts = Vec::new();
-        let mut bytes: u64 = 0;
-        for path in &files {
-            let file = Arc::new(ParquetFile::open(path)?);
-            bytes = bytes.saturating_add(file.parts(&mut parts)?);
-            opened.push(file);
+        let place = Place::file(&first.path);
+        let head = ParquetFile::open(&first.path)?;
+        let table = Merged::new(head.metadata.schema(), &listing.files, &place)?;
+        let columns = Columns::new(&table.schema, None, &place)?;
+        let table = Arc::new(table);
+        let (mut parts, mut bytes, mut unknown) = (Vec::new(), 0u64, BTreeSet::new());
+        for found in &listing.files {
+            let file = Arc::new(ParquetFile::open(&found.path)?);
+            let (sources, more) = table.sources(file.metadata.schema(), found, &file.place)?;
+            unknown.extend(more);
+            let table = Arc::clone(&table);
+            let columns = Arc::new(FileColumns { table, sources });
+            bytes = bytes.saturating_add(file.parts(&columns, &mut parts)?);
         }
-        let columns = same_columns(&opened, &place)?;
         let mut notes = columns.notes.clone();
+        notes.extend(listing.note());
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().map(String::as_str).collect();
+            notes.push(format!(
+                "{place}: the columns {} are in other files only, and are left out, as by pyarrow.",
+                listed(&names)
+            ));
+        }
         if bytes > ROOM as u64 {
             notes.push(format!(
                 "{place}: decoded it takes about {} MB, of which {} are kept. In random order parts are decoded again and again; smaller \
@@ -105,198 +116,6 @@ impl Parquet {
             .block(at)
             .map_or(&self.place, |part| &part.file.place);
         self.columns.row(&decoded.batch, row, place, index)
-    }
-}
-
-/// A file, or the files in a folder.
-fn listed(path: &Path) -> Result<Vec<PathBuf>, FormatError> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    crate::paths::in_folder(path, "parquet")
-}
-
-/// The columns of all files.
-fn same_columns(files: &[Arc<ParquetFile>], place: &Place) -> Result<Columns, FormatError> {
-    let Some((first, others)) = files.split_first() else {
-        return Columns::new(&arrow_schema::Schema::empty(), None, place);
-    };
-    let schema = first.metadata.schema();
-    for file in others {
-        let same = file
-            .metadata
-            .schema()
-            .fields()
-            .iter()
-            .map(|f| (f.name(), f.data_type()));
-        if !same.eq(schema.fields().iter().map(|f| (f.name(), f.data_type()))) {
-            return Err(FormatError::new(
-                Fault::WrongType,
-                file.place.clone(),
-                say!("its columns differ from those of {place}"),
-                say!("Open files with the same columns together"),
-            ));
-        }
-    }
-    Columns::new(schema, None, place)
-}
-
-#[derive(Debug)]
-struct ParquetFile {
-    bytes: Bytes,
-    metadata: ArrowReaderMetadata,
-    place: Place,
-    /// Whether the pages of each row group are as long as they say.
-    checked: Vec<OnceLock<Result<(), FormatError>>>,
-}
-
-/// What lends the bytes of a mapped file.
-struct Mapped(Buffer);
-
-impl AsRef<[u8]> for Mapped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl ParquetFile {
-    fn open(path: &Path) -> Result<Self, FormatError> {
-        let place = Place::file(path);
-        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
-        let bytes = Bytes::from_owner(Mapped(file));
-        let metadata = guarded(&place, || {
-            ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())
-        })?;
-        let groups = metadata.metadata().num_row_groups();
-        Ok(Self {
-            bytes,
-            metadata,
-            place,
-            checked: (0..groups).map(|_| OnceLock::new()).collect(),
-        })
-    }
-
-    /// Adds its parts; returns how many bytes they take, about.
-    fn parts(self: &Arc<Self>, parts: &mut Vec<Part>) -> Result<u64, FormatError> {
-        let mut bytes: u64 = 0;
-        for (group, about) in self.metadata.metadata().row_groups().iter().enumerate() {
-            let size = |size: i64| u64::try_from(size).ok();
-            let columns = about.columns().iter();
-            let whole = columns
-                .map(|column| size(column.uncompressed_size()))
-                .sum::<Option<u64>>();
-            let (Some(rows), Some(whole)) = (size(about.num_rows()), whole) else {
-                return Err(self.absurd(group));
-            };
-            bytes = bytes.saturating_add(whole);
-            let each = (whole / rows.max(1)).max(1);
-            let step = (PART / each).clamp(1, MOST_ROWS);
-            if rows / step >= MOST_PARTS {
-                return Err(self.absurd(group));
-            }
-            let mut begin = 0;
-            while begin < rows {
-                let count = step.min(rows - begin);
-                parts.push(Part {
-                    file: Arc::clone(self),
-                    group,
-                    begin: usize::try_from(begin).unwrap_or(usize::MAX),
-                    rows: usize::try_from(count).unwrap_or(usize::MAX),
-                });
-                begin += count;
-            }
-        }
-        Ok(bytes)
-    }
-
-    fn absurd(&self, group: usize) -> FormatError {
-        FormatError::new(
-            Fault::Damaged,
-            self.place.clone(),
-            say!("row group {group} declares an impossible number of rows or bytes"),
-            say!("It is damaged: save it again"),
-        )
-    }
-}
-
-/// Some rows of a row group.
-#[derive(Debug)]
-struct Part {
-    file: Arc<ParquetFile>,
-    group: usize,
-    begin: usize,
-    rows: usize,
-}
-
-impl Part {
-    /// All columns of its rows, or one.
-    fn read(&self, column: Option<usize>) -> Result<RecordBatch, FormatError> {
-        let file = &self.file;
-        let place = &file.place;
-        if let Some(checked) = file.checked.get(self.group) {
-            let check = || pages::check(&file.bytes, file.metadata.metadata(), self.group, place);
-            checked.get_or_init(check).clone()?;
-        }
-        let (schema, batches) = guarded(place, || {
-            let selection = RowSelection::from(vec![
-                RowSelector::skip(self.begin),
-                RowSelector::select(self.rows),
-            ]);
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-                file.bytes.clone(),
-                file.metadata.clone(),
-            );
-            let columns = match column {
-                Some(column) => ProjectionMask::roots(builder.parquet_schema(), [column]),
-                None => ProjectionMask::all(),
-            };
-            let reader = builder
-                .with_row_groups(vec![self.group])
-                .with_row_selection(selection)
-                .with_projection(columns)
-                .with_batch_size(self.rows)
-                .build()?;
-            let schema = reader.schema();
-            let batches = reader.collect::<Result<Vec<RecordBatch>, _>>()?;
-            Ok::<_, ParquetError>((schema, batches))
-        })?;
-        let batch = match <[RecordBatch; 1]>::try_from(batches) {
-            Ok([batch]) => batch,
-            Err(batches) => guarded(place, || concat_batches(&schema, &batches))?,
-        };
-        if batch.num_rows() != self.rows {
-            return Err(FormatError::new(
-                Fault::Damaged,
-                place.clone(),
-                say!(
-                    "row group {} has {} rows from row {}, not {}",
-                    self.group,
-                    batch.num_rows(),
-                    self.begin,
-                    self.rows
-                ),
-                say!("It is damaged: save it again"),
-            ));
-        }
-        Ok(batch)
-    }
-}
-
-impl Block for Part {
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn decode(&self) -> Result<Decoded, FormatError> {
-        let batch = self.read(None)?;
-        Ok(Decoded {
-            bytes: batch.get_array_memory_size(),
-            batch,
-        })
-    }
-
-    fn column(&self, index: usize) -> Result<RecordBatch, FormatError> {
-        self.read(Some(index))
     }
 }
 

@@ -30,10 +30,11 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
             say!("Write a pattern such as /data/train-*.parquet"),
         )
     };
-    let found = glob::glob(pattern).map_err(|e| wrong(say!("it is not a valid pattern ({e})")))?;
+    let found = glob::glob(pattern)
+        .map_err(|e| wrong(say!("it is not a valid pattern ({e})", e = e.msg)))?;
     let mut files = Vec::new();
     for path in found {
-        files.push(path.map_err(|e| wrong(say!("a folder cannot be read ({e})")))?);
+        files.push(path.map_err(|e| FormatError::io(e.path(), e.error()))?);
         if files.len() > MOST {
             return Err(wrong(say!("it names more than {MOST} files")));
         }
@@ -42,8 +43,8 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
         return Err(FormatError::new(
             Fault::Missing,
             Place::named(pattern),
-            say!("it names no file"),
-            say!("Check the spelling, or whether the disk is connected"),
+            say!("no file matches this pattern"),
+            say!("Check the path"),
         ));
     }
     Ok(files)
@@ -51,14 +52,7 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
 
 /// The files of a folder that end so, sorted.
 pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
-    let unreadable = |e: std::io::Error| {
-        FormatError::new(
-            Fault::Unreadable,
-            Place::file(folder),
-            say!("the folder cannot be read ({e})"),
-            say!("Check the permissions"),
-        )
-    };
+    let unreadable = |e: std::io::Error| FormatError::io(folder, &e);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -106,7 +100,7 @@ mod tests {
         // What is missing is reported where it is opened.
         assert_eq!(names("x.parquet").unwrap(), ["x.parquet"]);
         for (pattern, says) in [
-            ("x*", "it names no file"),
+            ("x*", "x*: no file matches this pattern. Check the path."),
             ("[", "it is not a valid pattern"),
         ] {
             let error = names(pattern).unwrap_err().to_string();

@@ -286,7 +286,7 @@ mod tests {
             .to_string();
         assert_eq!(
             error,
-            "t.csv, row 0, 'c': there is no such column. Choose one of a, b, image"
+            "t.csv, row 0, 'c': there is no such column. Choose one of a, b, image."
         );
         assert!(Selected::new(Table(vec![Cell::Int(1)]), of(&["c"], None)).is_err());
     }

@@ -9,6 +9,7 @@ mod group;
 mod header;
 mod input;
 mod key;
+mod order;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ pub use field::Decoding;
 pub(crate) use field::decode;
 pub(crate) use group::{Sample, Samples};
 pub use key::base_plus_ext;
+pub(crate) use order::early_split;
 
 use crate::error::{Fault, FormatError, Place};
 use header::{Extensions, Header, Kind};

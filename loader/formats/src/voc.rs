@@ -1,6 +1,8 @@
 //! PASCAL VOC: XML beside pictures, lists of names, and masks.
 
 mod annotation;
+mod codepages;
+mod encoding;
 mod folder;
 mod labels;
 mod options;
@@ -16,6 +18,7 @@ use loadscope_words::say;
 use crate::array::Array;
 use crate::cell::{Cell, PictureMode, fields};
 use crate::error::{Fault, FormatError, Place};
+use crate::exif;
 use crate::file;
 use crate::rows::Rows;
 use crate::stages::Stages;
@@ -91,6 +94,9 @@ impl Voc {
             .zip(&voc.classes)
             .map(|(label, name)| (name.clone(), label))
             .collect();
+        let pictures = voc.names.iter();
+        let note = exif::note(pictures.map(|name| folder::picture(&voc.root, name, None)));
+        voc.notes.extend(note.filter(|_| voc.has_annotations));
         Ok(voc)
     }
 
@@ -163,6 +169,7 @@ impl Voc {
             ),
             _ => error,
         })?;
+        let text = encoding::utf8(text, &path)?;
         Ok((parse(&text, &path)?, text))
     }
 

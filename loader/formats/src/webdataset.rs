@@ -8,6 +8,7 @@ mod shards;
 mod shuffle;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use loadscope_plan::rng::PythonRandom;
@@ -17,7 +18,7 @@ use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::stages::Stages;
 use crate::stream::{Share, Stream, StreamSource};
-use crate::tar::{Sample, decode};
+use crate::tar::{Sample, decode, early_split};
 
 pub use crate::tar::Decoding;
 pub use braces::{BraceError, expand};
@@ -77,7 +78,7 @@ pub struct WebDataset {
 }
 
 impl WebDataset {
-    /// Looks up the shards; none is opened.
+    /// Looks up the shards, and the order of the files in the first.
     ///
     /// # Errors
     /// If the pattern is wrong, names far too many shards, or one that is not there.
@@ -88,6 +89,14 @@ impl WebDataset {
             notes.push(
                 "There is one shard, so that one worker has all samples. More workers need as many shards".to_owned(),
             );
+        }
+        if let Some(first) = shards.first()
+            && let Some(key) = early_split(Path::new(first))
+        {
+            notes.push(format!(
+                "{first}: the files of the sample '{key}' are apart from each other, so they are several incomplete samples, as for the \
+                 package webdataset. Write the archive with tar --sort=name."
+            ));
         }
         Ok(Self {
             options,

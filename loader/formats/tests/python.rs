@@ -80,6 +80,50 @@ fn compare(folder: &Path, case: &Value) -> Result<usize, String> {
     Ok(expected.len())
 }
 
+/// Files of another tool.
+#[derive(Default)]
+struct Kind {
+    equal: usize,
+    refused: usize,
+    wrong: usize,
+}
+
+/// Words of Rust and of parsers.
+const WORDS: [&str; 12] = [
+    "expected ",
+    "invalid type",
+    "missing field",
+    "trailing",
+    "EOF",
+    "no suitable",
+    "unsupported feature",
+    "decode error",
+    "f64",
+    "i64,",
+    "UTF-8 sequence",
+    "Os {",
+];
+
+/// Whether a file is refused in a sentence that contains `says`, with a place and a remedy.
+fn refused(case: &Value, says: &str) -> Result<(), String> {
+    let data = opened(case).and_then(|data| {
+        for index in 0..data.len() {
+            common::row(&*data, index)?;
+        }
+        Ok(())
+    });
+    let error = data.err().ok_or("it was read")?;
+    let text = error.to_string();
+    let word = WORDS.iter().find(|word| text.contains(**word));
+    let remedy = error.remedy.starts_with(char::is_uppercase) && !error.place.source.is_empty();
+    match word {
+        None if text.contains(says) && remedy => Ok(()),
+        _ => Err(format!(
+            "{text:?} is not {says:?}, or has the word {word:?}"
+        )),
+    }
+}
+
 #[test]
 fn samples_are_those_of_python() {
     // The one that has all; else one that has some.
@@ -91,6 +135,8 @@ fn samples_are_those_of_python() {
         "torch",
         "safetensors",
         "soundfile",
+        "pycocotools",
+        "webdataset",
     ];
     let Some(python) = interpreter::python(&all).or_else(|| interpreter::python(&["numpy"])) else {
         return;
@@ -117,9 +163,30 @@ fn samples_are_those_of_python() {
     }
     let mut same: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut wrong = Vec::new();
+    let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
     for case in summary["cases"].as_array().expect("a list") {
         let format = case["format"].as_str().expect("a format");
-        match compare(dir.path(), case) {
+        let kind = case["kind"]
+            .as_str()
+            .map(|kind| kinds.entry(kind).or_default());
+        if let (Some(kind), Some(says)) = (kind, case["says"].as_str()) {
+            match refused(case, says) {
+                Ok(()) => kind.refused += 1,
+                Err(what) => {
+                    kind.wrong += 1;
+                    wrong.push(format!("{format} {}: {what}", case["name"]));
+                }
+            }
+            continue;
+        }
+        let compared = compare(dir.path(), case);
+        if let Some(kind) = case["kind"].as_str().and_then(|kind| kinds.get_mut(kind)) {
+            match compared {
+                Ok(_) => kind.equal += 1,
+                Err(_) => kind.wrong += 1,
+            }
+        }
+        match compared {
             Ok(rows) => {
                 let (cases, all) = same.entry(format.to_owned()).or_default();
                 *cases += 1;
@@ -130,6 +197,18 @@ fn samples_are_those_of_python() {
     }
     for (format, (cases, rows)) in &same {
         eprintln!("{format}: {rows} samples of {cases} files are the same");
+    }
+    eprintln!("kind: equal, refused, wrong");
+    for (
+        kind,
+        Kind {
+            equal,
+            refused,
+            wrong,
+        },
+    ) in &kinds
+    {
+        eprintln!("{kind}: {equal}, {refused}, {wrong}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(same.len() >= 3, "{same:?}");

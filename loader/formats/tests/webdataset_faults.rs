@@ -50,7 +50,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
         &["scheme https:", "Download"],
     );
     fault(&refused("pipe:cat x"), Fault::Missing, &["pipe:cat x"]);
-    fault(&refused(""), Fault::Missing, &["no such file"]);
+    fault(&refused(""), Fault::Missing, &["it does not exist"]);
     assert!(open("file:DIR/a-0.tar").is_ok());
     let one = open("DIR/a-{0..0}.tar").unwrap();
     assert!(one.notes()[0].contains("one shard"));

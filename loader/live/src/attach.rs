@@ -9,8 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::{Existing, NewFile};
-use loadscope_words::say;
+use loadscope_words::{explain, path_error, say};
 use serde::Serialize;
+
+mod silent;
+
+pub use silent::Silent;
 
 /// Where the files are, below the home of the user.
 const FOLDER: &str = ".local/share/loadscope/attach";
@@ -33,6 +37,8 @@ pub enum AttachError {
     NoProcess(u32),
     /// It is of another user.
     OfAnother(u32),
+    /// It can never answer.
+    Silent(u32, Silent),
     /// The file that asks it to tell cannot be written, or the system is none on which that is possible.
     Asking(io::Error),
 }
@@ -44,7 +50,7 @@ impl std::fmt::Display for AttachError {
                 f,
                 "{}",
                 say!(
-                    "no process {pid}. If it runs in a container, run this command inside the container."
+                    "process {pid} does not exist. Check its ID with `ps -ef`. If it runs in a container, run this command inside the container."
                 )
             ),
             Self::OfAnother(pid) => write!(
@@ -52,7 +58,12 @@ impl std::fmt::Display for AttachError {
                 "{}",
                 say!("process {pid} belongs to another user. Run this command as that user.")
             ),
-            Self::Asking(e) => write!(f, "{}", say!("cannot ask the process for its events: {e}")),
+            Self::Silent(pid, why) => f.write_str(&why.text(*pid)),
+            Self::Asking(e) => write!(
+                f,
+                "{}",
+                say!("cannot ask the process for its events: {e}", e = explain(e))
+            ),
         }
     }
 }
@@ -163,13 +174,15 @@ fn letters(boot: &str) -> &str {
 
 /// The folder, which is made if it is missing, and refused if others can write to it.
 fn folder() -> io::Result<PathBuf> {
-    let home = home().ok_or_else(|| io::Error::other(say!("this user has no home folder")))?;
+    let home = home().ok_or_else(|| {
+        io::Error::other(say!("this user has no home folder. Set the variable HOME."))
+    })?;
     let folder = home.join(FOLDER);
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let placed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
+    let placed = |e: io::Error| io::Error::new(e.kind(), path_error(&folder, &e));
     builder.create(&folder).map_err(placed)?;
     let found = fs::symlink_metadata(&folder).map_err(placed)?;
     if !found.is_dir() || !is_own(&folder) || !is_closed(&found) {

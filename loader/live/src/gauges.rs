@@ -8,6 +8,7 @@ use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Lane, Nanos, RunId};
 use crate::Process;
 use crate::join::lane;
 
+mod host;
 mod left;
 
 /// How often processor use is looked at.
@@ -74,6 +75,7 @@ pub struct Gauges {
     /// Processes whose memory was looked at.
     known: HashSet<u64>,
     spent: HashMap<u64, (Instant, f64)>,
+    host: host::Host,
     /// What has a value at present.
     told: HashSet<(RunId, Option<Lane>, GaugeKind)>,
 }
@@ -138,6 +140,13 @@ impl Gauges {
             self.known = processes.iter().map(|p| p.pid).collect();
         }
         self.end_those_not_in(&found, memory, at, out);
+        let mains = processes.iter().filter(|p| p.worker.is_none());
+        let mut pids: Vec<u64> = mains.clone().map(|p| p.pid).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        if let Some(others) = self.host.others(&pids, now) {
+            out.extend(mains.map(|p| gauge(at, p.run, None, GaugeKind::OtherCpu, others)));
+        }
         for ((run, lane, what), value) in found {
             self.told.insert((run, lane, what));
             out.push(gauge(at, run, lane, what, value));
@@ -202,7 +211,7 @@ mod proc {
         Some((ticks(11)? + ticks(12)?) / ticks_per_second())
     }
 
-    fn ticks_per_second() -> f64 {
+    pub(super) fn ticks_per_second() -> f64 {
         // SAFETY: sysconf reads no memory of ours.
         let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
         if ticks > 0 { ticks as f64 } else { 100.0 }

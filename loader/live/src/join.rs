@@ -17,8 +17,10 @@ mod crew;
 mod effects;
 mod failing;
 mod fetched;
+mod learned;
 mod main_process;
 mod prune;
+mod step;
 mod worker;
 
 use crew::Crew;

@@ -27,14 +27,17 @@ mod streams;
 mod unrecorded;
 mod wire;
 
-pub use attach::AttachError;
+pub use attach::{AttachError, Silent};
 pub use gauges::Gauges;
 pub use join::{Effects, Join, Process, StreamId};
 pub use listen::{Listener, Said};
 pub use program::{Address, Attach, End, Output, Program, ProgramError};
 pub use remote::{NoHost, Remote, SSH};
 pub use request::{Request, Stop};
-pub use signals::{at_exit, end_at_once, end_by, give_signals_back, is_ignored, take_signals};
+pub use signals::{
+    at_exit, end_at_once, end_by, ending_signals, give_signals_back, take_ending_signals,
+    take_signals,
+};
 pub use unrecorded::{Lookout, Unrecorded, Why};
 pub use wire::{Introduction, Record, WireError};
 

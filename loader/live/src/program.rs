@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use loadscope_files::TemporaryFolder;
 use loadscope_words::say;
 
-use crate::attach::{Asked, AttachError, Running};
+use crate::attach::{Asked, AttachError, Running, Silent};
 #[cfg(unix)]
 use crate::remote::{Remote, Told};
 #[cfg(unix)]
-use crate::signals;
+use crate::signals::{Passing, any_came, hand_down};
 use crate::{Listener, Lookout, Request, variable};
 
 pub use ending::End;
@@ -50,6 +50,9 @@ pub struct Program {
     folder: TemporaryFolder,
     /// By which processes of it learn where to tell whose environment does not say so.
     _asked: Option<Asked>,
+    /// Signals to this process that are for the program, if it is in the same process group.
+    #[cfg(unix)]
+    passing: Option<Passing>,
 }
 
 /// Whose program it is.
@@ -125,9 +128,17 @@ impl Program {
         if !leads {
             crate::streams::as_a_shell_does(&mut start);
         }
+        #[cfg(unix)]
+        hand_down(&mut start);
+        #[cfg(unix)]
+        let passing = (!leads).then(Passing::to_group);
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name.clone(), e))?;
+        #[cfg(unix)]
+        if let Some(passing) = &passing {
+            passing.begin();
+        }
         // It does without where that cannot be: its environment says so, too.
         let asked = Running::of(child.id()).ok();
         let asked = asked.and_then(|run| Asked::new(run, &to, &word, request.previews).ok());
@@ -138,6 +149,8 @@ impl Program {
                 leads,
                 folder: place,
                 _asked: asked,
+                #[cfg(unix)]
+                passing,
             },
             listener,
         ))
@@ -169,15 +182,19 @@ impl Program {
             .command(command, &told, has_terminal)
             .map_err(|e| ProgramError::Starting(name(), e))?;
         crate::streams::as_a_shell_does(&mut start);
+        hand_down(&mut start);
+        let passing = Passing::to_group();
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name(), e))?;
+        passing.begin();
         let program = Self {
             process: Process::There(child),
             end: None,
             leads: false,
             folder: place,
             _asked: None,
+            passing: Some(passing),
         };
         Ok((program, listener))
     }
@@ -192,6 +209,11 @@ impl Program {
         previews: u32,
     ) -> Result<(Self, Listener, Address), AttachError> {
         let process = Running::of(pid)?;
+        if how == Attach::Ask
+            && let Some(silent) = Silent::of(pid)
+        {
+            return Err(AttachError::Silent(pid, silent));
+        }
         let place = TemporaryFolder::new(FOLDER).map_err(AttachError::Asking)?;
         let token = token().map_err(AttachError::Asking)?;
         #[cfg(unix)]
@@ -215,6 +237,8 @@ impl Program {
             leads: false,
             folder: place,
             _asked: asked,
+            #[cfg(unix)]
+            passing: None,
         };
         Ok((program, listener, Address { to, token }))
     }
@@ -339,17 +363,30 @@ impl Program {
         }
     }
 
-    /// Passes the signals on to it that were sent to us since the last call ([`crate::take_signals`]). True if one of them asked this
-    /// process to end: SIGTERM or SIGHUP. A program that ran already is let go by any of them.
+    /// Passes the signals to this process on to the program ([`crate::take_signals`]), apart from those that it has received itself. Stops
+    /// this process with the program. True if SIGTERM or SIGHUP asked this process to end.
+    ///
+    /// A program that ran already is let go by any of them ([`crate::take_ending_signals`]).
     pub fn pass_signals_on(&mut self) -> bool {
-        let mut asks = false;
         #[cfg(unix)]
-        while let Some(number) = signals::next() {
-            asks |= [libc::SIGTERM, libc::SIGHUP].contains(&number);
-            if !self.let_go() && self.ended().is_none() {
-                signal(self.pid(), number);
+        if self.ran_already() {
+            if any_came() {
+                self.let_go();
             }
+        } else if let Some(passing) = &mut self.passing {
+            let due = passing.due();
+            for number in due.signals {
+                if self.ended().is_none() {
+                    signal(self.pid(), number);
+                }
+            }
+            let pid = self.pid();
+            let runs = self.ended().is_none();
+            if let Some(passing) = self.passing.as_mut().filter(|_| runs) {
+                passing.stop_with(pid);
+            }
+            return due.asks;
         }
-        asks
+        false
     }
 }

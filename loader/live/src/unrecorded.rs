@@ -145,7 +145,7 @@ impl Lookout {
 }
 
 /// A process and all that descend from it.
-fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
+pub(crate) fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
     let mut children: HashMap<u64, Vec<u64>> = HashMap::new();
     for (pid, parent) in parents {
         children.entry(*parent).or_default().push(*pid);
@@ -210,7 +210,7 @@ fn shortened(arguments: &[&str]) -> String {
 }
 
 #[cfg(target_os = "linux")]
-mod proc {
+pub(crate) mod proc {
     use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;
@@ -259,7 +259,7 @@ mod proc {
 }
 
 #[cfg(not(target_os = "linux"))]
-mod proc {
+pub(crate) mod proc {
     use std::collections::BTreeMap;
     use std::path::Path;
 

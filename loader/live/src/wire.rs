@@ -1,37 +1,20 @@
 //! The lines of a stream. What they mean is in `WIRE.md`. A line is data: nothing in it is run, and nothing in it is believed
 //! without being checked.
 
-use std::fmt;
-
-use loadscope_trace::{Field, WorkerId, brief};
+use loadscope_trace::{AsideKind, Field, WorkerId};
 use serde::Deserialize;
 
+mod error;
 mod introduction;
+mod learned;
 mod lenient;
 mod read;
 mod sender;
 mod weight;
 
+pub use error::WireError;
 pub use introduction::Introduction;
-
-/// Why a line is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WireError(pub String);
-
-impl WireError {
-    /// What is wrong is quoted, and may be as long as the line.
-    fn of(error: serde_json::Error) -> Self {
-        Self(brief(error.to_string()))
-    }
-}
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WireError {}
+pub use learned::Learned;
 
 /// What a loader says of itself: the arguments of `DataLoader`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -104,6 +87,9 @@ pub struct About {
     /// Name of its class, where it is one derived from `DataLoader`.
     #[serde(deserialize_with = "lenient::field")]
     pub class: String,
+    /// Role in the program (`train`, `val`), from a framework.
+    #[serde(deserialize_with = "lenient::field")]
+    pub role: String,
     /// Other arguments that the program gave, as they stand in a call: `collate_fn=pad`.
     #[serde(deserialize_with = "lenient::names")]
     pub arguments: Vec<String>,
@@ -227,6 +213,23 @@ pub enum Record {
         batch: u32,
         needed: Option<Needed>,
     },
+    /// Other work in the step on this batch ended.
+    Aside {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        start: i64,
+        kind: AsideKind,
+    },
+    /// An error that ended the program left the step on this batch.
+    Raised {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        text: String,
+    },
     Gone {
         at: i64,
         iterator: u32,
@@ -283,6 +286,8 @@ pub enum Record {
         of: Where,
         fields: Vec<Field>,
     },
+    /// A fact became known.
+    Learned(Learned),
     /// Something else that loads data was imported.
     Other {
         at: i64,
@@ -355,6 +360,8 @@ impl Record {
             | Self::Ready { at, .. }
             | Self::Yield { at, .. }
             | Self::Step { at, .. }
+            | Self::Aside { at, .. }
+            | Self::Raised { at, .. }
             | Self::Gone { at, .. }
             | Self::Fail { at, .. }
             | Self::EndEpoch { at, .. }
@@ -370,6 +377,7 @@ impl Record {
             | Self::Trouble { at, .. }
             | Self::Bye { at, .. } => *at,
             Self::Fetch(fetch) => fetch.end,
+            Self::Learned(learned) => learned.at(),
         }
     }
 }

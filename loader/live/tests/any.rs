@@ -67,6 +67,14 @@ fn line() -> impl Strategy<Value = (u32, String)> {
                 format!(r#"["fetch",{t},{at},{c},{end},{how},"{a}","{b}",[["Resize","{d}"]]]"#)
             }
         ),
+        (n(), n(), n()).prop_map(|(t, i, w)| format!(r#"["earlier",{t},{i},{w}]"#)),
+        (n(), n(), n()).prop_map(|(t, l, b)| format!(r#"["length",{t},{l},{b}]"#)),
+        (n(), n()).prop_map(|(t, l)| format!(r#"["changed",{t},{l},["epoch"]]"#)),
+        (n(), n()).prop_map(|(t, g)| format!(r#"["undivided",{t},{g}]"#)),
+        (n(), place(), n()).prop_map(|(t, at, p)| format!(r#"["file",{t},{at},{p},"a/b.png"]"#)),
+        (n(), place(), n(), n()).prop_map(|(t, at, p, k)| format!(
+            r#"["misfit",{t},{at},{p},"[0]","shape","[1]","[3]",{k}]"#
+        )),
         ".{0,20}",
     ];
     (0u32..3, text)

@@ -5,7 +5,7 @@
 mod speak;
 
 use loadscope_live::{Effects, Introduction, Join, Record};
-use loadscope_trace::{BatchId, Event, EventKind, Level, Nanos, RunId, Stage};
+use loadscope_trace::{BatchId, Difference, Event, EventKind, Fact, Level, Nanos, RunId, Stage};
 use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
 
 #[test]
@@ -276,4 +276,101 @@ fn effects_of_a_request_do_not_depend_on_texts() {
         refused: [(RunId(1), "ValueError: no".to_owned())].into(),
     };
     assert_eq!(*join.effects(), effects);
+}
+
+/// The facts of a run, in order of time.
+fn facts(join: &mut Join) -> Vec<Fact> {
+    let run = folded(join);
+    run.facts().iter().map(|(_, fact)| fact.clone()).collect()
+}
+
+#[test]
+fn facts_of_the_loader_and_of_its_workers_come_to_the_run() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    tell(&mut join, MAIN, r#"["earlier",1011,0,2]"#);
+    tell(&mut join, MAIN, r#"["length",1012,0,20]"#);
+    tell(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
+    tell(&mut join, WORKER, r#"["undivided",1014,0]"#);
+    // Of a loader that is not known.
+    tell(&mut join, MAIN, r#"["length",1015,7,20]"#);
+    let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
+    assert_eq!(
+        facts(&mut join),
+        [
+            Fact::EarlierWorkers { workers: 2 },
+            Fact::Length { batches: 20 },
+            Fact::DatasetChanged { attributes },
+            Fact::UndividedStream { worker: 0 },
+        ]
+    );
+}
+
+#[test]
+fn workers_from_before_the_recording_are_marked() {
+    let mut join = Join::default();
+    loader(&mut join);
+    assert!(folded(&mut join).workers()[0].is_recorded);
+    let mut join = Join::default();
+    loader(&mut join);
+    tell(&mut join, MAIN, r#"["earlier",1011,0,1]"#);
+    assert!(!folded(&mut join).workers()[0].is_recorded);
+}
+
+#[test]
+fn a_sample_that_does_not_fit_and_the_file_of_another_are_named() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    dispatch(&mut join, 0, 0, 1020);
+    dispatch(&mut join, 1, 1, 1021);
+    fetch(&mut join, 0, 0, 1100);
+    // After its fetch, as the probe tells it.
+    tell(
+        &mut join,
+        WORKER,
+        r#"["file",1141,null,0,0,1,"cats/1.png"]"#,
+    );
+    tell(&mut join, WORKER, r#"["begin",1150,null,0,1]"#);
+    tell(
+        &mut join,
+        WORKER,
+        r#"["misfit",1170,null,0,1,1,"[0]","shape","[1, 8, 8]","[3, 8, 8]",1]"#,
+    );
+    let times = packed(&[1150, 1155, 1160]);
+    tell(
+        &mut join,
+        WORKER,
+        &format!(r#"["fetch",1150,null,0,1,0,1171,1,"{times}","",[]]"#),
+    );
+    tell(&mut join, MAIN, r#"["wait",1172,0]"#);
+    tell(
+        &mut join,
+        MAIN,
+        r#"["fail",1180,0,0,1,"RuntimeError: stack"]"#,
+    );
+    let run = folded(&mut join);
+    let batch = BatchId { epoch: 0, idx: 1 };
+    let misfit = run.misfit(batch).expect("it was told");
+    assert_eq!((misfit.position, misfit.by), (1, Difference::Shape));
+    assert_eq!(run.file_of(1), Some("cats/1.png"));
+    assert_eq!(run.file_of(0), None);
+    let (_, error) = run.failure().expect("it failed");
+    assert_eq!((error.sample, error.worker), (Some(3), Some(0)));
+}
+
+#[test]
+fn stop_iteration_of_a_sample_does_not_end_the_run() {
+    let mut join = Join::default();
+    loader(&mut join);
+    dispatch(&mut join, 0, 0, 1020);
+    tell(&mut join, MAIN, r#"["wait",1030,0]"#);
+    tell(&mut join, MAIN, r#"["fail",1040,0,0,0,"StopIteration"]"#);
+    tell(&mut join, MAIN, r#"["end",1041,0,0]"#);
+    let run = folded(&mut join);
+    assert!(run.failure().is_none());
+    let ended = run.messages().iter().filter(|(_, m)| m.ends_epoch());
+    assert_eq!(ended.count(), 1);
 }

@@ -5,7 +5,9 @@
 mod speak;
 
 use loadscope_live::Join;
-use loadscope_trace::{BatchId, Nanos, Part, Run, Stage};
+use loadscope_trace::{
+    AsideKind, BatchId, Diagnosis, FindingId, Nanos, Part, Run, Stage, VerdictId,
+};
 use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
 
 /// A batch that is fetched, yielded at 2000 and trained on until 2500; then the program turns to another loader.
@@ -98,4 +100,62 @@ fn processes_are_reached_once_and_workers_with_their_parents() {
     assert!(join.reached().is_empty());
     tell(&mut join, MAIN, r#"["other",1100,"torchdata.nodes"]"#);
     assert_eq!(join.others().collect::<Vec<_>>(), ["torchdata.nodes"]);
+}
+
+#[test]
+fn other_work_in_a_step_is_left_out_by_its_kind() {
+    for (name, kind) in [
+        ("checkpoint", AsideKind::Checkpoint),
+        ("evaluation", AsideKind::Evaluation),
+    ] {
+        let aside = format!(r#"["aside",2400,0,0,0,2100,"{name}"]"#);
+        let mut lines = vec![aside.as_str(), r#"["wait",2500,0,10,null]"#];
+        let next = [
+            r#"["dispatch",2500,0,0,1,0,1,""]"#,
+            r#"["arrive",2500,0,0,1,"ready","",0,0]"#,
+            r#"["yield",2500,0,0,1]"#,
+            r#"["wait",2600,0,10,null]"#,
+        ];
+        lines.extend(next);
+        let run = turned_away(&lines);
+        assert_eq!(run.trained(), Nanos(200 + 100), "{name}");
+        assert_eq!(run.left_out().asides[&kind], Nanos(300));
+    }
+}
+
+/// A program iterates another loader in a step and then goes on with the step.
+#[test]
+fn a_step_goes_on_after_another_loader() {
+    let run = turned_away(&[
+        r#"["step",2100,0,0,0,10,null]"#,
+        r#"["aside",2400,0,0,0,2100,"loader"]"#,
+        r#"["wait",2500,0,10,null]"#,
+        r#"["dispatch",2500,0,0,1,0,1,""]"#,
+        r#"["arrive",2500,0,0,1,"ready","",0,0]"#,
+        r#"["yield",2500,0,0,1]"#,
+        r#"["wait",2600,0,10,null]"#,
+    ]);
+    assert_eq!(run.trained(), Nanos(200 + 100));
+    assert_eq!(run.left_out().asides[&AsideKind::Loader], Nanos(300));
+}
+
+#[test]
+fn an_error_that_leaves_a_step_ends_the_run_in_that_step() {
+    for order in [[0, 1], [1, 0]] {
+        let lines = [
+            r#"["raised",2900,0,0,0,"LossIsNaN: step 0"]"#,
+            r#"["end",2900,0,0]"#,
+        ];
+        let run = turned_away(&order.map(|k| lines[k]));
+        let (at, message, failed) = run.step_failure().expect("an error");
+        assert_eq!((at, failed), (Nanos(1900), row(&run)));
+        assert_eq!(message.text, "LossIsNaN: step 0");
+        let diagnosis = Diagnosis::of(&run, None, Vec::new());
+        assert_eq!(
+            diagnosis.verdict.id,
+            VerdictId::Finding(FindingId::StepFailed)
+        );
+        let found = diagnosis.findings.iter().map(|finding| finding.id);
+        assert!(found.clone().all(|id| id != FindingId::Failed), "{found:?}");
+    }
 }

@@ -117,9 +117,8 @@ impl Recorded {
 
     fn forecast_of(&self, setting: &Setting, load: &Load, again: &uncertain::Again) -> Forecast {
         let all = self.play_all(setting, load);
-        let cores = setting.cores.or(self.cores);
-        let busy = cores.map_or(0.0, |n| {
-            all.computed / (number::float(all.time) * n as f64).max(1.0)
+        let busy = self.cores_of(setting).map_or(0.0, |cores| {
+            all.computed / (number::float(all.time) * cores).max(1.0)
         });
         let doubt = self.doubt(setting, all.time, busy);
         let (low, high) = again.spread(self, setting, all.time, doubt.share);

@@ -147,22 +147,46 @@ impl Language {
             .ok_or_else(|| Mistake::Unknown(name.to_owned()))
     }
 
-    /// The mistake, and what is possible: where a name is unknown, those that are most like it come first.
+    /// The mistake and all keys. For an unknown name also the key that is most like it, for a wrong value only the example of its key.
     pub fn sentence(&self, mistake: &Mistake) -> String {
-        let mut keys = self.keys.clone();
-        if let Mistake::Unknown(name) = mistake {
-            // A longer name is no typo of one of ours.
-            let name: String = name.chars().take(64).collect();
-            let name = name.to_ascii_lowercase();
-            // As a whole number, which has an order: 0 is nothing alike, the most negative is the same.
-            let unlike = |key: &Key| (strsim::jaro_winkler(&name, key.name) * -1e9) as i64;
-            keys.sort_by_cached_key(unlike);
-        }
-        let examples: Vec<&str> = keys.iter().map(|key| key.example.say()).collect();
+        let examples: Vec<&str> = self.keys.iter().map(|key| key.example.say()).collect();
+        let valid = examples.join(", ");
+        let like = match mistake {
+            Mistake::Unknown(name) => nearest(name, self.keys.iter().map(|key| key.name)),
+            _ => None,
+        };
+        let example = match mistake {
+            Mistake::Value { key, .. } | Mistake::Twice(key) => {
+                let key = self.keys.iter().find(|known| known.name == *key);
+                key.map(|key| key.example.say())
+            }
+            _ => None,
+        };
         let mistake = mistake.to_string();
         let mistake = mistake.trim_end_matches(['.', '。']);
-        say!("{mistake}. Valid: {}", examples.join(", "))
+        if let Some(example) = example {
+            return say!("{mistake}. Example: {example}");
+        }
+        match like {
+            Some(name) => say!("{mistake}. Did you mean {name}? Valid: {valid}"),
+            None => say!("{mistake}. Valid: {valid}"),
+        }
     }
+}
+
+/// The one of `names` that `typed` is most like; `None` if none is similar.
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// Similarity of a typing error, from 0 to 1.
+    const SIMILAR: f64 = 0.8;
+    // A longer name is not a typing error.
+    let typed: String = typed.chars().take(64).collect();
+    let typed = typed.to_ascii_lowercase();
+    let rated = names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&typed, name), name))
+        .filter(|(similarity, _)| *similarity >= SIMILAR);
+    let best = rated.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, name)| name)
 }
 
 #[cfg(test)]
@@ -207,16 +231,16 @@ mod tests {
             let form = format!("'{}' is not of the form name=value", text.trim());
             says(text, &format!("{form}. {possible}"));
         }
-        says("len=3,len=3", &format!("len is given twice. {possible}"));
+        says("len=3,len=3", "len is given twice. Example: len=24");
         says(
             "Cost=3",
-            "unknown key 'Cost'. Valid: cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms), len=24",
+            &format!("unknown key 'Cost'. Did you mean cost_ms? {possible}"),
         );
         let given = language.read("len=x").expect("sound")[0];
         let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));
         assert_eq!(
             language.sentence(&mistake),
-            format!("len=x: 'x' is not a whole number from 0 to 9. {possible}")
+            "len=x: 'x' is not a whole number from 0 to 9. Example: len=24"
         );
         let together = Mistake::Together("both at once".to_owned());
         assert_eq!(

@@ -368,7 +368,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
     );
     if !draws && (options.replacement || options.num_samples.is_some()) {
         return Err(EngineError::value_error(say!(
-            "only the samplers random and weighted take replacement and num_samples. Choose one of them."
+            "replacement and num_samples need the sampler random or weighted. Choose one of them."
         )));
     }
     // A stream of data is shared among ranks without a sampler.
@@ -376,7 +376,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
     let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
         return Err(EngineError::value_error(say!(
-            "only the samplers distributed, weighted, equi, group and bucket take a rank and a number of ranks. Choose one of them."
+            "rank and world_size need a sampler that splits the samples: distributed, weighted, equi, group or bucket."
         )));
     }
     if shares {

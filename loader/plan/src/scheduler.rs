@@ -24,6 +24,11 @@ pub enum Task<T> {
         /// To whom it was sent.
         worker: usize,
     },
+    /// Its worker has answered that its stream ended. The entry stays until its turn.
+    Ended {
+        /// Who answered.
+        worker: usize,
+    },
     /// Returned, and held until its turn.
     Held {
         /// Who returned it.
@@ -189,6 +194,10 @@ impl<T> Scheduler<T> {
                     self.advance();
                     return Next::Dropped { idx };
                 }
+                Some(Task::Ended { .. }) => {
+                    self.take(self.rcvd_idx);
+                    self.advance();
+                }
                 // Yielded out of turn.
                 None => self.advance(),
             }
@@ -224,7 +233,10 @@ impl<T> Scheduler<T> {
     pub fn worker_ended(&mut self, worker: usize, idx: usize) {
         self.tasks_outstanding = self.tasks_outstanding.saturating_sub(1);
         self.mark_worker_as_unavailable(worker);
-        self.take(idx);
+        let entry = idx.checked_sub(self.base);
+        if let Some(entry) = entry.and_then(|at| self.task_info.get_mut(at)) {
+            *entry = Some(Task::Ended { worker });
+        }
     }
 
     /// A worker died or takes no more tasks.

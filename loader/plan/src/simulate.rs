@@ -15,9 +15,11 @@ use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
 
 mod options;
 mod work;
+mod worker;
 
 pub use options::simulate;
 pub use work::Work;
+use worker::{Arrival, Worker};
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -119,8 +121,8 @@ struct Simulator<'a, C, F> {
     events: Vec<Event>,
     workers: Vec<Worker>,
     pin_free: Nanos,
-    /// Batches on their way to the result queue: when they get there, task index, and the worker if its stream has ended.
-    arrivals: BinaryHeap<Reverse<(Nanos, usize, Option<usize>)>>,
+    /// Answers on their way to the result queue, in the order in which they get there.
+    arrivals: BinaryHeap<Reverse<Arrival>>,
     /// The consumer's time.
     now: Nanos,
     /// The batch to be dispatched next.
@@ -128,17 +130,6 @@ struct Simulator<'a, C, F> {
     /// What was fetched and not yet yielded.
     made: HashMap<usize, Delivery>,
     delivered: Vec<Delivery>,
-}
-
-/// A worker of the simulation.
-#[derive(Clone, Debug, Default)]
-struct Worker {
-    /// When it has finished what it was given.
-    free: Nanos,
-    /// Batches it was asked for.
-    asked: usize,
-    /// Its stream has ended: tasks get no answer any more.
-    ended: bool,
 }
 
 fn id(idx: usize) -> BatchId {
@@ -169,10 +160,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         state.asked += 1;
         self.enter(start, idx, Stage::Fetching);
         let plan = self.plan;
-        let Some(indices) = plan.work.samples(idx, worker, nth) else {
-            self.enter(start, idx, Stage::Discarded);
-            return None;
-        };
+        let indices = plan.work.samples(idx, worker, nth)?;
         let mut at = start;
         let mut samples = Vec::with_capacity(indices.len());
         for index in indices {
@@ -218,6 +206,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
             let indices = self.plan.work.indices(idx);
             self.tell(self.now, EventKind::dispatched(id(idx), None, indices));
             let Some(end) = self.fetch(idx, 0, self.now) else {
+                self.enter(self.now, idx, Stage::Discarded);
                 return;
             };
             self.now = end;
@@ -322,12 +311,26 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         match self.fetch(idx, worker, start) {
             Some(end) => {
                 self.workers[worker].free = end;
+                self.workers[worker].last = Some(idx);
                 self.enter(end, idx, Stage::Returning);
-                self.arrivals.push(Reverse((end, idx, None)));
+                self.arrivals.push(Reverse(Arrival {
+                    at: end,
+                    after: idx,
+                    idx,
+                    ended: None,
+                }));
             }
             None => {
                 self.workers[worker].ended = true;
-                self.arrivals.push(Reverse((start, idx, Some(worker))));
+                self.enter(start, idx, Stage::Returning);
+                let last = self.workers[worker].last;
+                let is_next = start == self.workers[worker].free;
+                self.arrivals.push(Reverse(Arrival {
+                    at: start,
+                    after: last.filter(|_| is_next).unwrap_or(idx),
+                    idx,
+                    ended: Some(worker),
+                }));
             }
         }
     }
@@ -344,9 +347,13 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
                 }
                 Next::Receive => {}
             }
-            let Reverse((mut at, idx, ended)) = self.arrivals.pop()?;
+            let Reverse(Arrival {
+                mut at, idx, ended, ..
+            }) = self.arrivals.pop()?;
             if let Some(worker) = ended {
-                self.now = self.now.max(at);
+                // The answer passes the pin thread behind the batches before it.
+                self.now = self.now.max(at).max(self.pin_free);
+                self.enter(self.now, idx, Stage::Discarded);
                 scheduler.worker_ended(worker, idx);
                 self.try_put(scheduler);
                 continue;

@@ -176,6 +176,8 @@ struct Culprits<'a> {
     run: &'a Run,
     /// When workers lived, from when they were ready for tasks.
     lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
+    /// When workers lived whose work is not recorded.
+    unrecorded: Vec<&'a Worker>,
 }
 
 impl<'a> Culprits<'a> {
@@ -186,7 +188,11 @@ impl<'a> Culprits<'a> {
             let of = lives.entry(worker.info.worker).or_default();
             of.push((run.ready(worker), end));
         }
-        Self { run, lives }
+        Self {
+            run,
+            lives,
+            unrecorded: run.workers.iter().filter(|w| !w.is_recorded).collect(),
+        }
     }
 
     /// Tells the parts of a wait for the batch at `row`, which lie in `clip` without gaps, the last one first.
@@ -254,6 +260,7 @@ impl<'a> Culprits<'a> {
             });
         };
         match stage {
+            Stage::Queued if self.is_unrecorded(row, at) => whole(Cause::InWorker),
             _ if is_blind || !run.measures(stage) => whole(Cause::NotMeasured),
             Stage::Queued => self.queued(row, part, tell),
             Stage::Fetching => whole(Cause::Fetching),
@@ -265,6 +272,15 @@ impl<'a> Culprits<'a> {
             Stage::Training | Stage::Done => whole(Cause::Trainer),
             Stage::Failed | Stage::Discarded => whole(Cause::End),
         }
+    }
+
+    /// True if the batch at `row`, which was dispatched with the transition `at`, is in a worker whose work is not recorded.
+    fn is_unrecorded(&self, row: usize, at: usize) -> bool {
+        let when = self.run.transitions[at].at;
+        let worker = self.run.batches[row].worker;
+        let lived = |w: &Worker| w.start <= when && w.end.is_none_or(|(end, _)| when < end);
+        let mut all = self.unrecorded.iter();
+        all.any(|w| Some(w.info.worker) == worker && lived(w))
     }
 
     /// In an index queue: its worker is not ready yet, works on a batch before it, or has not looked yet.

@@ -1,8 +1,8 @@
 //! What can go wrong with a log.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use loadscope_words::say;
+use loadscope_words::{say, shell_word};
 use thiserror::Error;
 
 /// Why a log could not be written or read.
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LogError {
     /// The file cannot be opened.
-    #[error("{}", say!("{path}: {cause}. Check the path and its permissions.", path = .path.display(), cause = .cause))]
+    #[error("{}", loadscope_words::path_error(.path, .cause))]
     Open {
         /// The file.
         path: PathBuf,
@@ -18,7 +18,7 @@ pub enum LogError {
         cause: std::io::Error,
     },
     /// The disk or the pipe failed.
-    #[error("{}", say!("cannot {doing} the recording after {lines} lines: {cause}", doing = verb(.doing), lines = .lines, cause = .cause))]
+    #[error("{}", say!("cannot {doing} the recording after {lines} lines: {cause}", doing = verb(.doing), lines = .lines, cause = loadscope_words::explain(.cause)))]
     Io {
         /// `read` or `write`.
         doing: &'static str,
@@ -42,7 +42,7 @@ pub enum LogError {
         supported: u64,
     },
     /// The parts of a recording are not there.
-    #[error("{}", say!("cannot read the parts of this recording in {folder}: {cause}. Copy or move this folder together with the file.", folder = .folder.display(), cause = .cause))]
+    #[error("{}", say!("cannot read the parts of this recording in {folder}: {cause}. Copy or move this folder together with the file.", folder = .folder.display(), cause = loadscope_words::cause(.cause)))]
     Parts {
         /// The folder with its parts.
         folder: PathBuf,
@@ -58,7 +58,7 @@ pub enum LogError {
         why: String,
     },
     /// Compressed data that cannot be decompressed.
-    #[error("{}", say!("the compressed recording is damaged after line {lines}: {cause}. Recover the intact lines with `loadscope repair FILE`.", lines = .lines, cause = .cause))]
+    #[error("{}", say!("the compressed recording is damaged after line {lines}: {cause}. Recover the intact lines with `loadscope repair FILE`.", lines = .lines, cause = loadscope_words::cause(.cause)))]
     Compressed {
         /// Lines that went well.
         lines: u64,
@@ -80,6 +80,12 @@ impl LogError {
         self
     }
 
+    /// The sentence about the recording at `path`, with its name in the command that repairs it.
+    pub fn about(&self, path: &Path) -> String {
+        let text = self.to_string();
+        text.replace("`loadscope repair FILE`", &repair_command(path))
+    }
+
     /// That reading failed after so many lines. Of compressed data, what the system did not refuse is damaged.
     pub(crate) fn reading(cause: std::io::Error, lines: u64, packed: bool) -> Self {
         match packed && cause.raw_os_error().is_none() {
@@ -91,6 +97,11 @@ impl LogError {
             },
         }
     }
+}
+
+/// The command that repairs a recording.
+fn repair_command(path: &Path) -> String {
+    format!("`loadscope repair {}`", shell_word(path))
 }
 
 /// What failed, in the language of the program.

@@ -7,7 +7,8 @@ pub use gauge::{Gauge, GaugeKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchContent, BatchId, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums, WorkerId,
+    Aside, BatchContent, BatchId, Fact, Level, Message, Nanos, Retention, RunId, RunInfo, Stage,
+    Sums, WorkerId,
 };
 
 /// Something that happened. At most 32 bytes: large payloads are boxed.
@@ -40,6 +41,7 @@ impl Event {
         self.at += by;
         match &mut self.kind {
             EventKind::Fetched(fetched) => fetched.samples.iter_mut().for_each(|s| s.start += by),
+            EventKind::Aside(aside) => aside.start += by,
             EventKind::RunStarted(info) => info.shift(by),
             EventKind::Retention(retention) => retention.info.shift(by),
             EventKind::Summed(sums) => (sums.from, sums.to) = (sums.from + by, sums.to + by),
@@ -106,6 +108,8 @@ pub enum EventKind {
     Fetched(Box<Fetched>),
     /// What the fetch of a batch, or the training step on it, needed of the processor; at most once each.
     Processor(Box<ProcessorTime>),
+    /// Other work of the program in a training step; sent at its end.
+    Aside(Box<Aside>),
     /// What is inside a batch.
     Content(Box<BatchContent>),
     /// The trainer starts or stops waiting for a batch.
@@ -137,6 +141,8 @@ pub enum EventKind {
     Kept(Box<Kept>),
     /// How the run stood where a part of the recording begins.
     State(Box<State>),
+    /// A fact about the loader, learned after its start.
+    Fact(Box<Fact>),
 }
 
 impl EventKind {

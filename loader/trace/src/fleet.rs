@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::{Activity, Event, Glance, Lane, Nanos, Past, Run, RunId};
 
+mod names;
+
+pub use names::{crew_names, name, names, place};
+
 /// All runs of a session, by the id that their events carry.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
@@ -81,6 +85,11 @@ impl Fleet {
             .for_each(|(_, run)| run.make_room(share));
     }
 
+    /// Marks all runs as read to their end, also if their last events are missing.
+    pub fn close(&mut self) {
+        self.runs.iter_mut().for_each(|(_, run)| run.close());
+    }
+
     /// Gives back what was reserved for more events.
     pub fn shrink_to_fit(&mut self) {
         self.runs
@@ -153,13 +162,20 @@ pub const STRAGGLER_SHARE: f64 = 0.05;
 /// The rank whose trainer waits longer for its loader than the others', if that costs more than [`STRAGGLER_SHARE`]. Loaders of one
 /// program that are no ranks of each other are not held against each other: `runs` are those of one loader on all ranks.
 pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option<Straggler> {
-    let runs: Vec<(RunId, &Run)> = runs.into_iter().collect();
-    if runs.len() < 2 {
+    // A rank whose batches come from another one, as with accelerate's dispatcher, yields none.
+    let runs = runs
+        .into_iter()
+        .filter(|(_, run)| !run.yields().all().is_empty());
+    let runs: Vec<(RunId, &Run)> = runs.collect();
+    // A step that failed on one rank, as in a collective, delays all of them.
+    let has_failed = runs.iter().any(|(_, run)| run.step_failure().is_some());
+    if runs.len() < 2 || has_failed {
         return None;
     }
+    let common = Common::of(&runs);
     let mut waits: Vec<(Nanos, RunId, &Run)> = runs
         .iter()
-        .map(|(id, run)| (run.waited(), *id, *run))
+        .map(|(id, run)| (common.waited(run), *id, *run))
         .collect();
     waits.sort_by_key(|(waited, id, _)| (*waited, *id));
     let (waited, id, slowest) = waits.pop()?;
@@ -182,6 +198,57 @@ pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option
             .count(),
         of_epochs,
     })
+}
+
+/// Batches that all ranks of a loader yielded. A rank that has more, or that fails after its last one, also waits longer.
+struct Common {
+    /// Number of batches by epoch; `None` if all ranks have the same.
+    batches: Option<BTreeMap<u32, usize>>,
+}
+
+impl Common {
+    fn of(runs: &[(RunId, &Run)]) -> Self {
+        let mut counts: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (_, run) in runs {
+            for epoch in run.epochs() {
+                let yielded = run.yielded_in(epoch);
+                counts.entry(epoch.epoch).or_default().push(yielded);
+            }
+        }
+        let differ = |of: &Vec<usize>| of.len() < runs.len() || of.iter().any(|n| *n != of[0]);
+        if !counts.values().any(differ) {
+            return Self { batches: None };
+        }
+        let least = |of: Vec<usize>| match of.len() < runs.len() {
+            true => 0,
+            false => of.into_iter().min().unwrap_or(0),
+        };
+        let batches = counts.into_iter().map(|(epoch, of)| (epoch, least(of)));
+        Self {
+            batches: Some(batches.collect()),
+        }
+    }
+
+    /// How long the trainer waited for these.
+    fn waited(&self, run: &Run) -> Nanos {
+        let Some(batches) = &self.batches else {
+            return run.waited();
+        };
+        let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut waited = Nanos::ZERO;
+        for wait in run.waits() {
+            let Some(batch) = wait.batch.and_then(|row| run.batches().get(row as usize)) else {
+                continue;
+            };
+            let nth = seen.entry(batch.id.epoch).or_default();
+            *nth += 1;
+            // The first batch of an epoch is late where workers start.
+            if *nth > 1 && batches.get(&batch.id.epoch).is_some_and(|n| *nth <= *n) {
+                waited += wait.end - wait.start;
+            }
+        }
+        waited
+    }
 }
 
 /// How long the trainer waited in an epoch, by its position.

@@ -13,6 +13,7 @@ use crate::{Event, EventKind, Kept, Level, Message, Nanos, Retention, RunId};
 mod flying;
 mod gauges;
 mod state;
+mod steps;
 mod tracked;
 
 use tracked::{Told, Tracked};

@@ -35,7 +35,8 @@ impl Lane {
             Stage::Fetching | Stage::Collating => Some(worker.map_or(Self::Main, Self::Worker)),
             Stage::Returning if pinned => Some(Self::DataQueue),
             Stage::Returning => Some(Self::ResultQueue),
-            Stage::Pinning => Some(Self::Pin),
+            // Without workers there is no pin thread: the main thread pins.
+            Stage::Pinning => Some(worker.map_or(Self::Main, |_| Self::Pin)),
             Stage::Held | Stage::Ready => Some(Self::Reorder),
             Stage::Training => Some(Self::Trainer),
             Stage::Done | Stage::Failed | Stage::Discarded => None,

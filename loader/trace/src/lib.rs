@@ -33,6 +33,7 @@ mod content;
 mod counter;
 mod error;
 mod event;
+mod fact;
 mod findings;
 pub mod fleet;
 mod flight;
@@ -57,6 +58,8 @@ mod sorter;
 mod span;
 mod spans;
 mod stage;
+mod step;
+mod streams;
 mod summary;
 mod sums;
 mod time;
@@ -75,9 +78,10 @@ pub use event::{
     Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Kept, Part,
     ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
 };
+pub use fact::{Difference, Fact, Misfit};
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, LongestWait, Prospects,
-    Severity, Survey, Verdict, VerdictId, is_likely_less,
+    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, Glance, LongestWait,
+    Prospects, Severity, Survey, Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
 pub use flight::{Keeper, Policy};
@@ -93,19 +97,21 @@ pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
 pub use options::{
     Collate, MadeAt, NoCollate, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions,
-    StartMethod, parts, quote, without_password,
+    StartMethod, UNNAMED_DATASET, parts, quote, without_password,
 };
 pub use past::Past;
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
 pub use retention::Retention;
-pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Wait, Worker};
+pub use run::{Computed, Epoch, LeftOut, Memory, RangeSummary, Run, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sketch::{Octaves, Sketch};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
 pub use spans::{Landmark, Spans};
 pub use stage::Stage;
+pub use step::{Aside, AsideKind};
+pub use streams::Streams;
 pub use summary::Summary;
 pub use sums::{Awaited, GaugeSum, Sums};
 pub use time::Nanos;

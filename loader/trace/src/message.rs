@@ -41,6 +41,13 @@ impl Message {
         self.text.lines().next().unwrap_or_default()
     }
 
+    /// True for a `StopIteration` of a sample, which ends its epoch early and not the program.
+    pub fn ends_epoch(&self) -> bool {
+        let line = self.first_line().trim();
+        let is_stop = line == "StopIteration" || line.starts_with("StopIteration:");
+        is_stop && self.level == Level::Error && self.about.is_some()
+    }
+
     /// `sample 77 of batch 9 in worker 1`, as far as it is known; `None` if nothing of it is.
     pub fn place(&self) -> Option<String> {
         let sample = self.sample.map(|at| say!("sample {}", count(at)));

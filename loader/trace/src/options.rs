@@ -206,6 +206,9 @@ pub enum OnError {
     Log,
 }
 
+/// The dataset of a PyTorch program whose class is unknown, in [`RunInfo::dataset`].
+pub const UNNAMED_DATASET: &str = "A dataset";
+
 /// How a run introduces itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -226,6 +229,9 @@ pub struct RunInfo {
     /// The line of the program that makes the loader; `None` if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_at: Option<MadeAt>,
+    /// Role in the program (`train`, `val`, `test`, `predict`), from a framework. Otherwise empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub role: String,
     /// The dataset in words: `1,797 handwritten digits`.
     pub dataset: String,
     /// Number of samples; `None` if it is not known.
@@ -258,6 +264,18 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// Class of the dataset of a PyTorch program: `ImageFolder`. `None` if unknown.
+    pub fn dataset_class(&self) -> Option<&str> {
+        let Origin::Pytorch(_) = self.origin else {
+            return None;
+        };
+        // `Photos (320 samples) from train.py`, in older recordings `Photos of 320 samples in train.py`.
+        let ends = [" (", " from ", " of ", " in "];
+        let end = ends.iter().filter_map(|end| self.dataset.find(end)).min();
+        let name = self.dataset.get(..end.unwrap_or(self.dataset.len()))?;
+        (!name.is_empty() && name != UNNAMED_DATASET).then_some(name)
+    }
+
     /// Moves it to another clock, which shows `by` more.
     pub(crate) fn shift(&mut self, by: Nanos) {
         if self.started_unix_ns != 0 {

@@ -26,6 +26,8 @@ pub struct Pipeline<'a> {
     /// The wait that is under way.
     pub waiting: Option<Wait>,
     flying: Vec<Flying>,
+    /// The entries of `_task_info`, by index.
+    tasks: Vec<TaskInfo>,
 }
 
 /// A batch in the pipeline.
@@ -61,6 +63,7 @@ impl<'a> Pipeline<'a> {
             tasks_outstanding: 0,
             waiting: run.wait_at(at),
             flying,
+            tasks: Vec::new(),
         };
         if let Some(epoch) = epoch {
             // Rows of an epoch are in order of dispatch, so those dispatched so far are a prefix.
@@ -75,7 +78,13 @@ impl<'a> Pipeline<'a> {
             .rows
             .partition_point(|row| run.first_transition(*row) < step);
         self.send_idx = epoch.first.saturating_add(sent as u32);
-        self.rcvd_idx = self.derive_rcvd_idx(epoch);
+        self.tasks = self.pending();
+        let call = self.last_call(epoch);
+        let call = self.take_kept(call);
+        self.rcvd_idx = self.derive_rcvd_idx(call);
+        let ended = self.ended(epoch, call);
+        self.tasks.extend(ended);
+        self.tasks.sort_unstable_by_key(|task| task.idx);
         let lost = epoch.lost.partition_point(|at| (*at as usize) < step);
         let is_over = epoch.end.is_some_and(|end| end <= self.at);
         let on_their_way = self.task_info().filter(|t| !t.stage.has_arrived()).count();

@@ -9,12 +9,17 @@ use crate::hidden::Hidden;
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::series::{Series, Ticks};
+use crate::step::OpenStep;
 use crate::timings::Timings;
 use crate::transition::Transition;
-use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId};
+use crate::{
+    BatchContent, BatchId, Fact, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId,
+};
 
 mod course;
+mod ending;
 mod epoch;
+mod facts;
 mod fetched;
 mod gauges;
 mod hide;
@@ -32,6 +37,7 @@ mod transition;
 mod wait;
 mod worker;
 
+pub use course::LeftOut;
 pub use epoch::Epoch;
 pub use memory::Memory;
 pub use range::RangeSummary;
@@ -63,6 +69,7 @@ pub struct Run {
     /// When they were received by the main thread, or given up.
     pub(crate) arrived: Ticks,
     pub(crate) messages: Column<(Nanos, Message)>,
+    pub(crate) facts: Column<(Nanos, Fact)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
     pub(crate) parts: Column<String>,
@@ -83,6 +90,10 @@ pub struct Run {
     pub(crate) in_flight: Vec<u32>,
     /// The training steps that are over.
     steps: steps::Steps,
+    /// The step after the last batch, while `next` was not called.
+    step: Option<OpenStep>,
+    /// When epochs ended that yielded one batch of several.
+    singles: Column<Nanos>,
     /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
     opened: Option<(Nanos, Nanos)>,
     /// How long making iterators took, up to each first `next`.
@@ -103,6 +114,8 @@ pub struct Run {
     pub(crate) ended: bool,
     /// When the run said so.
     ended_at: Nanos,
+    /// No further events follow: the file was read to its end.
+    closed: bool,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
     /// When the observer told that it had lost events, and how many.
@@ -157,6 +170,7 @@ impl Run {
             },
             EventKind::Fetched(fetched) => self.fetched(at, fetched),
             EventKind::Processor(time) => self.processor(time),
+            EventKind::Aside(aside) => self.put_aside(at, aside),
             EventKind::Content(content) => self.keep_content(at, content.clone()),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
@@ -167,6 +181,7 @@ impl Run {
                 self.losses.push((at, *count));
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
+            EventKind::Fact(fact) => self.learn(at, fact),
             EventKind::Retention(_)
             | EventKind::Summed(_)
             | EventKind::Kept(_)
@@ -280,11 +295,12 @@ impl Run {
         self.note_transition(at, row, stage);
         if before == Stage::Training {
             self.training.remove(&row);
-            self.steps.record(at - since.unwrap_or(at));
+            self.end_step(at, row, since.unwrap_or(at));
         }
         if stage == Stage::Training {
             self.training.insert(row);
             self.yields.push(at);
+            self.begin_step(at, row);
         }
         if stage.is_final() {
             self.land(row);
@@ -304,8 +320,8 @@ impl Run {
         }
     }
 
-    /// While its epoch lasts, a batch is discarded either because its worker answered that its stream has ended, or because that
-    /// worker has ended and will not answer.
+    /// Notes why a batch was discarded while its epoch lasts. A task that a worker has taken was answered with the end of its stream,
+    /// which the main process received just now. Other tasks get no answer, because their worker has ended.
     fn note_discarded(&mut self, row: usize) {
         let batch = &self.batches[row];
         let Some(epoch) = self.epoch_at.get(&batch.id.epoch) else {
@@ -318,7 +334,7 @@ impl Run {
         let at = self.transitions.len() as u32;
         let is_gone = |w: &WorkerId| self.running.get(w).is_some_and(Vec::is_empty);
         match batch.worker.filter(|w| !is_gone(w)) {
-            Some(worker) if batch.stage == Stage::Fetching => epoch.exhausted.push((at, worker)),
+            Some(worker) if batch.stage > Stage::Queued => epoch.exhausted.push((at, worker)),
             _ => epoch.lost.push(at),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cause, GaugeKind, Nanos, Octaves, Sketch, Stage};
+use crate::{AsideKind, Cause, GaugeKind, Nanos, Octaves, Sketch, Stage};
 
 /// What a stretch of a run came to. What belongs to a batch is counted where the batch comes to its end, what belongs to a wait or a
 /// training step where it ends: so the sums of all stretches, and what is not summed up yet, add up to the whole.
@@ -58,6 +58,13 @@ pub struct Sums {
     /// The training steps.
     #[serde(skip_serializing_if = "Octaves::is_empty")]
     pub steps: Octaves,
+    /// Time of the steps that does not count: other work of the program, and what follows the last batch of an epoch. Negative if a
+    /// step went on after another loader was iterated in it.
+    #[serde(skip_serializing_if = "no_time")]
+    pub uncounted: Nanos,
+    /// Other work of the program in training steps, unless most steps contain it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub asides: BTreeMap<AsideKind, Nanos>,
     /// The waits.
     #[serde(skip_serializing_if = "Sketch::is_empty")]
     pub waits: Sketch,
@@ -149,7 +156,7 @@ impl Sums {
 
     /// How long the program was in the loader's loop.
     pub fn in_loop(&self) -> Nanos {
-        self.waited() + self.opening + self.steps.sum()
+        self.waited() + self.opening + self.steps.sum() - self.uncounted
     }
 
     /// Takes in those of another stretch.
@@ -181,6 +188,10 @@ impl Sums {
         }
         self.opening += other.opening;
         self.steps.add(&other.steps);
+        self.uncounted += other.uncounted;
+        for (kind, time) in &other.asides {
+            *self.asides.entry(*kind).or_default() += *time;
+        }
         self.waits.add(&other.waits);
         self.fetches.add(&other.fetches);
         for gauge in &other.gauges {

@@ -33,8 +33,15 @@ impl Timings {
 
     /// The samples in a part of all.
     pub fn range(&self, part: Range<usize>) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
-        let first = part.start;
-        let times = self.times[part].iter().enumerate();
+        self.with_cpus(part.start, &self.times[part])
+    }
+
+    fn with_cpus<'a>(
+        &'a self,
+        first: usize,
+        times: &'a [(Nanos, Nanos)],
+    ) -> impl ExactSizeIterator<Item = SampleTiming> + 'a {
+        let times = times.iter().enumerate();
         times.map(move |(k, &(start, wall))| {
             let cpu = self.cpus.get(first + k).copied();
             SampleTiming {
@@ -43,6 +50,13 @@ impl Timings {
                 cpu: cpu.filter(|cpu| *cpu != Self::UNKNOWN),
             }
         })
+    }
+
+    /// The samples in a part of all, also if they are hidden. Without those that are not there.
+    pub fn whole_range(&self, part: Range<usize>) -> impl Iterator<Item = SampleTiming> + '_ {
+        let first = part.start;
+        let times = self.times.all().get(part).unwrap_or_default();
+        self.with_cpus(first, times)
     }
 
     /// Hides all but the first `count`.

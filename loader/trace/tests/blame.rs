@@ -55,6 +55,7 @@ fn cause_fits(cause: Cause, stage: Option<Stage>) -> bool {
         Cause::Pinning => stage == Some(Stage::Pinning),
         Cause::Held => stage == Some(Stage::Held),
         Cause::Sampling | Cause::Trainer => stage >= Some(Stage::Ready),
+        Cause::InWorker => stage == Some(Stage::Queued),
         Cause::End | Cause::NotMeasured => true,
     }
 }

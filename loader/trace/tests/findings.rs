@@ -2,14 +2,20 @@
 
 use loadscope_trace::{
     BatchId, Cause, Change, Diagnosis, EndReason, Event, EventKind, FindingId, Forecast, Level,
-    Message, Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, VerdictId,
-    WorkerInfo, is_likely_less,
+    Message, Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, Survey,
+    VerdictId, WorkerInfo, is_likely_less,
 };
 
 #[path = "findings/causes.rs"]
 mod causes;
+#[path = "findings/hangs.rs"]
+mod hangs;
 #[path = "findings/remedies.rs"]
 mod remedies;
+#[path = "findings/samples.rs"]
+mod samples;
+#[path = "findings/streams.rs"]
+mod streams;
 #[path = "findings/waits.rs"]
 mod waits;
 
@@ -294,12 +300,21 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
     };
     let (text, remedy) = first(90, 100);
     assert!(
-        text.contains("of the run): the main process took 90.0 ms to start 2 workers"),
+        text.starts_with(
+            "The first batch took 105 ms, because the main process took 90.0 ms to start 2 workers. "
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("so this delay costs ") && text.ends_with(" of the run)."),
         "{text}"
     );
     assert!(!remedy.contains("worker_init_fn"), "{remedy}");
     let (text, remedy) = first(10, 100);
-    assert!(text.contains(": its worker was starting"), "{text}");
+    assert!(
+        text.contains(", because its worker was starting."),
+        "{text}"
+    );
     assert!(remedy.contains("worker_init_fn"), "{remedy}");
 }
 

@@ -320,3 +320,37 @@ fn a_batch_without_samples_is_measured_once() {
     assert_eq!(stages, Some(vec!["decode".to_owned()]));
     check(&events, &[0.0, 0.3, 0.5, 0.7, 0.9, 1.0]);
 }
+
+/// Several things happen at one instant, and the run is looked at between them: a step that begins later at that instant is none yet.
+#[test]
+fn between_two_events_of_one_instant_the_later_one_is_to_come() {
+    use loadscope_trace::{BatchId, Stage};
+    let batch = |idx| BatchId { epoch: 0, idx };
+    let mut run = Run::default();
+    let mut tell = |at: i64, kind| {
+        run.apply(&Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        });
+    };
+    tell(0, EventKind::EpochStarted { epoch: 0 });
+    for idx in 0..8u32 {
+        let at = i64::from(idx) * 10;
+        tell(at, EventKind::Consumer { waiting: true });
+        tell(
+            at,
+            EventKind::dispatched(batch(idx), None, [u64::from(idx)]),
+        );
+        for (after, stage) in [(4, Stage::Ready), (4, Stage::Training), (10, Stage::Done)] {
+            let batch = batch(idx);
+            tell(at + after, EventKind::Entered { batch, stage });
+        }
+    }
+    for step in 1..=run.whole_transitions().len() {
+        let at = run.whole_transitions()[step - 1].at;
+        run.hide_after(Some(Moment { step, at }));
+        // The loop does nothing but wait and train.
+        assert_eq!(run.in_loop(), at, "after {step} changes of stage");
+    }
+}

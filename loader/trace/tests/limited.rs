@@ -122,7 +122,24 @@ fn over(events: &[Event]) -> Sums {
             *sums.waited.entry(rest).or_default() += left;
         }
     }
+    // Histories have no asides, so the rest is what follows the last batch of the epoch.
+    sums.uncounted = sums.steps.sum() - (run.trained() - lasting(&run));
     sums
+}
+
+/// Time of the step that lasts, as it counts.
+fn lasting(run: &Run) -> Nanos {
+    let rows = 0..run.batches().len();
+    let steps = rows
+        .flat_map(|row| run.path(row))
+        .filter(|step| step.stage == Stage::Training);
+    let (over, lasting): (Vec<_>, Vec<_>) = steps.partition(|step| step.end.is_some());
+    let took = over.iter().filter_map(|step| Some(step.end? - step.start));
+    let longest = took.max().unwrap_or(Nanos::MAX);
+    let lasts = lasting
+        .iter()
+        .map(|step| (run.end() - step.start).min(longest));
+    lasts.fold(Nanos::ZERO, |sum, time| sum + time)
 }
 
 /// What a recording is cut into, and what is kept of it.

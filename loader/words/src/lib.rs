@@ -4,12 +4,17 @@
 // The macros name the crate as others do.
 extern crate self as loadscope_words;
 
+loadscope_words_macros::catalogs!();
+
 mod columns;
+mod foreign;
 mod language;
 mod spaces;
+mod system;
 mod text;
 
 pub use columns::{left, places, right};
+pub use foreign::{json_error, value_error};
 pub use language::{Language, language, set_language};
 /// Marks the crate as one whose catalogs are in `words/`: it is compiled anew when they change. Once, in `lib.rs`.
 pub use loadscope_words_macros::catalogs;
@@ -20,4 +25,5 @@ pub use loadscope_words_macros::table;
 /// A [`Text`] of the catalog, for constants.
 pub use loadscope_words_macros::text;
 pub use spaces::spaced;
+pub use system::{cause, explain, path_error, shell_word, without_numbers};
 pub use text::{Text, look_up};

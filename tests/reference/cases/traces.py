@@ -1,5 +1,7 @@
 """Which worker gets which batch when, and in which order the batches arrive."""
 
+import time
+
 import torch.utils.data as data
 
 from .record import Cases
@@ -10,8 +12,12 @@ NOTES = (
     "[batch_indices, worker, send_idx_after, rcvd_idx_after]. in_order=true is fully "
     "deterministic. in_order=false: yields depend on time; the delays are far apart (fast 10 ms, "
     "slow >= 400 ms) and what is recorded was identical in 3 runs, otherwise the case only lists "
-    "the multiset.")
+    "the multiset. op iterable_variables: streams of uneven length. A row after iter(), each next() and StopIteration: what the "
+    "main process took out of the result queue since the row before, [task, is_end]; send_idx, rcvd_idx, tasks_outstanding, "
+    "workers_status, task_info as [task, has_data].")
 DELAY = 0.02  # seconds a sample of the slow worker of an iterable dataset takes
+UNEVEN = [[2, 8], [8, 2]]  # one stream ends long before the other
+STEP = 0.03  # seconds of a training step
 
 
 def trace(milliseconds, **options):
@@ -80,10 +86,47 @@ def iterable(cases, sizes):
                           out={"yields": yields, "workers_status_end": iterator._workers_status})
 
 
+def followed(dataset, **options):
+    """What arrived before each call returned, and the variables of the iterator then."""
+    iterator = iter(data.DataLoader(dataset, **options))
+    get, arrived, rows = iterator._get_data, [], []
+
+    def noted():
+        idx, batch = got = get()
+        arrived.append([idx, type(batch).__name__ == "_IterableDatasetStopIteration"])
+        return got
+
+    def row():
+        tasks = [[idx, len(info) == 2] for idx, info in sorted(iterator._task_info.items())]
+        rows.append([list(arrived), iterator._send_idx, iterator._rcvd_idx, iterator._tasks_outstanding,
+                     list(iterator._workers_status), tasks])
+        arrived.clear()
+
+    iterator._get_data = noted
+    row()
+    for _ in iterator:
+        row()
+        time.sleep(STEP)
+    row()
+    return rows
+
+
+def variables(cases, sizes):
+    delays = [DELAY / (k + 1) for k in range(len(sizes))]
+    for prefetch in (1, 2, 3):
+        for in_order in (True, False):
+            options = {"batch_size": 2, "num_workers": len(sizes), "prefetch_factor": prefetch,
+                       "in_order": in_order}
+            cases.add("iterable_variables", {"sizes": sizes, **options, "delay_s": delays},
+                      out=followed(Shards(sizes, delays), **options))
+
+
 def trace_cases(profile):
     cases = Cases("task_traces", NOTES)
     in_order(cases, profile.slow)
     as_they_come(cases, profile.slow[0])
     for sizes in profile.shards:
         iterable(cases, sizes)
+    for sizes in profile.shards + UNEVEN:
+        variables(cases, sizes)
     return cases

@@ -281,6 +281,11 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Recorded,
     ),
     exempt(
+        "loader/formats/src/columns.rs",
+        &["Parquet error", "Parser error"],
+        Why::Code,
+    ),
+    exempt(
         "loader/formats/src/csv.rs",
         &["{place}: ", "row has", "rows have"],
         Why::Recorded,
@@ -315,6 +320,11 @@ pub const EXEMPT: &[Exempt] = &[
     exempt(
         "loader/formats/src/sql/sqlite/connection.rs",
         &["PRAGMA "],
+        Why::Code,
+    ),
+    exempt(
+        "loader/formats/src/voc/annotation.rs",
+        &["ill-formed document", "syntax error"],
         Why::Code,
     ),
     exempt(

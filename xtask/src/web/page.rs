@@ -121,7 +121,7 @@ pub fn build(target: &Path) -> Result<u8> {
     Ok(0)
 }
 
-/// Puts the page together. What is left open in it is filled in by the program: `@ABOUT@`, `@RECORDING@` and `@CONNECT@`.
+/// Puts the page together. What is left open in it is filled in by the program: `@REPORT@`, `@ABOUT@`, `@RECORDING@` and `@CONNECT@`.
 fn assembled(bindings: &Path) -> Result<String> {
     let read = |path: PathBuf| {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
@@ -172,7 +172,7 @@ fn assembled(bindings: &Path) -> Result<String> {
         }
         page = page.replacen(place, &text, 1);
     }
-    for place in ["@ABOUT@", "@RECORDING@", "@CONNECT@"] {
+    for place in ["@REPORT@", "@ABOUT@", "@RECORDING@", "@CONNECT@"] {
         if page.matches(place).count() != 1 {
             bail!("{place} does not stand once in the page");
         }

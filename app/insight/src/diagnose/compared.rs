@@ -1,7 +1,6 @@
 //! This run beside another one.
 
 use loadscope_trace::{Nanos, Run};
-use loadscope_words::say;
 
 use crate::Datasets;
 use crate::loaders::{Part, trainer};
@@ -10,9 +9,11 @@ use crate::report::compare::{Comparison, Outcome, change, shown, title};
 /// Into so many parts the longer run is divided.
 const PARTS: usize = 240;
 
-/// Two runs, and what differs, in words and shares. The first is the other one, the second this one.
+/// Two runs, and what differs, in words and shares. The second is the outcome of a change to the first.
 #[derive(Clone, Debug)]
 pub struct Compared {
+    /// Their names.
+    pub names: [String; 2],
     /// The outcome in one sentence.
     pub sentence: String,
     /// Which options differ, in one line.
@@ -21,9 +22,9 @@ pub struct Compared {
     pub outcome: Outcome,
     /// Numbers of both.
     pub rows: Vec<Row>,
-    /// Titles of the findings that only the other one has.
+    /// Titles of the findings that only the first one has.
     pub gone: Vec<String>,
-    /// Titles of the findings that only this one has.
+    /// Titles of the findings that only the second one has.
     pub new: Vec<String>,
     /// What their trainers did, on one scale of time.
     pub strips: [Strip; 2],
@@ -36,10 +37,10 @@ pub struct Compared {
 pub struct Row {
     /// What it is.
     pub name: &'static str,
-    /// In the other one.
-    pub other: String,
-    /// In this one.
-    pub this: String,
+    /// In the first one.
+    pub before: String,
+    /// In the second one.
+    pub after: String,
     /// `+12 % (+9.1 % to +15 %)`
     pub change: String,
     /// What to think of it.
@@ -58,15 +59,20 @@ pub struct Strip {
 }
 
 impl Compared {
-    /// Holds `this` against `other`, which is called `name`; each with true if its file was cut off.
-    pub fn of(name: &str, other: (&Run, bool), this: (&Run, bool), datasets: Datasets) -> Self {
-        let comparison = Comparison::of(other, this, datasets);
+    /// Compares two runs. Each comes with true if its file was cut off.
+    pub fn of(
+        names: [String; 2],
+        before: (&Run, bool),
+        after: (&Run, bool),
+        datasets: Datasets,
+    ) -> Self {
+        let comparison = Comparison::of(before, after, datasets);
         let rows = comparison.measures.iter().map(|m| {
-            let (name, other, this) = shown(m);
+            let (name, before, after) = shown(m);
             Row {
                 name,
-                other,
-                this,
+                before,
+                after,
                 change: change(m),
                 outcome: m.outcome,
             }
@@ -74,19 +80,20 @@ impl Compared {
         let (gone, new) = comparison.findings();
         let (a, b) = (&comparison.a.survey, &comparison.b.survey);
         let longest = a.total().max(b.total());
-        let epochs = (other.0.epochs().len(), this.0.epochs().len());
+        let epochs = (before.0.epochs().len(), after.0.epochs().len());
         Self {
-            sentence: comparison.sentence_of(name, say!("This run")),
+            sentence: comparison.sentence_of(&names[0], &names[1]),
             options: comparison.options(),
             outcome: comparison.outcome(),
             rows: rows.collect(),
             gone: gone.into_iter().map(|id| title(id).to_owned()).collect(),
             new: new.into_iter().map(|id| title(id).to_owned()).collect(),
             strips: [
-                strip(other.0, (a.start, a.total()), longest),
-                strip(this.0, (b.start, b.total()), longest),
+                strip(before.0, (a.start, a.total()), longest),
+                strip(after.0, (b.start, b.total()), longest),
             ],
             only_epochs: (epochs.0 != epochs.1).then_some(comparison.epochs),
+            names,
         }
     }
 }
@@ -122,7 +129,7 @@ mod tests {
         };
         let (before, after) = (simulated(&slow), simulated(&fast));
         let compared = Compared::of(
-            "before",
+            ["before".to_owned(), "This run".to_owned()],
             (&before, false),
             (&after, false),
             Datasets::default(),

@@ -9,6 +9,7 @@ use loadscope_words::say;
 use crate::Datasets;
 use crate::background::{Progress, Unwanted};
 use crate::format::percent;
+use crate::loaders::findings;
 use crate::report::{Program, order};
 
 /// So many of the longest waits are looked into, one by one.
@@ -113,7 +114,8 @@ impl Look {
         progress.tell(0.0)?;
         let survey = Survey::of(run);
         progress.tell(0.3)?;
-        let more = order::findings(run, datasets);
+        let mut more = order::findings(run, datasets);
+        more.extend(findings(all, id));
         progress.tell(0.6)?;
         let diagnosis = Diagnosis::from(&survey, None, more);
         let blame = survey.blame.clone();

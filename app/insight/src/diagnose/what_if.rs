@@ -31,7 +31,7 @@ pub type Costs = Result<Arc<Recorded>, String>;
 
 /// Looks for the costs of a run.
 pub fn costs(run: &Run) -> Costs {
-    Recorded::of_part(run)
+    Recorded::of_enough(run)
         .map(Arc::new)
         .map_err(|e| e.to_string())
 }

@@ -161,3 +161,34 @@ fn the_end_of_a_stream_is_no_stop_and_an_error_is_one() {
     let marks = Landmarks::of(&run);
     assert!(marks.stopped_early() && run.failure().is_some());
 }
+
+/// `E` found nothing while the status line counted a sample that was skipped.
+#[test]
+fn everything_that_went_wrong_with_a_batch_can_be_jumped_to() {
+    for level in [Level::Info, Level::Warning, Level::Error] {
+        for (about, sample) in [
+            (None, None),
+            (Some(id(0)), None),
+            (None, Some(7)),
+            (Some(id(0)), Some(7)),
+        ] {
+            let mut run = run_of(&[(5, false), (5, false)]);
+            let message = Message {
+                level,
+                text: "sample 7 skipped: it is truncated".to_owned(),
+                about,
+                worker: Some(0),
+                sample,
+            };
+            apply(&mut run, 50, EventKind::Message(Box::new(message)));
+            let marks = Landmarks::of(&run);
+            let is_found = level == Level::Error || about.is_some() || sample.is_some();
+            let found = is_found.then_some(Place::At(Nanos(50)));
+            let what = (level, about, sample);
+            let after = marks.after(&run, Goal::Trouble, 0, Nanos::ZERO);
+            assert_eq!(after, found, "{what:?}");
+            let before = marks.before(&run, Goal::Trouble, usize::MAX, Nanos(99));
+            assert_eq!(before, found, "{what:?}");
+        }
+    }
+}

@@ -26,7 +26,7 @@ pub fn said(
         of => say!(", slowest in {} of {of} epochs", slow.epochs),
     };
     Some(say!(
-        "Rank {} is the straggler{whose}: its trainer waited {}, the median of the other ranks is {} ({} of the time{often})",
+        "Rank {} is the straggler{whose}: its trainer waited {}, the median of the other ranks is {} ({} of the run{often})",
         slow.rank,
         slow.waited.beside(whole),
         slow.usual.beside(whole),

@@ -63,10 +63,10 @@ fn every_stage_has_its_sentence() {
         "Batch 1 is pinned and put into the data queue",
         "Batch 1 arrived before batch 0 and is held",
         "Batch 0 arrives after the trainer waited 9.00 ms for it",
-        "The trainer gets batch 0 after waiting 9.00 ms",
+        "The trainer receives batch 0 after a wait of 9.00 ms",
         "Batch 1 is no longer held and is next",
         "The trainer finished batch 0 in 10.0 ms",
-        "The trainer gets batch 1 without waiting",
+        "The trainer receives batch 1 without a wait",
         "Batch 2 is dispatched to worker 1",
         "Batch 2 failed, and its error is raised in the training loop",
         "Batch 3 is dispatched to worker 1",
@@ -95,7 +95,7 @@ fn run_of(options: RunOptions, events: Vec<EventKind>) -> Run {
 
 #[test]
 fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
-    use Stage::{Discarded, Fetching};
+    use Stage::{Discarded, Fetching, Returning};
     let run = run_of(
         RunOptions::default(),
         vec![
@@ -103,6 +103,7 @@ fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
             EventKind::dispatched(id(0), Some(0), []),
             EventKind::dispatched(id(1), Some(0), []),
             entered(0, Fetching),
+            entered(0, Returning),
             entered(0, Discarded),
             entered(1, Discarded),
         ],
@@ -112,11 +113,12 @@ fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
         .map(|t| narrate(&run, t))
         .collect();
     let expected = [
+        "Worker 0 puts the end of its stream into the result queue, in answer to batch 0",
         "Worker 0 has no data left for batch 0: its part of the dataset is exhausted",
-        "Batch 1 is cancelled because worker 0 has ended",
+        "Batch 1 is canceled because worker 0 has ended",
     ];
     assert_eq!(told, expected);
-    let why = consequence(&run, &run.transitions()[3]);
+    let why = consequence(&run, &run.transitions()[4]);
     assert_eq!(why.as_deref(), Some("It gets no more tasks in this epoch"));
 }
 

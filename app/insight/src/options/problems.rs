@@ -110,17 +110,20 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     {
         return capital(what);
     }
-    // The keys there are stand below the field.
-    let cut = rest.split_once(say!(". Valid: "));
-    let rest = cut.map_or(rest, |(before, _)| before);
+    // The panel lists the valid keys below the field.
+    let question = rest.split_once(say!("? Valid: "));
+    let cut = (rest.split_once(say!(". Valid: "))).or_else(|| rest.split_once(say!(". Example: ")));
+    let rest = cut.or(question).map_or(rest, |(before, _)| before);
     let first = rest.split(' ').next().unwrap_or_default();
     let is_name = first.contains('_') || NAMES.contains(&first);
     let mut text = match is_name {
         true => rest.to_owned(),
         false => capital(rest),
     };
-    // The cut took the last period of several sentences.
-    if cut.is_some() {
+    // The cut took the last sign of the sentence.
+    if question.is_some() {
+        text.push(if rest.contains('。') { '？' } else { '?' });
+    } else if cut.is_some() {
         let period = [(". ", '.'), ("。", '。')].into_iter();
         text.extend(period.filter(|(of, _)| rest.contains(of)).map(|(_, p)| p));
     }
@@ -213,7 +216,10 @@ mod tests {
         let cost = of("synthetic:len=24,cost=5");
         assert_eq!(
             cost,
-            [(Some(Field::Dataset), "Unknown key 'cost'".to_owned())]
+            [(
+                Some(Field::Dataset),
+                "Unknown key 'cost'. Did you mean cost_ms?".to_owned()
+            )]
         );
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Cause, FindingId, Nanos, Run, Severity};
-use loadscope_words::{left, say};
+use loadscope_words::{left, places, say};
 use serde_json::{Map, Value, json};
 
 use super::Report;
@@ -31,6 +31,9 @@ pub(crate) use pieces::Drawn;
 use pieces::{epochs_of, piece, summed, yield_the_same};
 use strip::strip;
 pub use titles::title;
+
+/// Width of the column of names, characters.
+const NAMES: usize = 24;
 
 /// Two runs, and what differs.
 pub struct Comparison<'a> {
@@ -85,6 +88,24 @@ impl<'a> Comparison<'a> {
     /// The same with names of the runs.
     pub fn sentence_of(&self, a: &str, b: &str) -> String {
         let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
+        let waits = self.waits(b);
+        if let (Outcome::Unclear, Some(m), Some(waits)) =
+            (self.outcome(), self.measures.first(), &waits)
+        {
+            return say!(
+                "{waits}. Throughput: no statistically significant change, {}.",
+                change(m)
+            );
+        }
+        let rate = self.rate(a, b, of);
+        match waits {
+            Some(waits) => say!("{rate}. {waits}."),
+            None => rate,
+        }
+    }
+
+    /// The change in throughput, in one sentence. `of` names a measure with its change.
+    fn rate(&self, a: &str, b: &str, of: impl Fn(&Measure) -> String) -> String {
         let both = self
             .times()
             .map(|(of_a, of_b)| say!("{b} took {of_b}, {a} {of_a}"));
@@ -105,6 +126,22 @@ impl<'a> Comparison<'a> {
                 (None, None) => say!("Too few batches to compare").to_owned(),
             },
             _ => say!("Too few batches to compare").to_owned(),
+        }
+    }
+
+    /// `B waits longer: 89 % instead of 55 % of the time, +34 points (+2 to +71)`; `None` if the change is not significant.
+    fn waits(&self, b: &str) -> Option<String> {
+        let m = self.measures.iter().find(|m| m.id == "wait_share")?;
+        let (_, of_a, of_b) = shown(m);
+        let change = change(m);
+        match m.outcome {
+            Outcome::Improved => Some(say!(
+                "{b} waits less: {of_b} instead of {of_a} of the time, {change}"
+            )),
+            Outcome::Worse => Some(say!(
+                "{b} waits longer: {of_b} instead of {of_a} of the time, {change}"
+            )),
+            Outcome::Unclear => None,
         }
     }
 
@@ -205,18 +242,23 @@ impl<'a> Comparison<'a> {
             }
         }
         writeln!(out, "   {}\n", self.options())?;
-        writeln!(out, "{:<24}{:>12}{:>12}  {}", "", "A", "B", say!("change"))?;
+        let names = self.distributions.iter().map(Quantile::label);
+        let wide = names.map(|name| places(&name)).max().unwrap_or_default();
+        let wide = wide.max(NAMES);
+        let empty = left("", wide);
+        writeln!(out, "{empty}{:>12}{:>12}  {}", "A", "B", say!("change"))?;
         for m in &self.measures {
             let (name, a, b) = shown(m);
-            writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, 24), change(m))?;
+            writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, wide), change(m))?;
         }
+        let of = |q: &Quantile| q.a.max(q.b);
+        let longest = self.distributions.iter().map(of).fold(0.0, f64::max);
         for q in &self.distributions {
-            let time = |s: f64| Nanos::from_secs_f64(s).to_string();
-            let share = (q.quantile * 100.0).round();
+            let time = |s: f64| Nanos::from_secs_f64(s).beside(Nanos::from_secs_f64(longest));
             writeln!(
                 out,
                 "{}{:>12}{:>12}  {}",
-                left(&say!("{}, {share}\u{2009}%", q.name()), 24),
+                left(&q.label(), wide),
                 time(q.a),
                 time(q.b),
                 q.change()
@@ -232,23 +274,12 @@ impl<'a> Comparison<'a> {
         for (name, survey) in [("A", a), ("B", b)] {
             writeln!(out, "{name}  {}", strip(survey, longest))?;
         }
-        writeln!(out, "{}", say!("\nWaits by cause"))?;
-        for cause in Cause::ALL {
-            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
-            if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
-                continue;
-            }
-            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
-            writeln!(
-                out,
-                "{}{:>12}{:>12}",
-                left(cause.label(), 24),
-                say(x),
-                say(y)
-            )?;
-        }
+        self.write_causes(out, wide, longest)?;
         let (gone, new) = self.findings();
-        for (word, ids) in [(say!("Resolved"), gone), (say!("New"), new)] {
+        for (word, ids) in [
+            (say!("Resolved findings"), gone),
+            (say!("New findings"), new),
+        ] {
             if !ids.is_empty() {
                 let titles: Vec<&str> = ids.into_iter().map(title).collect();
                 writeln!(out, "{}", say!("\n{word}: {}", titles.join(say!(", "))))?;
@@ -262,6 +293,27 @@ impl<'a> Comparison<'a> {
                     "\nOnly the first {} epochs were compared, because one run is shorter",
                     self.epochs
                 )
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The waits of both by cause. Names are as wide as `wide`, and times have the unit of `longest`.
+    fn write_causes(&self, out: &mut String, wide: usize, longest: Nanos) -> std::fmt::Result {
+        let (a, b) = (&self.a.survey, &self.b.survey);
+        writeln!(out, "{}", say!("\nWaits by cause"))?;
+        for cause in Cause::ALL {
+            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
+            if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
+                continue;
+            }
+            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
+            writeln!(
+                out,
+                "{}{:>12}{:>12}",
+                left(cause.label(), wide),
+                say(x),
+                say(y)
             )?;
         }
         Ok(())

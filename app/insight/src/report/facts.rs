@@ -1,6 +1,6 @@
 //! Texts that all formats of the report share.
 
-use loadscope_trace::{Cause, Nanos, Summary, count, plural};
+use loadscope_trace::{Cause, Nanos, RunInfo, Summary, count, plural};
 use loadscope_words::say;
 
 use super::Report;
@@ -16,6 +16,15 @@ pub fn facts(s: &Summary) -> String {
         plural(s.samples, say!(n: "sample"), say!(n: "samples")),
         rate(s.samples_per_second)
     )
+}
+
+/// `Dataset: ImageFolder (1,281,167 samples) from train.py · PyTorch 2.13.0`, without a dataset only the source.
+pub fn source(info: &RunInfo) -> String {
+    let origin = info.origin.label();
+    match info.dataset.as_str() {
+        "" => origin,
+        dataset => say!("Dataset: {dataset} · {origin}"),
+    }
 }
 
 /// A rate: `303.2`, `49,358`.
@@ -35,6 +44,21 @@ pub fn causes(report: &Report) -> (Vec<(Cause, Nanos)>, Nanos) {
     (much, rest)
 }
 
+/// Steps of fetching that took more than a little of the waited time: those that have a name, then the rest of `dataset[i]`.
+pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
+    let waited = report.survey.blame.waited.0 as f64;
+    let fetching = &report.fetching;
+    if fetching.stages.is_empty() {
+        return Vec::new();
+    }
+    let rest = say!("the rest of dataset[i] (reading, decoding)").to_owned();
+    let steps = fetching.stages.iter().cloned();
+    let steps = steps.chain([(rest, fetching.unnamed)]);
+    steps
+        .filter(|(_, time)| time.0 as f64 >= LITTLE * waited)
+        .collect()
+}
+
 /// Time for which finished batches were held, if it is noticeable.
 pub fn ready(report: &Report) -> Option<Nanos> {
     let survey = &report.survey;
@@ -42,11 +66,56 @@ pub fn ready(report: &Report) -> Option<Nanos> {
     (survey.share(ready) >= LITTLE).then_some(ready)
 }
 
+/// `Finished batches waited 1.74 s in total in the reorder buffer`
+pub fn held(report: &Report, ready: Nanos) -> String {
+    let time = report.survey.say(ready);
+    say!("Finished batches waited {time} in total in the reorder buffer")
+}
+
+/// Time in `iter`, which no cause contains, if it is noticeable.
+pub fn opening(report: &Report) -> Option<String> {
+    let survey = &report.survey;
+    let opening = survey.run.opening();
+    let is_noticeable = survey.share(opening) >= LITTLE && survey.workers > 0;
+    is_noticeable.then(|| {
+        say!(
+            "Not included: iter() took {} to start workers and send them their first batches",
+            survey.say(opening)
+        )
+    })
+}
+
+/// The warning above the report of a truncated recording.
+pub fn truncated(report: &Report) -> Option<String> {
+    let batches = report.summary.batches;
+    report.cut.then(|| {
+        say!(
+            "Warning: the recording is truncated. The report covers the {} before the cut.",
+            plural(batches, say!(n: "batch"), say!(n: "batches"))
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use loadscope_trace::Run;
 
     use super::*;
+
+    #[test]
+    fn a_dataset_is_called_one() {
+        let mut info = RunInfo {
+            dataset: "Recordings (320 samples) from late.py".to_owned(),
+            ..RunInfo::default()
+        };
+        let origin = info.origin.label();
+        assert_eq!(
+            source(&info),
+            format!("Dataset: Recordings (320 samples) from late.py · {origin}")
+        );
+        info.dataset.clear();
+        assert_eq!(source(&info), origin);
+    }
 
     #[test]
     fn one_is_one_and_large_rates_have_no_decimals() {

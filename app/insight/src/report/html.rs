@@ -2,7 +2,7 @@
 //!
 //! Every text is put on the page by [`html!`], which escapes it: none can become a tag.
 
-use loadscope_trace::{Activity, Lane, Nanos, count};
+use loadscope_trace::{Activity, Cause, Lane, Nanos, count};
 use loadscope_words::say;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -44,9 +44,21 @@ fn page(report: &Report) -> Markup {
             }
             body {
                 main {
-                    h1 class=(severity_class(verdict.severity)) { (prose(&verdict.headline)) }
+                    @if let Some(warning) = super::facts::truncated(report) {
+                        p.lead.critical { (prose(&warning)) }
+                    }
+                    h1 class=(severity_class(verdict.severity)) {
+                        @if let Some(label) = super::remedy::label(report, &verdict.headline) { (label) ": " }
+                        (prose(&verdict.headline))
+                    }
                     @if let Some(cause) = &verdict.cause {
-                        p.lead { (prose(&capital(cause))) }
+                        p.lead {
+                            @if let Some(label) = super::remedy::label(report, cause) { b { (label) } " " }
+                            (prose(&capital(cause)))
+                        }
+                    }
+                    @if let Some(left_out) = &verdict.left_out {
+                        p.lead.weak { (prose(left_out)) }
                     }
                     @for fact in super::verdict::best_change(report) {
                         p.lead { b { (fact.label) } " " (prose(&fact.text)) }
@@ -78,6 +90,8 @@ struct Part {
     label: &'static str,
     explanation: &'static str,
     time: Nanos,
+    /// Named steps of it.
+    steps: Vec<(String, Nanos)>,
 }
 
 fn blame(report: &Report) -> Markup {
@@ -92,12 +106,17 @@ fn blame(report: &Report) -> Markup {
         label: cause.label(),
         explanation: cause.explanation(),
         time,
+        steps: match cause {
+            Cause::Fetching => super::facts::steps(report),
+            _ => Vec::new(),
+        },
     });
     let rest = (rest.0 > 0).then_some(Part {
         class: "weakest",
         label: say!("Everything else"),
         explanation: say!("Less than 0.5\u{2009}% each"),
         time: rest,
+        steps: Vec::new(),
     });
     let parts: Vec<Part> = causes.chain(rest).collect();
     let not_measured: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
@@ -114,8 +133,22 @@ fn blame(report: &Report) -> Markup {
                         td.n { (percent(share(part.time))) }
                         td.weak { (part.explanation) }
                     }
+                    @for (name, time) in &part.steps {
+                        tr {
+                            td.weak { "\u{2003}" (name) }
+                            td.n.weak { (report.survey.say(*time)) }
+                            td.n.weak { (percent(share(*time))) }
+                            td {}
+                        }
+                    }
                 }
             }
+        }
+        @if let Some(ready) = super::facts::ready(report) {
+            p.weak { (prose(&super::facts::held(report, ready))) }
+        }
+        @if let Some(opening) = super::facts::opening(report) {
+            p.weak { (prose(&opening)) }
         }
         @if !not_measured.is_empty() {
             p.weak { (say!("Not measured: ")) (not_measured.join(say!(", "))) }
@@ -246,12 +279,12 @@ fn outlook(report: &Report) -> Markup {
         (title)
         div.wide {
             table {
-                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!("Change")) } th.n { (say!("Waited")) } th.bar {} }
+                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!(column: "vs forecast")) } th.n { (say!("Waited")) } th.bar {} }
                 @for row in &rows { (setting(report, row, longest)) }
             }
         }
-        @if let Some(left_out) = super::outlook::left_out(report) {
-            p { (prose(&left_out)) }
+        @for remark in super::outlook::remarks(report) {
+            p { (prose(&remark)) }
         }
         @if let Some(Ok(prospects)) = &report.prospects {
             @for assumption in &prospects.assumptions {
@@ -282,17 +315,24 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
 }
 
 fn findings(report: &Report) -> Markup {
+    let (texts, remedies) = (
+        super::remedy::texts(report),
+        super::remedy::remedies(report),
+    );
     html! {
         @if !report.diagnosis.findings.is_empty() {
             h2 { (say!("Findings")) }
             ol {
-                @for (finding, remedy) in report.diagnosis.findings.iter().zip(super::remedy::remedies(report)) {
+                @for (finding, (text, remedy)) in report.diagnosis.findings.iter().zip(texts.iter().zip(remedies)) {
                     li {
-                        b { (finding.severity.label()) } " " (prose(&finding.text))
+                        b { (finding.severity.label()) } " " (prose(text))
                         br;
                         "→ " (prose(&remedy))
                     }
                 }
+            }
+            @if let Some(overlap) = report.diagnosis.overlap() {
+                p.weak { (overlap) }
             }
         }
     }
@@ -312,7 +352,7 @@ fn samples(report: &Report) -> Markup {
                             td.m { (sample.index.map_or("—".to_owned(), count)) }
                             td { (run.batches()[sample.row].id.to_string()) }
                             td.n { (report.survey.say(sample.waited)) }
-                            td.n { (report.survey.say(sample.wall)) }
+                            td.n { (sample.wall.to_string()) }
                         }
                     }
                 }
@@ -326,7 +366,7 @@ fn facts(report: &Report) -> Markup {
     let s = &report.summary;
     html! {
         h2 { (say!("The run")) }
-        p { (prose(&info.dataset)) " · " (prose(&info.origin.label())) }
+        p { (prose(&super::facts::source(info))) }
         @if let Some(line) = info.python_line() {
             pre { (prose(&line)) }
         }
@@ -334,54 +374,8 @@ fn facts(report: &Report) -> Markup {
         @if s.dropped > 0 {
             p.critical { (count(s.dropped)) (say!(" events were dropped")) }
         }
-        @if report.cut {
-            p { (say!("The recording is truncated. Everything before the cut was read.")) }
-        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use loadscope_trace::RunOptions;
-
-    use super::*;
-    use crate::Datasets;
-    use crate::simulated::simulated;
-
-    #[test]
-    fn the_page_stands_alone_and_escapes_what_it_shows() {
-        let mut run = simulated(&RunOptions {
-            dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
-            batch_size: Some(1),
-            num_workers: 2,
-            step_ms: 20.0,
-            ..RunOptions::default()
-        });
-        run.info.dataset = "<script>alert('1')</script>".to_owned();
-        let page = html(&Report::of(&run, false, Datasets::default()));
-        assert!(
-            page.contains("&lt;script&gt;alert('1')&lt;/script&gt;"),
-            "{page}"
-        );
-        assert!(
-            !page.contains("<script") && !page.contains("http"),
-            "{page}"
-        );
-        assert!(page.contains("0.96\u{202f}s of it for batch 4"), "{page}");
-        assert!(page.contains("prefers-color-scheme:dark"));
-        // Everything that is opened is closed.
-        for tag in [
-            "html", "body", "main", "svg", "rect", "title", "table", "tr", "td", "th", "ol", "li",
-            "p", "h2",
-        ] {
-            let open = page.matches(&format!("<{tag}>")).count()
-                + page.matches(&format!("<{tag} ")).count();
-            assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
-        }
-        // The parts of the bar fill it.
-        let bar = page.split("</svg>").next().unwrap_or_default();
-        let widths = bar.split(" width=\"").skip(1);
-        let widths = widths.filter_map(|w| w.split('"').next()?.parse::<f64>().ok());
-        assert!((widths.sum::<f64>() - WIDTH).abs() < 0.1, "{bar}");
-    }
-}
+mod tests;

@@ -37,6 +37,8 @@ pub struct Named {
     pub host: String,
     /// Its rank, if there are several.
     pub rank: Option<u32>,
+    /// Role in the program (`train`, `val`), from a framework. Otherwise empty.
+    pub role: String,
     /// Length of its waits.
     pub waited: Nanos,
     /// Length of its loop.
@@ -123,6 +125,7 @@ impl Named {
             "name": self.name,
             "host": (!self.host.is_empty()).then_some(&self.host),
             "rank": self.rank,
+            "role": (!self.role.is_empty()).then_some(&self.role),
             "seconds": self.total.as_secs_f64(),
             "waited_seconds": self.waited.as_secs_f64(),
         })
@@ -147,6 +150,7 @@ pub fn alone(run: &Run) -> Named {
         name: name(&run.info),
         host: run.info.host.clone(),
         rank: (run.info.world_size > 1).then_some(run.info.rank),
+        role: run.info.role.clone(),
         waited: run.waited(),
         total: Glance::of(run).total,
     }
@@ -159,6 +163,7 @@ pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
         name,
         host: run.info.host.clone(),
         rank: (run.info.world_size > 1).then_some(run.info.rank),
+        role: run.info.role.clone(),
         waited: run.waited(),
         total: Glance::of(run).total,
     };

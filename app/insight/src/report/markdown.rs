@@ -4,11 +4,11 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Nanos, Severity};
+use loadscope_trace::{Cause, Nanos, Severity};
 use loadscope_words::say;
 
 use super::Report;
-use super::facts::{causes, facts, ready};
+use super::facts::{causes, facts, held, opening, ready, source, steps, truncated};
 use super::verdict::{self, Fact};
 use crate::format::{percent, printable, signed};
 
@@ -23,6 +23,9 @@ pub fn markdown(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
+    if let Some(warning) = truncated(report) {
+        writeln!(out, "{}\n", plain(&warning))?;
+    }
     let line = |fact: Fact| format!("**{}** {}", fact.label, plain(&fact.text));
     let lines: Vec<String> = verdict::facts(report).into_iter().map(line).collect();
     // Two spaces at the end of a line break it.
@@ -36,7 +39,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     blame(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
-    let mut about = format!("{} · {}", run.info.dataset, run.info.origin.label());
+    let mut about = source(&run.info);
     if report.summary.samples > 0 {
         about += &format!(" · {}", facts(&report.summary));
     }
@@ -44,19 +47,14 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(line) = run.info.python_line() {
         writeln!(out, "\n{}", code(&line))?;
     }
-    if report.cut {
-        writeln!(
-            out,
-            "{}",
-            say!("\nThe recording is truncated. Everything before the cut was read.")
-        )?;
-    }
     Ok(())
 }
 
 fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     let remedies = super::remedy::remedies(report);
-    let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
+    let texts = super::remedy::texts(report).into_iter();
+    let findings = report.diagnosis.findings.iter().zip(texts.zip(remedies));
+    let findings = findings.zip(1..);
     let (weighty, notes): (Vec<_>, Vec<_>) =
         findings.partition(|((f, _), _)| f.severity > Severity::Note);
     for (heading, findings) in [(say!("Findings"), weighty), (say!("Also"), notes)] {
@@ -64,9 +62,14 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
             continue;
         }
         writeln!(out, "### {heading}\n")?;
-        for ((finding, remedy), number) in findings {
-            let (text, remedy) = (plain(&finding.text), plain(&remedy));
+        for ((_, (text, remedy)), number) in findings {
+            let (text, remedy) = (plain(&text), plain(&remedy));
             writeln!(out, "{number}. {text}  \n   → {remedy}")?;
+        }
+        if heading == say!("Findings")
+            && let Some(overlap) = report.diagnosis.overlap()
+        {
+            writeln!(out, "\n{overlap}")?;
         }
         writeln!(out)?;
     }
@@ -93,18 +96,21 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     let (causes, rest) = causes(report);
     for (cause, time) in causes {
         row(cause.label(), time)?;
+        if cause == Cause::Fetching {
+            for (name, time) in steps(report) {
+                row(&say!("Fetching: {name}"), time)?;
+            }
+        }
     }
     if rest.0 > 0 {
         row(say!("Everything else"), rest)?;
     }
     writeln!(out)?;
     if let Some(ready) = ready(report) {
-        let ready = plain(&survey.say(ready));
-        writeln!(
-            out,
-            "{}",
-            say!("Finished batches were held for {ready}, summed over batches\n")
-        )?;
+        writeln!(out, "{}\n", plain(&held(report, ready)))?;
+    }
+    if let Some(opening) = opening(report) {
+        writeln!(out, "{}\n", plain(&opening))?;
     }
     Ok(())
 }
@@ -119,7 +125,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(
         out,
         "{}",
-        say!("| Forecasts for other settings | time | | waited | 90 % interval |")
+        say!("| Forecasts for other settings | time | vs forecast | waited | 90 % interval |")
     )?;
     writeln!(out, "|---|--:|--:|--:|---|")?;
     for row in rows {
@@ -135,6 +141,9 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
             say(row.waited),
             between.unwrap_or_default()
         )?;
+    }
+    for remark in super::outlook::remarks(report) {
+        writeln!(out, "\n{}", plain(&remark))?;
     }
     writeln!(out)
 }
@@ -195,7 +204,10 @@ mod tests {
         let text = markdown(&Report::with_prospects(&run, false, Datasets::default()));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("**Waited** 1.11"), "{text}");
-        assert!(lines[1].starts_with("**Cause** sample 4 took"), "{text}");
+        assert!(
+            lines[1].starts_with("**Cause** batch 4: sample 4 took"),
+            "{text}"
+        );
         assert!(lines[2].starts_with("**Best change** in\\_order"), "{text}");
         let tables = lines.iter().filter(|line| line.starts_with('|'));
         let columns: Vec<usize> = tables.map(|line| line.matches(" |").count()).collect();
@@ -215,7 +227,7 @@ mod tests {
         let line = text.lines().find(|line| line.contains("img"));
         let line = line.expect("the dataset is named");
         assert!(
-            line.starts_with(r"\<img src=x\> \[a\](javascript:"),
+            line.starts_with(r"Dataset: \<img src=x\> \[a\](javascript:"),
             "{line}"
         );
         assert!(line.contains(r"\| \`c\` \*\*d\*\* https:"), "{line}");

@@ -5,7 +5,7 @@ use loadscope_words::say;
 
 use super::Report;
 
-/// A forecast of what was recorded that is off by less than this share of it is not reported.
+/// A forecast of the recorded settings that is off by less than this share is not reported.
 const OFF: f64 = 0.005;
 
 /// A setting and what it would bring.
@@ -17,8 +17,7 @@ pub struct Row {
     pub took: Nanos,
     /// Length of the waits in it.
     pub waited: Nanos,
-    /// How much longer than [`Prospects::now`], as a share; negative is better. Of the forecast of the same setting: than what was
-    /// recorded. `None` for what was recorded.
+    /// Difference from [`Prospects::now`], as a share of it; negative is better. `None` for the recorded settings.
     pub change: Option<f64>,
     /// The 90 % interval of such runs.
     pub between: Option<(Nanos, Nanos)>,
@@ -39,10 +38,10 @@ pub fn rows(report: &Report) -> Vec<Row> {
         prospects.workers_refused.is_none() && f.is_some_and(|f| f.change == own)
     };
     let recorded = Row {
-        name: say!(
-            "as recorded{}",
-            mark(is_own(&prospects.best), is_own(&prospects.cheapest))
-        ),
+        name: match (is_own(&prospects.best), is_own(&prospects.cheapest)) {
+            (true, _) => say!("as recorded (no other setting is faster)").to_owned(),
+            (false, is_cheapest) => say!("as recorded{}", mark(false, is_cheapest)),
+        },
         took: prospects.recorded,
         waited: report.survey.blame.waited,
         change: None,
@@ -54,7 +53,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
             name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,
             waited: prospects.refit_waited,
-            change: Some(prospects.error()),
+            change: None,
             between: None,
         });
     }
@@ -63,21 +62,17 @@ pub fn rows(report: &Report) -> Vec<Row> {
         name: format!("{}{mark}", f.change),
         took: f.took,
         waited: f.waited,
-        change: Some(change(prospects, f.took)),
+        change: Some(prospects.change(f.took)),
         between: Some((f.low, f.high)),
     }));
     rows.push(Row {
         name: say!("an ideal loader").to_owned(),
         took: prospects.headroom,
         waited: Nanos::ZERO,
-        change: Some(change(prospects, prospects.headroom)),
+        change: Some(prospects.change(prospects.headroom)),
         between: None,
     });
     rows
-}
-
-fn change(prospects: &Prospects, took: Nanos) -> f64 {
-    took.0 as f64 / prospects.now().0.max(1) as f64 - 1.0
 }
 
 /// Each once, with what is special about it.
@@ -99,15 +94,21 @@ fn settings(prospects: &Prospects) -> impl Iterator<Item = (Forecast, &'static s
 
 fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
     match (is_best, is_cheapest) {
-        (true, true) => say!(" (best and cheapest)"),
-        (true, false) => say!(" (best)"),
+        (true, _) => say!(" (fastest)"),
         (false, true) => say!(" (cheapest within 2\u{2009}%)"),
         (false, false) => "",
     }
 }
 
+/// Sentences below the table: a warning about rough forecasts, and the settings without one.
+pub fn remarks(report: &Report) -> Vec<String> {
+    let prospects = report.prospects.as_ref().and_then(|p| p.as_ref().ok());
+    let caveat = prospects.and_then(Prospects::caveat);
+    caveat.into_iter().chain(left_out(report)).collect()
+}
+
 /// A sentence about settings that the table omits, unless the verdict contains it.
-pub fn left_out(report: &Report) -> Option<String> {
+fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;
     };
@@ -118,7 +119,7 @@ pub fn left_out(report: &Report) -> Option<String> {
 /// Why there is no table; `None` if there is one, or it was not asked for.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
-        Err(reason) => Some(say!("No forecast: {reason}")),
+        Err(reason) => Some(say!("No forecasts: {reason}")),
         Ok(prospects) if !prospects.fits() => {
             let survey = &report.survey;
             Some(prospects.sentence(0, |time| survey.say(time)))

@@ -40,9 +40,9 @@ fn main_cause(past: &Past) -> Option<String> {
     let (what, time) = past.total().waited.iter().max_by_key(|(_, time)| **time)?;
     (waited > Nanos::ZERO).then(|| {
         say!(
-            "{} of the wait in that time was for: {}",
-            percent(time.0 as f64 / waited.0 as f64),
-            what.label()
+            "Main cause of the waits in that time: {} ({} of the waiting)",
+            what.label(),
+            percent(time.0 as f64 / waited.0 as f64)
         )
     })
 }
@@ -56,7 +56,7 @@ fn kept(past: &Past) -> Vec<String> {
     let messages = past.kept().iter().filter(|(_, k)| k.message().is_some());
     let batches = past.kept().iter().filter(|(_, k)| is_batch(k)).count();
     let text = say!(
-        "Kept in full from that time: {} of at least {}, {} among the slowest of the recording, {}",
+        "Kept in full from that time: {} of at least {}, {} among the slowest, {}",
         plural(waits.len() as u64, say!(n: "wait"), say!(n: "waits")),
         retention.long_wait,
         plural(batches as u64, say!(n: "batch"), say!(n: "batches")),

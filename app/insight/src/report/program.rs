@@ -5,7 +5,7 @@ use loadscope_words::say;
 use serde_json::{Value, json};
 
 use crate::format::{join, percent};
-use crate::loaders::name;
+use crate::loaders::names;
 
 /// Shares that are named in the sentence.
 const NAMED: usize = 6;
@@ -67,10 +67,11 @@ impl Program {
             let (a, b) = (&run.info, &this.info);
             (a.rank, &a.host, &a.recording) == (b.rank, &b.host, &b.recording)
         };
-        let loaders = all
-            .iter()
-            .filter(|(_, run)| is_of_process(run) && !run.epochs().is_empty());
-        let loaders: Vec<(RunId, &Run)> = loaders.copied().collect();
+        let loaders = all.iter().zip(names(all));
+        let loaders: Vec<((RunId, String), &Run)> = loaders
+            .filter(|((_, run), _)| is_of_process(run) && !run.epochs().is_empty())
+            .map(|((id, run), name)| ((*id, name), *run))
+            .collect();
         if loaders.len() < 2 {
             return None;
         }
@@ -81,7 +82,7 @@ impl Program {
         let total = ends.max()? - start;
         let mut parts: Vec<Part> = loaders
             .iter()
-            .flat_map(|(id, run)| parts_of(*id, run))
+            .flat_map(|(loader, run)| parts_of(loader, run))
             .collect();
         let in_loops: i64 = parts.iter().map(|part| part.time.0).sum();
         // Loops within each other are counted twice.
@@ -161,7 +162,7 @@ impl Part {
     }
 }
 
-fn parts_of(id: RunId, run: &Run) -> Vec<Part> {
+fn parts_of(loader: &(RunId, String), run: &Run) -> Vec<Part> {
     let blame = run.blame_between(Nanos(i64::MIN), Nanos::MAX);
     let late = blame.of(Cause::Starting).unwrap_or_default();
     let waited = run.waited();
@@ -174,7 +175,7 @@ fn parts_of(id: RunId, run: &Run) -> Vec<Part> {
     ];
     let part = |(what, time)| Part {
         what,
-        loader: Some((id, name(&run.info))),
+        loader: Some(loader.clone()),
         time,
     };
     parts.into_iter().map(part).collect()
@@ -238,6 +239,32 @@ mod tests {
         assert!((shares - 1.0).abs() < 1e-9);
         assert_eq!(program.json()["parts"][0]["what"], "waiting");
         assert_eq!(Program::of(&all[..1], RunId(0)), None);
+    }
+
+    #[test]
+    fn loaders_of_one_line_have_the_names_of_the_report() {
+        let mut train = loader(13, 0, 10, 80, 20);
+        train.info.options.shuffle = true;
+        let validate = loader(13, 1_500, 5, 20, 80);
+        let all = [(RunId(0), &train), (RunId(1), &validate)];
+        let program = Program::of(&all, RunId(0)).expect("there are two");
+        let sentence = program.sentence();
+        assert!(
+            sentence.contains("waiting for train.py:13 · shuffle=True"),
+            "{sentence}"
+        );
+        assert!(
+            sentence.contains("waiting for train.py:13 · shuffle=False"),
+            "{sentence}"
+        );
+        let known = names(&all);
+        let named = program.parts.iter().filter_map(|part| part.loader.as_ref());
+        assert!(
+            named
+                .into_iter()
+                .all(|(id, name)| *name == known[id.0 as usize])
+        );
+        assert_eq!(program.begin_with.as_ref(), Some(&known[0]));
     }
 
     #[test]

@@ -1,13 +1,39 @@
-//! Remedies of a report, each printed once.
+//! Findings and remedies of a report, each sentence printed once.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use loadscope_words::say;
 
 use super::Report;
 
-/// The remedies of the findings of `report`, in their order. A remedy that the report has printed already is a reference.
+/// The remedies of the findings of `report`, in their order, with their effects on training. What the report has printed already is a
+/// reference, or left out.
 pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
+    let mut printed = BTreeSet::new();
+    let findings = report.diagnosis.findings.iter();
+    let all = findings.zip(plain(report));
+    let all = all.map(|(finding, remedy)| {
+        let effects = report.diagnosis.effects.get(&finding.id);
+        let effects = effects
+            .into_iter()
+            .flatten()
+            .filter(|e| printed.insert(**e));
+        let effects: Vec<String> = effects.map(|e| e.sentence(report.survey.run)).collect();
+        with(remedy, &effects)
+    });
+    all.collect()
+}
+
+/// A remedy and its effects, each a sentence.
+fn with<'a>(remedy: Cow<'a, str>, effects: &[String]) -> Cow<'a, str> {
+    effects.iter().fold(remedy, |text, effect| {
+        let text = text.trim_end_matches(['.', '。']).to_owned();
+        say!("{text}. {effect}.").into()
+    })
+}
+
+fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     let best = best(report);
     let findings = &report.diagnosis.findings;
     let remedy = |(at, finding): (usize, &'a loadscope_trace::Finding)| {
@@ -32,12 +58,40 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     findings.iter().enumerate().map(remedy).collect()
 }
 
-/// The best change that the verdict names, as a remedy and as an argument.
+/// The texts of the findings of `report`, in their order. A text that the verdict contains is a reference.
+pub fn texts(report: &Report) -> Vec<String> {
+    let repeated = repeated(report);
+    let findings = report.diagnosis.findings.iter().enumerate();
+    let text = |(at, finding): (usize, &loadscope_trace::Finding)| match repeated {
+        Some((same, label)) if same == at => say!("See {label} above"),
+        _ => finding.text.clone(),
+    };
+    findings.map(text).collect()
+}
+
+/// The finding whose text the verdict contains, and its label there.
+fn repeated(report: &Report) -> Option<(usize, &'static str)> {
+    let facts = super::verdict::facts(report);
+    let findings = report.diagnosis.findings.iter().enumerate();
+    let mut labels = findings.filter_map(|(at, finding)| {
+        let fact = facts.iter().find(|fact| fact.text == finding.text)?;
+        Some((at, fact.label))
+    });
+    labels.next()
+}
+
+/// The label of `text` in the verdict, if a finding refers to it.
+pub fn label(report: &Report, text: &str) -> Option<&'static str> {
+    let (at, label) = repeated(report)?;
+    (report.diagnosis.findings[at].text == text).then_some(label)
+}
+
+/// The best change that the verdict names, as a remedy with and without its forecast.
 fn best(report: &Report) -> Option<(String, String)> {
     let prospects = report.prospects.as_ref()?.as_ref().ok()?;
     let is_named = report.diagnosis.verdict.outlook.is_some() && prospects.fits();
     let first = prospects.first(report.survey.workers)?;
-    is_named.then(|| (prospects.remedy(&first), first.change.to_string()))
+    is_named.then(|| (prospects.remedy(&first), say!("Use {}", first.change)))
 }
 
 #[cfg(test)]

@@ -60,11 +60,25 @@ enum Unit {
 #[error("{}", say!("invalid rule '{0}': {1}. Examples: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0, memory>8GB.", .0, .1))]
 pub struct NoRule(String, String);
 
-/// Quantities that rules limit.
-fn names() -> Language {
+/// Names of the quantities that rules limit, sorted.
+pub fn keys() -> Vec<&'static str> {
     let causes = Cause::ALL.into_iter().map(Cause::id);
-    let names = NAMES.into_iter().map(|(name, _)| name).chain(causes);
-    Language::new(names.map(|name| Key::once(name, Text::same(name))))
+    let mut names: Vec<_> = NAMES
+        .into_iter()
+        .map(|(name, _)| name)
+        .chain(causes)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The names as a language.
+fn names() -> Language {
+    Language::new(
+        keys()
+            .into_iter()
+            .map(|name| Key::once(name, Text::same(name))),
+    )
 }
 
 const NAMES: [(&str, What); 9] = [
@@ -162,7 +176,7 @@ impl Rule {
         let value = self.value(report);
         let Some(value) = value else {
             return Some(say!(
-                "{self} cannot be checked: the recording does not measure it"
+                "cannot check {self}: the recording does not measure it"
             ));
         };
         let is_broken = match (self.is_greater, self.or_equal) {
@@ -178,7 +192,7 @@ impl Rule {
             Unit::Plain if value.fract() == 0.0 => format!("{value:.0}"),
             Unit::Plain => format!("{value:.1}"),
         };
-        is_broken.then(|| say!("{self}: it is {value}"))
+        is_broken.then(|| say!("violated: {self} (measured: {value})"))
     }
 
     fn value(&self, report: &Report) -> Option<f64> {

@@ -37,17 +37,22 @@ fn the_json_is_as_promised() {
 fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     let run = simulated(&proof());
     let text = text(&Report::of(&run, true, Datasets::default())).replace('\u{2009}', " ");
-    let first = text.lines().next().unwrap_or_default();
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "Warning: the recording is truncated. The report covers the 24 batches before the cut."
+        )
+    );
+    let first = lines.next().unwrap_or_default();
     assert!(
         first.starts_with("Waited  1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4"),
         "{text}"
     );
-    assert!(text.contains("→ in_order=False"), "{text}");
+    assert!(text.contains("→ Use in_order=False"), "{text}");
     assert!(text.contains("num_workers=2"), "{text}");
-    assert!(
-        text.ends_with("Everything before the cut was read."),
-        "{text}"
-    );
+    assert_eq!(text.matches("truncated").count(), 1, "{text}");
+    assert!(text.ends_with(" samples/s"), "{text}");
 }
 
 #[test]
@@ -58,11 +63,14 @@ fn rules_are_broken_or_not() {
         let rule: Rule = text.parse().expect(text);
         rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
     };
-    assert_eq!(broken("wait>10%").as_deref(), Some("wait>10%: it is 70 %"));
+    assert_eq!(
+        broken("wait>10%").as_deref(),
+        Some("violated: wait>10% (measured: 70 %)")
+    );
     assert_eq!(broken("wait > 1.11s"), None);
     assert_eq!(
         broken("wait >= 1110 ms").as_deref(),
-        Some("wait >= 1110 ms: it is 1.11 s")
+        Some("violated: wait >= 1110 ms (measured: 1.11 s)")
     );
     assert_eq!(broken("pinning>0%"), None);
     assert_eq!(broken("dropped>0"), None);
@@ -74,7 +82,10 @@ fn rules_are_broken_or_not() {
         ("wait>", "'' is not a number"),
         ("wait>10", "needs a unit"),
         ("patience>3%", "unknown key 'patience'"),
-        ("colating>3%", "Valid: collating, "),
+        (
+            "colating>3%",
+            "Did you mean collating? Valid: collating, dropped, end, errors, ",
+        ),
         ("dropped>3%", "without a unit"),
         ("wait>NaN%", "'NaN' is not a number"),
         ("wait>1e999s", "'1e999' is not a number"),
@@ -101,7 +112,10 @@ fn rules_know_memory() {
         let report = Report::of(run, false, Datasets::default());
         rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
     };
-    assert!(of(&run, "memory>8GB").is_some_and(|why| why.contains("does not measure it")));
+    assert_eq!(
+        of(&run, "memory>8GB").as_deref(),
+        Some("cannot check memory>8GB: the recording does not measure it")
+    );
     for (what, value) in [
         (GaugeKind::Pss, 9e9),
         (GaugeKind::Pss, 1e9),
@@ -121,7 +135,7 @@ fn rules_know_memory() {
     }
     assert_eq!(
         of(&run, "memory>8GB").as_deref(),
-        Some("memory>8GB: it is 9.00 GB")
+        Some("violated: memory>8GB (measured: 9.00 GB)")
     );
     assert_eq!(of(&run, "memory > 9 GiB"), None);
     assert_eq!(of(&run, "shm>62MiB"), None);
@@ -151,4 +165,144 @@ fn the_same_permutation_twice_is_among_the_findings() {
     assert!(ids.contains(&"same_permutation"), "{ids:?}");
     assert_eq!(report.diagnosis.verdict.id.as_str(), "same_permutation");
     assert!(report.survey.total() > Nanos::ZERO);
+}
+
+fn plain(text: &str) -> String {
+    text.replace(['\u{2009}', '\u{202f}'], " ")
+        .replace('\\', "")
+}
+
+/// All forms of a report for people.
+fn forms(report: &Report) -> [String; 3] {
+    let html = super::html(report).replace("&gt;", ">");
+    [
+        plain(&text(report)),
+        plain(&super::markdown(report)),
+        plain(&html),
+    ]
+}
+
+/// Several batches that are slow, and more behind them.
+fn blocked() -> Run {
+    simulated(&RunOptions {
+        dataset: "synthetic:len=240,cost_ms=20,slow=9:900/99:900/180:900".to_owned(),
+        batch_size: Some(2),
+        num_workers: 4,
+        step_ms: 6.0,
+        ..RunOptions::default()
+    })
+}
+
+/// The cause was printed as the verdict and word for word as the first finding, each with the time in the reorder buffer.
+#[test]
+fn each_sentence_is_printed_once() {
+    let run = blocked();
+    let report = Report::with_prospects(&run, false, Datasets::default());
+    let findings = &report.diagnosis.findings;
+    let cause = report.diagnosis.verdict.cause.clone().expect("it waits");
+    let cause = plain(&cause);
+    assert_eq!(plain(&findings[0].text), cause, "a finding is the cause");
+    for form in forms(&report) {
+        assert_eq!(form.matches(cause.as_str()).count(), 1, "{form}");
+        assert!(form.contains("See Cause above"), "{form}");
+        assert_eq!(form.matches("reorder buffer").count(), 1, "{form}");
+        assert!(
+            form.contains("Costs of findings overlap and do not add up."),
+            "{form}"
+        );
+    }
+}
+
+/// The base was the recorded time or the forecast, whichever was less.
+#[test]
+fn forecasts_have_one_base() {
+    let run = blocked();
+    let mut report = Report::with_prospects(&run, false, Datasets::default());
+    if let Some(Ok(prospects)) = &mut report.prospects {
+        prospects.recorded = Nanos(prospects.refit.0 / 1089 * 1000);
+        for f in &mut prospects.changes {
+            if matches!(f.change, loadscope_trace::Change::PrefetchFactor(_)) {
+                f.took = prospects.refit;
+            }
+        }
+    }
+    let rough =
+        "The model is 8.9 % off for the recorded settings: treat the forecasts as estimates.";
+    for form in forms(&report) {
+        assert_eq!(form.matches(rough).count(), 1, "{form}");
+        assert!(form.contains("vs forecast"), "{form}");
+    }
+    let rows = super::outlook::rows(&report);
+    assert!(rows[..2].iter().all(|row| row.change.is_none()), "{rows:?}");
+    let same = rows
+        .iter()
+        .find(|row| row.name.starts_with("prefetch_factor="));
+    assert_eq!(same.and_then(|row| row.change), Some(0.0));
+    let verdict = plain(&super::verdict::best_change(&report)[0].text);
+    let now = match &report.prospects {
+        Some(Ok(prospects)) => plain(&report.survey.say(prospects.refit)),
+        _ => String::new(),
+    };
+    assert!(
+        verdict.contains(&format!(" forecast instead of {now} (−")),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn an_unreliable_forecast_leaves_a_setting_to_try() {
+    let mut run = simulated(&RunOptions {
+        dataset: "synthetic:len=400,cost_ms=10".to_owned(),
+        batch_size: Some(2),
+        num_workers: 1,
+        step_ms: 8.0,
+        ..RunOptions::default()
+    });
+    run.info.origin = loadscope_trace::Origin::Pytorch("2.13.0".to_owned());
+    let mut report = Report::with_prospects(&run, false, Datasets::default());
+    let Some(Ok(mut prospects)) = report.prospects.take() else {
+        panic!("it can be forecast");
+    };
+    prospects.refit = Nanos(prospects.recorded.0 / 100 * 79);
+    let report = Report::with(&run, false, Datasets::default(), Some(Ok(prospects)));
+    for form in forms(&report) {
+        let best = "not known: the model misses the recorded time by 21 % (";
+        assert!(form.contains(best), "{form}");
+        assert!(
+            form.contains("). Try num_workers=3 with `loadscope tune`."),
+            "{form}"
+        );
+        assert!(
+            form.contains("→ Try num_workers=3, and measure it with `loadscope tune`"),
+            "{form}"
+        );
+        assert!(!form.contains("vs forecast"), "{form}");
+    }
+}
+
+#[test]
+fn a_few_batches_have_no_forecasts() {
+    let said = |len| {
+        let run = simulated(&RunOptions {
+            dataset: format!("synthetic:len={len},cost_ms=50"),
+            batch_size: Some(1),
+            num_workers: 2,
+            ..RunOptions::default()
+        });
+        plain(&text(&Report::with_prospects(
+            &run,
+            true,
+            Datasets::default(),
+        )))
+    };
+    let one = said(1);
+    assert!(
+        one.starts_with(
+            "Warning: the recording is truncated. The report covers the 1 batch before the cut."
+        ),
+        "{one}"
+    );
+    assert!(one.contains("No forecasts: 1 batch is too few"), "{one}");
+    assert!(said(9).contains("No forecasts: 9 batches are too few"));
+    assert!(!said(10).contains("No forecasts"), "{}", said(10));
 }

@@ -2,15 +2,18 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Nanos, Severity};
+use loadscope_trace::{Cause, Nanos, Severity};
 use loadscope_words::{left, places, right, say};
 
 use super::Report;
-use super::facts::{causes, facts, ready};
+use super::facts::{causes, facts, held, opening, ready, source, steps, truncated};
 use crate::format::{percent, plural, signed};
 
 /// Length of a bar for the share 1, characters.
 const BAR: f64 = 24.0;
+
+/// Width of the names of causes, characters.
+const NAMES: usize = 26;
 
 /// The verdict, why, what next, and the numbers.
 pub fn text(report: &Report) -> String {
@@ -23,6 +26,9 @@ pub fn text(report: &Report) -> String {
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
+    if let Some(warning) = truncated(report) {
+        writeln!(out, "{warning}")?;
+    }
     for line in super::verdict::lines(&super::verdict::facts(report)) {
         writeln!(out, "{line}")?;
     }
@@ -38,7 +44,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     blame(out, report)?;
     findings(out, report)?;
     outlook(out, report)?;
-    writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
+    writeln!(out, "{}", source(&run.info))?;
     if let Some(line) = run.info.python_line() {
         writeln!(out, "{line}")?;
     }
@@ -59,19 +65,14 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         }
         _ => writeln!(out, "{}", facts(s))?,
     }
-    if report.cut {
-        writeln!(
-            out,
-            "{}",
-            say!("The recording is truncated. Everything before the cut was read.")
-        )?;
-    }
     Ok(())
 }
 
 fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     let remedies = super::remedy::remedies(report);
-    let findings = report.diagnosis.findings.iter().zip(remedies).zip(1..);
+    let texts = super::remedy::texts(report).into_iter();
+    let findings = report.diagnosis.findings.iter().zip(texts.zip(remedies));
+    let findings = findings.zip(1..);
     let (weighty, notes): (Vec<_>, Vec<_>) =
         findings.partition(|((f, _), _)| f.severity > Severity::Note);
     for (heading, findings) in [(say!("Findings"), weighty), (say!("Also"), notes)] {
@@ -79,9 +80,14 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
             continue;
         }
         writeln!(out, "{heading}")?;
-        for ((finding, remedy), number) in findings {
-            writeln!(out, "{number}. {}", finding.text)?;
+        for ((_, (text, remedy)), number) in findings {
+            writeln!(out, "{number}. {text}")?;
             writeln!(out, "   → {remedy}")?;
+        }
+        if heading == say!("Findings")
+            && let Some(overlap) = report.diagnosis.overlap()
+        {
+            writeln!(out, "{overlap}")?;
         }
         writeln!(out)?;
     }
@@ -95,13 +101,16 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(out, "{}", say!("Waits by cause"))?;
-    let is_much = |time: Nanos| time.0 as f64 >= 0.005 * blame.waited.0 as f64;
+    let steps = steps(report);
+    // Two places for the indent of a step, one before the numbers.
+    let widest = steps.iter().map(|(name, _)| places(name) + 3).max();
+    let width = widest.unwrap_or_default().max(NAMES);
     let mut row = |name: &str, time: Nanos| {
         let share = time.0 as f64 / blame.waited.0 as f64;
         let bar = "█".repeat((share * BAR).round() as usize);
         let line = format!(
             "{}{:>10}{:>8}  {bar}",
-            left(name, 26),
+            left(name, width),
             survey.say(time),
             percent(share)
         );
@@ -110,9 +119,8 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     let (causes, rest) = causes(report);
     for (cause, time) in causes {
         row(cause.label(), time)?;
-        if cause == loadscope_trace::Cause::Fetching {
-            let stages = report.fetching.stages.iter();
-            for (name, time) in stages.filter(|(_, t)| is_much(*t)) {
+        if cause == Cause::Fetching {
+            for (name, time) in &steps {
                 row(&format!("  {name}"), *time)?;
             }
         }
@@ -120,15 +128,14 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     if rest.0 > 0 {
         row(say!("Everything else"), rest)?;
     }
+    if blame.of(Cause::InWorker).is_some_and(|time| time.0 > 0) {
+        writeln!(out, "  {}", Cause::InWorker.explanation())?;
+    }
     if let Some(ready) = ready(report) {
-        writeln!(
-            out,
-            "{}",
-            say!(
-                "  Finished batches were held for {}, summed over batches",
-                survey.say(ready)
-            )
-        )?;
+        writeln!(out, "  {}", held(report, ready))?;
+    }
+    if let Some(opening) = opening(report) {
+        writeln!(out, "  {opening}")?;
     }
     if !blame.not_measured.is_empty() {
         let names: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
@@ -163,10 +170,10 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     let width = longest.unwrap_or_default() + 2;
     writeln!(
         out,
-        "{}{}{:>10}{}  {}",
+        "{}{}{}{}  {}",
         left(say!("Forecasts for other settings"), width + 2),
         right(say!(column: "time"), 12),
-        "",
+        right(say!(column: "vs forecast"), 12),
         right(say!(column: "waited"), 12),
         say!("90 % interval")
     )?;
@@ -175,7 +182,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         let between = row.between.filter(|(low, high)| low < high);
         let between = between.map(|(low, high)| say!("{} to {}", say(low), say(high)));
         let line = format!(
-            "  {}{:>12}{change:>10}{:>12}  {}",
+            "  {}{:>12}{change:>12}{:>12}  {}",
             left(&row.name, width),
             say(row.took),
             say(row.waited),
@@ -183,8 +190,8 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         );
         writeln!(out, "{}", line.trim_end())?;
     }
-    if let Some(left_out) = super::outlook::left_out(report) {
-        writeln!(out, "  {left_out}")?;
+    for remark in super::outlook::remarks(report) {
+        writeln!(out, "  {remark}")?;
     }
     writeln!(out)
 }

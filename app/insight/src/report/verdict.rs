@@ -1,6 +1,6 @@
 //! The verdict with one fact per line: the wait, its cause, and the best change.
 
-use loadscope_trace::{FindingId, Glance, percent};
+use loadscope_trace::{FindingId, Glance, Origin, Prospects, percent};
 use loadscope_words::{left, places, say};
 
 use super::Report;
@@ -11,7 +11,7 @@ use crate::format::signed;
 pub struct Fact {
     /// `Cause`
     pub label: &'static str,
-    /// `sample 4 took 1.00 s in worker 0`
+    /// `batch 4: sample 4 took 1.00 s in worker 0`
     pub text: String,
 }
 
@@ -39,14 +39,14 @@ pub fn facts(report: &Report) -> Vec<Fact> {
             text: text.clone(),
         }),
         Some(_) => glance.longest_wait().map(|wait| {
-            let (took, batch, why) = (glance.say(wait.took), wait.batch, wait.why());
+            let (took, why) = (glance.say(wait.took), wait.why());
             if !wait.is_most {
                 return Fact {
                     label: say!("Longest wait"),
-                    text: say!("{took} for {batch}: {why}"),
+                    text: say!("{took} for {why}"),
                 };
             }
-            waited = say!("{waited}, {took} of it for {batch}");
+            waited = say!("{waited}, {took} of it for {}", wait.batch);
             Fact {
                 label: say!("Cause"),
                 text: why,
@@ -58,6 +58,10 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         label: say!("Waited"),
         text: waited,
     });
+    facts.extend(glance.left_out().map(|text| Fact {
+        label: say!("Left out"),
+        text,
+    }));
     facts.extend(cause);
     facts.extend(best_change(report));
     facts
@@ -81,21 +85,15 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
     let time = |time| report.survey.say(time);
     let is_fixed = prospects.workers_refused.is_some();
     let text = match prospects.first(report.survey.workers) {
-        _ if !prospects.fits() => say!(
-            "not known: for the recorded settings, the model predicts {}, which is {} off",
-            time(prospects.refit),
-            percent(prospects.error().abs())
-        ),
+        _ if !prospects.fits() => unreliable(report, prospects),
         None if is_fixed => say!("none with the same num_workers").to_owned(),
         None => say!("none, because no other setting is forecast to be faster").to_owned(),
         Some(first) => {
-            let gain = signed(first.took.0 as f64 / prospects.now().0.max(1) as f64 - 1.0);
+            let gain = signed(prospects.change(first.took));
             let (change, took) = (first.change, time(first.took));
-            let text = match prospects.is_rough() {
-                true => say!("{change}: about {took} forecast ({gain})"),
-                false => say!("{change}: {took} forecast ({gain})"),
-            };
-            text + prospects.condition(first.change)
+            let now = time(prospects.now());
+            say!("{change}: {took} forecast instead of {now} ({gain})")
+                + prospects.condition(first.change)
         }
     };
     let best = Fact {
@@ -108,6 +106,26 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
         text,
     });
     [Some(best), left_out].into_iter().flatten().collect()
+}
+
+/// The misfit of the model, and a setting to try.
+fn unreliable(report: &Report, prospects: &Prospects) -> String {
+    let time = |time| report.survey.say(time);
+    let text = say!(
+        "not known: the model misses the recorded time by {} ({} instead of {})",
+        percent(prospects.error().abs()),
+        time(prospects.refit),
+        time(prospects.recorded)
+    );
+    let is_program = !matches!(
+        report.survey.run.info.origin,
+        Origin::Engine | Origin::Simulation
+    );
+    match report.diagnosis.to_try() {
+        Some(change) if is_program => say!("{text}. Try {change} with `loadscope tune`."),
+        Some(change) => say!("{text}. Try {change}."),
+        None => text,
+    }
 }
 
 /// The facts as lines, their texts in one column.
@@ -145,8 +163,8 @@ mod tests {
             }),
             [
                 "Waited       1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4",
-                "Cause        sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished",
-                "Best change  in_order=False: 1.17 s forecast (−26 %)",
+                "Cause        batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished",
+                "Best change  in_order=False: 1.17 s forecast instead of 1.59 s (−26 %)",
             ]
         );
     }

@@ -37,7 +37,7 @@ impl Colouring {
     /// What it is called.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Nothing => say!("One colour"),
+            Self::Nothing => say!("One color"),
             Self::Class => say!("Colour by class"),
             Self::Worker => say!("Colour by worker"),
             Self::Batch => say!("Colour by batch"),

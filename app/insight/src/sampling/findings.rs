@@ -6,6 +6,7 @@ pub use super::circumstances::{Circumstances, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
 use super::order::Digest;
+use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
 use loadscope_trace::FindingId;
 use loadscope_words::say;
@@ -59,7 +60,7 @@ fn same_order(about: &Circumstances) -> Option<Found> {
         say!("Call sampler.set_epoch(epoch) before each epoch")
     } else {
         say!(
-            "The generator is re-seeded in every epoch. Seed it once before the first epoch, or omit generator."
+            "Seed the generator once before the first epoch, or omit it. The program seeds it again in every epoch."
         )
     };
     Some(problem(says, remedy))
@@ -78,7 +79,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
         // Of several ranks this one gets a part of what was drawn.
         let whose = match o.world_size {
             0 | 1 => say!("in this epoch").to_owned(),
-            several => say!("to rank {} of {several} in this epoch", o.rank),
+            several => say!("for rank {} of {several} in this epoch", o.rank),
         };
         let why = match o.world_size {
             0 | 1 => say!("because the sampler draws with replacement"),
@@ -89,13 +90,15 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             }
         };
         let says = say!(
-            "{missed} of {bound} indices ({}) do not come {whose}, {why}",
+            "{missed} of {bound} indices ({}) are not drawn {whose}, {why}",
             percent(share)
         );
-        return Some(note(
-            says,
-            say!("replacement=False visits every index once before any repeats"),
-        ));
+        let remedy = match about.sampler() {
+            // Without replacement each index would come once, and the weights had no effect.
+            "weighted" => say!("This is expected: samples with a small weight are drawn rarely"),
+            _ => say!("To draw every index once before any repeats, use replacement=False"),
+        };
+        return Some(note(says, remedy));
     }
     if !about.is_complete_pass() {
         return None;
@@ -146,7 +149,7 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
                 count(c.bound)
             ),
             say!(
-                "This is expected if the loader keeps its workers by repeating its sampler. Each pass is one epoch of the program."
+                "Ignore this if the loader repeats its sampler to keep its workers. Each pass is then one epoch of the program."
             ),
         ));
     }
@@ -206,10 +209,8 @@ fn outside(answers: &Answers) -> Option<Found> {
 
 fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let s = answers.shuffle.as_ref()?;
-    // A short order is not judged: chance could have made it.
-    const FEW: usize = 100;
     const POOR: f64 = 0.8;
-    if answers.positions < FEW || s.quality() >= POOR || !about.is_random() {
+    if answers.positions < Shuffle::FEWEST || s.quality() >= POOR || !about.is_random() {
         return None;
     }
     let says = say!(
@@ -221,7 +222,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     Some(problem(
         says,
         say!(
-            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbours"
+            "Use shuffle=True or a larger shuffle buffer: a small buffer or shuffled blocks mix only neighbors"
         ),
     ))
 }
@@ -259,7 +260,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     };
     Some(problem(
         say!(
-            "{name} came {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
+            "{name} was drawn {} times, but {asked} {:.0} (χ² = {:.1}, p {})",
             count(class.came),
             class.expected.unwrap_or_default(),
             test.statistic,

@@ -84,7 +84,8 @@ pub fn ranks(
 pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
     match samples_of_dataset(options, datasets.0) {
         Ok(Samples::Map(len)) => Some(len as u64),
-        _ => None,
+        Ok(Samples::Known(table)) => Some(table.len as u64),
+        Ok(Samples::Streams(_)) | Err(_) => None,
     }
 }
 

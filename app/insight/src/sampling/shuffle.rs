@@ -24,7 +24,7 @@ pub struct Shuffle {
 impl Shuffle {
     /// What [`Shuffle::quality`] is, in one sentence.
     pub const DEFINITION: Text = text!(
-        "Mean distance between neighbouring indices: 0\u{2009}% is the sorted order, 100\u{2009}% a uniformly random one"
+        "Mean distance between neighboring indices: 0\u{2009}% is the sorted order, 100\u{2009}% a uniformly random one"
     );
     /// Bins of the histogram; odd, so that the smallest gaps have one.
     const BINS: usize = 61;
@@ -80,6 +80,9 @@ impl Shuffle {
             reach,
         }))
     }
+
+    /// Shorter orders have no shuffle quality: chance alone moves that of a random order by more than 7 %.
+    pub const FEWEST: usize = 100;
 
     /// 0 for the sorted order, about 1 for a uniformly random one.
     pub fn quality(&self) -> f64 {

@@ -3,7 +3,7 @@
 use loadscope_plan::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, whole};
 use loadscope_plan::limits;
 use loadscope_trace::{Overrides, StartMethod};
-use loadscope_words::{Text, text};
+use loadscope_words::{Text, say, text};
 
 /// Arguments that can be overridden.
 const KEYS: [Key; 6] = [
@@ -45,8 +45,10 @@ fn taken(all: &[Given<'_>]) -> Result<Overrides, Mistake> {
     }
     if out.num_workers == Some(0) && needs_workers(&out) {
         return Err(Mistake::Together(
-            "prefetch_factor, persistent_workers and multiprocessing_context are for workers, and num_workers=0 has none"
-                .to_owned(),
+            say!(
+                "prefetch_factor, persistent_workers and multiprocessing_context need num_workers of at least 1"
+            )
+            .to_owned(),
         ));
     }
     Ok(out)
@@ -69,7 +71,7 @@ fn take(out: &mut Overrides, given: &Given<'_>) -> Result<(), Wrong> {
         "multiprocessing_context" => {
             let word = value.trim_matches(['\'', '"']);
             let method = StartMethod::ALL.into_iter().find(|m| m.name() == word);
-            let wrong = || Wrong::other("workers are started by fork, spawn or forkserver");
+            let wrong = || Wrong::other(say!("expected fork, spawn or forkserver"));
             out.multiprocessing_context = Some(method.ok_or_else(wrong)?);
         }
         other => {
@@ -100,7 +102,10 @@ mod tests {
             ("batch_size=4", "unknown key 'batch_size'"),
             ("num_workers=many", "num_workers=many"),
             ("num_workers=1,num_workers=2", "given twice"),
-            ("num_workers=0,prefetch_factor=4", "for workers"),
+            (
+                "num_workers=0,prefetch_factor=4",
+                "need num_workers of at least 1",
+            ),
             ("multiprocessing_context=thread", "forkserver"),
             ("prefetch_factor=0", "prefetch_factor=0"),
         ] {

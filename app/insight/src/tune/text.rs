@@ -55,6 +55,9 @@ impl Table {
             writeln!(out, "{note}")?;
         }
         writeln!(out, "\n{}", self.verdict())?;
+        if let Some(why) = self.why_not_fastest() {
+            writeln!(out, "{why}")?;
+        }
         for sentence in self.consequences() {
             writeln!(out, "{sentence}")?;
         }
@@ -149,12 +152,26 @@ impl Table {
             .change
             .map_or(String::new(), |c| format!(" ({})", signed(c)));
         say!(
-            "Best: {}, with {} per batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
+            "Best change: {}: {} per batch instead of {own}{share}\nIn {place}, write: DataLoader(…, {}){}",
             row.tried.overrides,
             time(measured.per_batch),
             row.tried.overrides,
             self.without(row)
         )
+    }
+
+    /// The reason if another row of the table is faster than the recommended one.
+    pub fn why_not_fastest(&self) -> Option<String> {
+        let best = self.recommended()?;
+        let fastest = self.fastest()?;
+        let per_batch = fastest.tried.measured.as_ref().ok()?.per_batch;
+        (fastest.tried.overrides != best.tried.overrides).then(|| {
+            say!(
+                "{} is not better: {} per batch is within noise, at a higher cost",
+                fastest.tried.overrides,
+                time(per_batch)
+            )
+        })
     }
 
     /// Arguments of the program that must go, because they need workers.
@@ -245,6 +262,7 @@ impl Table {
             "runs": rows.collect::<Vec<_>>(),
             "recommended": self.recommended().map(|row| &row.tried.overrides),
             "verdict": plain(&self.verdict()),
+            "why_not_fastest": self.why_not_fastest().map(|why| plain(&why)),
             "consequences": self.consequences(),
             "notes": self.notes.iter().map(|note| plain(note)).collect::<Vec<_>>(),
         })

@@ -8,7 +8,7 @@ use crate::error::Mistake;
 use crate::lesson::{Lesson, Step, Task};
 use crate::moment::{Moment, pipeline};
 use crate::part::{Part, View};
-use crate::query::{About, Query, Whole};
+use crate::query::{About, Query, Whole, simulated};
 use crate::question::Question;
 use crate::shown::{Shown, absent};
 use loadscope_words::Language;
@@ -32,7 +32,25 @@ pub(super) fn parts(run: &Run, step: &Step) -> Result<(), Mistake> {
         seen(run, &step.parts, at, false)?;
     }
     let has_batch = until.batch().is_some();
-    seen(run, step.parts_then(), until, has_batch)
+    match after(run, step)? {
+        Some(changed) => seen(&changed, step.parts_then(), until, has_batch),
+        None => seen(run, step.parts_then(), until, has_batch),
+    }
+}
+
+/// The run that shows the answer of a step. `None`: the run of the step itself.
+pub(super) fn after(run: &Run, step: &Step) -> Result<Option<Run>, Mistake> {
+    let Task::Predict { question, .. } = &step.task else {
+        return Ok(None);
+    };
+    let Some(changes) = question.query.changes() else {
+        return Ok(None);
+    };
+    let changed = simulated(&changes.apply(&run.info.options)?);
+    let remedy = "Change the options behind 'with' in predict.";
+    changed
+        .map(Some)
+        .map_err(|error| Mistake::new(error.to_string(), remedy))
 }
 
 fn seen(run: &Run, parts: &[Part], at: Moment, has_batch: bool) -> Result<(), Mistake> {

@@ -26,7 +26,7 @@ pub enum Whole {
     Batches,
     /// Samples that the trainer got.
     Samples,
-    /// Batches that were held.
+    /// Batches that arrived before an earlier one.
     OutOfOrder,
     /// Batches that failed.
     Failed,
@@ -38,6 +38,8 @@ pub enum Whole {
     WorkersStarted,
     /// Prefetch factor times workers.
     Window,
+    /// Whether the dataset is iterable-style.
+    Stream,
     /// The worker of a batch.
     WorkerOf(u32),
     /// The batch of a sample.
@@ -86,12 +88,13 @@ forms! {
     "first wait ms of epoch N", "the wait for the first batch of an epoch" => |h| h.read(0).map(Whole::FirstWait);
     "batches", "batches that the trainer received" => |_| Some(Whole::Batches);
     "samples", "samples that the trainer received" => |_| Some(Whole::Samples);
-    "batches out of order", "batches that were held in the reorder buffer" => |_| Some(Whole::OutOfOrder);
+    "batches out of order", "batches that arrived before an earlier one" => |_| Some(Whole::OutOfOrder);
     "batches failed", "batches whose error reached the trainer" => |_| Some(Whole::Failed);
     "tasks without answer", "tasks without a batch" => |_| Some(Whole::Discarded);
     "batches pinned", "batches that went through the pin thread" => |_| Some(Whole::Pinned);
     "workers started", "in all epochs" => |_| Some(Whole::WorkersStarted);
     "window", "prefetch_factor times num_workers" => |_| Some(Whole::Window);
+    "iterable-style", "yes or no: the dataset is a stream" => |_| Some(Whole::Stream);
     "worker of batch N", "worker that makes it" => |h| h.read(0).map(Whole::WorkerOf);
     "batch of sample N", "batch that contains it" => |h| h.read(0).map(Whole::BatchOfSample);
     "worker of sample N", "worker that reads it" => |h| h.read(0).map(Whole::WorkerOfSample);
@@ -140,6 +143,7 @@ impl Whole {
             | Self::SizeOf(_)
             | Self::SizeOfLast
             | Self::BatchesOfWorker(_) => self.count(run).map(|n| Value::Number(n as f64)),
+            Self::Stream => Some(Value::yes(run.info.options.is_stream())),
             Self::WorkerOf(idx) => worker(run, row(run, idx)?),
             Self::BatchOfSample(index) => Some(Value::Batch(
                 run.batches().get(row_of_sample(run, index)?)?.id,
@@ -229,7 +233,7 @@ impl Whole {
         Some(match self {
             Self::Batches => summary().batches,
             Self::Samples => summary().samples,
-            Self::OutOfOrder => summary().held,
+            Self::OutOfOrder => out_of_order(run),
             Self::Failed => summary().failed,
             Self::Discarded => summary().discarded,
             Self::Pinned => run.batches().iter().filter(|b| b.was_pinned()).count() as u64,
@@ -278,6 +282,21 @@ fn entering(run: &Run, stages: &[Stage], count: usize, once: bool) -> Vec<Value>
     ids.take(count).map(|b| Value::Batch(b.id)).collect()
 }
 
+/// Batches that arrived in the main process before a batch with a lower number did.
+fn out_of_order(run: &Run) -> u64 {
+    let arrivals = entering(run, &[Stage::Held, Stage::Ready], usize::MAX, true);
+    let mut lowest = None;
+    let mut count = 0;
+    for arrival in arrivals.iter().rev() {
+        let Value::Batch(id) = arrival else { continue };
+        match lowest {
+            Some(later) if *id > later => count += 1,
+            _ => lowest = Some(*id),
+        }
+    }
+    count
+}
+
 /// What most of the longest wait was for.
 fn cause(run: &Run) -> Option<Value> {
     let longest = Glance::of(run).longest?;
@@ -290,12 +309,13 @@ fn cause(run: &Run) -> Option<Value> {
     Some(Value::Word(most.0.id().to_owned()))
 }
 
-/// The seeds of the workers that are there in an epoch; `None`: there was no such epoch.
+/// The seeds of the workers that are there in an epoch. `None`: there was no such epoch, or it had no workers.
 fn seeds(run: &Run, epoch: u32) -> Option<Vec<Option<u64>>> {
     let epoch = run.epochs().iter().find(|e| e.epoch == epoch)?;
     let is_there = |w: &&loadscope_trace::Worker| {
         w.start <= epoch.start && w.end.is_none_or(|(end, _)| end > epoch.start)
     };
     let there = run.workers().iter().filter(is_there);
-    Some(there.map(|w| w.info.seed).collect())
+    let seeds: Vec<Option<u64>> = there.map(|w| w.info.seed).collect();
+    (!seeds.is_empty()).then_some(seeds)
 }

@@ -9,6 +9,7 @@ use super::{Action, info};
 #[rustfmt::skip]
 const ALSO: &[(Action, Modifiers, Key)] = &[
     (Action::ShowAll, Modifiers::NONE, Key::Num0),
+    (Action::FollowLive, Modifiers::NONE, Key::End),
     (Action::Faster, Modifiers::NONE, Key::Equals),
     (Action::Larger, Modifiers::COMMAND, Key::Equals),
     (Action::NextStage, Modifiers::NONE, Key::PageDown),

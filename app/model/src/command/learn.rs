@@ -14,6 +14,8 @@ pub enum LearnCommand {
     Lesson(u32),
     /// Show a lesson that is being written; or what is wrong with its file.
     Preview(PathBuf, Result<Box<Lesson>, String>),
+    /// Go to this step of the lesson, counted from 0, if it was reached before.
+    Step(usize),
     /// The answer as it is so far.
     Draft(Draft),
     /// The answer.

@@ -1,5 +1,7 @@
 use std::collections::{BTreeSet, HashMap};
 
+use egui::{Key, KeyboardShortcut, Modifiers};
+
 use super::*;
 
 #[test]
@@ -10,6 +12,27 @@ fn no_two_actions_share_a_key() {
             panic!("{other:?} and {action:?} share {shortcut:?}");
         }
     }
+}
+
+/// *End* did nothing, although a button of that name jumps to the end.
+#[test]
+fn each_key_of_the_navigation_block_has_an_action() {
+    let all = Action::shortcuts();
+    for key in [
+        Key::Home,
+        Key::End,
+        Key::PageUp,
+        Key::PageDown,
+        Key::ArrowUp,
+        Key::ArrowDown,
+        Key::ArrowLeft,
+        Key::ArrowRight,
+    ] {
+        let plain = KeyboardShortcut::new(Modifiers::NONE, key);
+        assert!(all.iter().any(|(k, _)| *k == plain), "{key:?}");
+    }
+    let of = |key| all.iter().find(|(k, _)| k.logical_key == key);
+    assert_eq!(of(Key::End).map(|found| found.1), Some(Action::FollowLive));
 }
 
 /// Egui takes a key with Shift or Alt for the one without, so the one with must be asked first.

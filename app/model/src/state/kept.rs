@@ -66,8 +66,8 @@ impl RunLine {
         Self {
             name: name(session),
             took: (!session.source.is_live()).then(|| run.in_loop()),
-            // As in the verdict above the pipeline.
-            share: share.filter(|_| has_trainer),
+            // As in the verdict above the pipeline. Without a batch there was nothing to wait for.
+            share: share.filter(|_| has_trainer && !run.batches().is_empty()),
             failed: run.failure().is_some(),
         }
     }
@@ -318,6 +318,34 @@ mod tests {
         assert_eq!(runs.next_number(), 2);
         assert!(runs.take(1).is_some() && runs.take(1).is_none());
         assert_eq!(runs.next_number(), 2, "no two runs have the same number");
+    }
+
+    /// The run of an empty dataset was not in the list.
+    #[test]
+    fn a_run_that_ended_without_a_batch_is_kept() {
+        let mut run = Run::default();
+        for (ms, kind) in [
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::Consumer { waiting: true }),
+            (1, EventKind::EpochEnded { epoch: 0 }),
+            (1, EventKind::RunEnded),
+        ] {
+            let (at, run_id) = (Nanos::from_millis(ms), RunId(0));
+            run.apply(&Event {
+                at,
+                run: run_id,
+                kind,
+            });
+        }
+        let session = SessionState {
+            number: 1,
+            run: run.into(),
+            source: Source::Finished,
+            ..SessionState::default()
+        };
+        let line = RunLine::of(&session);
+        assert_eq!((line.share, line.failed), (None, false));
+        assert_eq!(KeptRuns::default().keep(session), Some(1));
     }
 
     proptest! {

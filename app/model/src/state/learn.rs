@@ -6,8 +6,8 @@ use std::sync::Arc;
 use loadscope_insight::landmarks::Place;
 use loadscope_lessons::cases::{Case, Culprit, Remedy, Solved};
 use loadscope_lessons::{
-    Course, Judgement, Kind, Language, Lesson, Moment, Part, Play, Progress, Question, Quiz, Task,
-    Tried, Value,
+    Course, Judgement, Kind, Language, Lesson, Moment, Pane, Part, Play, Progress, Question, Quiz,
+    Task, Tried, Value,
 };
 use loadscope_trace::{Nanos, RunOptions};
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::history::History;
 use crate::view::{Cursor, Lower, Workspace};
 
+mod draft;
 mod wanted;
 
+pub use draft::Draft;
 pub use wanted::{Outcome, Prepared, StepOf, StepRun, Wanted, What};
 
 /// What is remembered of learning from one start to the next.
@@ -164,15 +166,6 @@ pub struct Replay {
     pub cursor: Cursor,
 }
 
-/// An answer that is not given yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft {
-    /// A number as it is typed.
-    pub number: String,
-    /// Items in the order in which they were chosen, by their positions.
-    pub order: Vec<usize>,
-}
-
 /// What the window showed before.
 #[derive(Debug)]
 pub struct Own {
@@ -296,6 +289,19 @@ impl Learn {
         }
     }
 
+    /// True while a panel that is not outlined could give an answer away: a question is open, or a case is not solved.
+    pub fn covers(&self, pane: Pane) -> bool {
+        let is_outlined = self.parts().iter().any(|part| part.pane() == pane);
+        match pane {
+            Pane::Sampling | Pane::Variables => self.question().is_some() && !is_outlined,
+            Pane::Options => self
+                .detecting()
+                .is_some_and(|detecting| detecting.solved.is_none()),
+            Pane::Verdict | Pane::Diagnose => self.hides_verdict(),
+            Pane::Inspector | Pane::Messages | Pane::Pipeline | Pane::Below(_) => false,
+        }
+    }
+
     /// True while what comes later in the run would give an answer away.
     pub fn hides_future(&self) -> bool {
         let plays = self.stage().is_some_and(|stage| stage.replay.is_some());
@@ -329,6 +335,14 @@ impl Playing {
 
     /// What the step needs to know of its run.
     pub fn step(&self) -> StepOf {
+        if self.play.changes().is_some() {
+            return StepOf {
+                options: self.play.shown_options(),
+                question: None,
+                from: Moment::Start,
+                until: self.play.moment(),
+            };
+        }
         let (question, from, until) = match &self.play.step().task {
             Task::Look { at, .. } => (None, *at, *at),
             Task::Predict { question, until } => (Some(question.clone()), question.at, *until),
@@ -365,21 +379,5 @@ impl Quizzing {
     pub fn right(&self) -> usize {
         let right = |answer: &&Option<Judgement>| answer.as_ref().is_some_and(|j| j.is_right);
         self.answers.iter().filter(right).count()
-    }
-}
-
-impl Draft {
-    /// Puts an item at the end of the order; one that is there already goes, with those after it.
-    pub fn toggle(&mut self, item: usize) {
-        match self.order.iter().position(|at| *at == item) {
-            Some(at) => self.order.truncate(at),
-            None => self.order.push(item),
-        }
-    }
-
-    /// The number that was typed; a comma counts as a point.
-    pub fn value(&self) -> Option<f64> {
-        let number: f64 = self.number.trim().replace(',', ".").parse().ok()?;
-        number.is_finite().then_some(number)
     }
 }

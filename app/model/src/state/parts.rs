@@ -140,17 +140,21 @@ impl SessionState {
             && self.of_lesson.is_none()
             && (!run.whole_transitions().is_empty()
                 || !run.batches().is_empty()
-                || run.gauges().next().is_some())
+                || run.gauges().next().is_some()
+                // A run of an empty dataset.
+                || (run.has_ended() && !run.epochs().is_empty()))
+    }
+
+    /// True for a run of the demo, which can be repeated at any time.
+    pub fn is_demo(&self) -> bool {
+        self.run.info.options == crate::prefs::demo()
     }
 
     /// True if this is a run of the engine or of a program that would be gone for good.
     pub fn is_unsaved(&self) -> bool {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
             && matches!(self.run.info.origin, Origin::Engine | Origin::Pytorch(_));
-        // The demo can be had again at any time.
-        let is_demo = self.run.info.options == crate::prefs::demo();
         of_engine
-            && !is_demo
             && self.of_lesson.is_none()
             && !self.discarded
             && !self.run.batches().is_empty()

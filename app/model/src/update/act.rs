@@ -20,8 +20,33 @@ use crate::watching::Watching;
 pub const WATCH: &str = "loadscope watch -- python train.py";
 
 /// Does it. What has to be done outside comes out.
-#[expect(clippy::too_many_lines, reason = "one arm an action")]
 pub fn act(state: &mut State, action: Action) -> Option<Effect> {
+    // The list of lessons covers the run: to show a part of the run is to leave the list.
+    let left = match shows_run(action) {
+        true => learn::leave_contents(state),
+        false => None,
+    };
+    carry_out(state, action).or(left)
+}
+
+/// True if the action shows the run in another way.
+fn shows_run(action: Action) -> bool {
+    use Action as A;
+    matches!(
+        action,
+        A::ShowDebug
+            | A::ShowSampling
+            | A::ShowDiagnose
+            | A::ShowTimeline
+            | A::ShowBatches
+            | A::ShowPlots
+            | A::ShowLoaders
+            | A::Present
+    )
+}
+
+#[expect(clippy::too_many_lines, reason = "one arm an action")]
+fn carry_out(state: &mut State, action: Action) -> Option<Effect> {
     use Action as A;
     match action {
         A::RunDemo => return Some(Effect::Demo),
@@ -94,7 +119,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
             state.session.markers.toggle(now);
         }
         A::ClearMarkers => state.session.markers.apply(crate::markers::Mark::Clear),
-        A::Escape => escape(state),
+        A::Escape => return escape(state),
         A::GoToStart => {
             state.session.playing = false;
             state.session.cursor = Cursor::Step(0);

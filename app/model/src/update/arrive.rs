@@ -15,6 +15,7 @@ use crate::effect::Effect;
 use crate::prefs::Prefs;
 use crate::question::Output;
 use crate::state::{Source, State};
+use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, OptionsOf};
 
 /// Takes it in.
@@ -72,7 +73,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::NotSaved(text) => {
             state.session.saving = None;
             complain(state, &text);
-            type_again(state);
+            type_again(state, &[PathFor::Save]);
         }
         Arrival::Exporting(share) => {
             if let Some((_, shown)) = &mut state.session.exporting {
@@ -87,9 +88,9 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                     let notice = Notice::error(capital(&text));
                     let about = About::Export;
                     state.session.notices.push(Notice { about, ..notice });
-                    type_again(state);
+                    type_again(state, &[PathFor::Export]);
                 }
-                None => state.overlay.hint = Some(say!("The export was cancelled").to_owned()),
+                None => state.overlay.hint = Some(say!("The export was canceled").to_owned()),
             }
         }
         Arrival::Notice(text) => tell(state, Notice::note(text)),
@@ -130,15 +131,17 @@ pub fn give_back(state: &mut State) -> Option<ReadSoFar> {
 fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     state.overlay.typed = None;
     Prefs::remember(&mut state.prefs.recent, path);
+    sketch(state, path);
     state.overlay.hint = Some(say!("Saved to {}", path.display()));
     state.session.saved = state.session.saving.take().map(|saving| saving.events);
     let waiting = state.overlay.question.take_if(|q| q.saving);
     waiting.map(|q| q.then)
 }
 
-/// The path that was typed last did not serve: it is there again, to be corrected.
-pub fn type_again(state: &mut State) {
-    let typed = state.overlay.typed.take();
+/// Shows the path that was typed last again, to be corrected, if it was typed for one of `purposes`: the errors of a run concern no path.
+pub fn type_again(state: &mut State, purposes: &[PathFor]) {
+    let is_meant = |typed: &mut TypedPath| purposes.contains(&typed.what);
+    let typed = state.overlay.typed.take_if(is_meant);
     state.overlay.typing = state.overlay.typing.take().or(typed);
 }
 
@@ -156,7 +159,10 @@ fn exported(state: &mut State, files: &[PathBuf]) {
 /// What was to be opened could not be read.
 pub fn not_opened(state: &mut State, why: &str) {
     complain(state, why);
-    type_again(state);
+    type_again(
+        state,
+        &[PathFor::Open, PathFor::OpenFolder, PathFor::Compare],
+    );
 }
 
 /// Tells the user.
@@ -214,11 +220,20 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
         show_options(state, &run.info.options);
     }
     state.session.run = run.into();
+    sketch(state, &path);
     state.session.source = Source::Recording { path, cut };
     state.session.options_of = OptionsOf::Run;
 }
 
+/// Draws the run for the list of recent files.
+fn sketch(state: &mut State, path: &Path) {
+    future::reveal(state);
+    state.prefs.sketches.draw(path, &state.session.run);
+    state.prefs.sketches.keep(&state.prefs.recent);
+}
+
 fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
+    let was_read = state.is_reading();
     match state.session.source {
         // Refused before anything happened.
         Source::Live { .. } if state.session.run.events() == 0 => {
@@ -230,7 +245,9 @@ fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
     }
     let error = error?;
     complain(state, &error);
-    type_again(state);
+    if was_read {
+        type_again(state, &[PathFor::Open, PathFor::OpenFolder]);
+    }
     // The run that was there before is shown again, with the sentence.
     let was_refused = state.session.source == Source::None;
     state

@@ -1,9 +1,11 @@
 //! What Esc takes away.
 
+use super::learn;
+use crate::effect::Effect;
 use crate::state::State;
 
 /// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
-pub(super) fn escape(state: &mut State) {
+pub(super) fn escape(state: &mut State) -> Option<Effect> {
     if state.overlay.palette.take().is_some()
         || state.overlay.typing.take().is_some()
         || state.overlay.watching.take().is_some()
@@ -11,7 +13,7 @@ pub(super) fn escape(state: &mut State) {
         || state.overlay.question.take().is_some()
         || state.overlay.glossary.take().is_some()
     {
-        return;
+        return None;
     }
     let open = [
         &mut state.overlay.help_open,
@@ -24,6 +26,8 @@ pub(super) fn escape(state: &mut State) {
         // The run stays held, or goes on, as it was.
     } else if let Some(last) = state.session.notices.len().checked_sub(1) {
         state.session.notices.truncate(last);
+    } else if state.learn.shows_contents() {
+        return learn::leave_contents(state);
     } else if state.presents() {
         state.look.presenting = false;
     } else if state.session.enlarged.is_some() {
@@ -31,4 +35,5 @@ pub(super) fn escape(state: &mut State) {
     } else {
         state.session.selection = None;
     }
+    None
 }

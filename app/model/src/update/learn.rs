@@ -17,13 +17,15 @@ mod stage;
 
 use aside::{give_back, load_course, open_contents};
 
-pub use answer::{by_digit, candidates};
+pub use answer::{by_digit, candidates, takes_digits};
 pub(super) use answer::{is_answer, obstacle};
 pub use stage::{has_wandered, takes_place};
 
 /// What the actions of lessons do.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     match action {
+        // The key that opens the list also closes it.
+        Action::Learn if state.learn.shows_contents() => return leave_contents(state),
         Action::Learn => open_contents(state),
         Action::LeaveLesson => return leave(state),
         Action::GoOn => go_on(state),
@@ -52,6 +54,7 @@ pub(super) fn carry_out(state: &mut State, command: LearnCommand) {
     match command {
         LearnCommand::Lesson(number) => lesson::open(state, number),
         LearnCommand::Preview(path, read) => lesson::preview(state, path, read),
+        LearnCommand::Step(step) => lesson::jump(state, step),
         LearnCommand::Draft(draft) => {
             if let Some(stage) = state.learn.stage_mut() {
                 stage.draft = draft;
@@ -111,6 +114,14 @@ fn leave(state: &mut State) -> Option<Effect> {
     state.overlay.messages_open = false;
     if !state.learn.shows_contents() {
         open_contents(state);
+        return None;
+    }
+    leave_contents(state)
+}
+
+/// From the list of lessons, if it is shown, back to what the window showed.
+pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
+    if !state.learn.shows_contents() {
         return None;
     }
     state.learn.page = None;
@@ -195,7 +206,7 @@ pub(super) fn prepared(state: &mut State, prepared: Prepared) {
     match prepared.outcome {
         Ok(Outcome::Step(run)) => {
             stage::install(state, *run);
-            lesson::begin_replay_of_lecture(state);
+            lesson::begin_replay_of_answer(state);
         }
         Ok(Outcome::Case(case)) => case::made(state, &case),
         Ok(Outcome::Solved(solved)) => case::solved(state, *solved),

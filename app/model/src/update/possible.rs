@@ -11,6 +11,7 @@ use crate::state::{Source, State};
 use crate::trying::Trying;
 use crate::view::{Cursor, Item};
 use loadscope_insight::landmarks::Goal;
+use loadscope_lessons::Pane;
 use loadscope_words::{Text, say, text};
 
 /// True if `action` makes sense now.
@@ -39,12 +40,9 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         | A::WatchProgram
         | A::Escape
         | A::ShowDebug
-        | A::ShowSampling
         | A::ShowTimeline
         | A::ShowBatches
         | A::ShowPlots
-        | A::ToggleOptions
-        | A::ToggleVariables
         | A::ToggleTheme
         | A::ToggleMotion
         | A::HideFuture
@@ -61,6 +59,9 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         | A::ToggleLecture
         | A::ChangeLanguage
         | A::LeaveLesson => learn::obstacle(state, action),
+        A::ShowSampling => unless(!state.learn.covers(Pane::Sampling), SAMPLING.say()),
+        A::ToggleVariables => unless(!state.learn.covers(Pane::Variables), VARIABLES.say()),
+        A::ToggleOptions => unless(!state.learn.covers(Pane::Options), OPTIONS.say()),
         A::OpenFolder | A::ChooseFolder => in_page,
         A::Quit => unless(!state.place.in_page, say!("Close the browser tab instead")),
         A::Run | A::RunPaused | A::RunSlowly => {
@@ -221,6 +222,9 @@ fn in_page_without(state: &State) -> Option<&'static str> {
     )
 }
 
+const SAMPLING: Text = text!("The sample order may reveal the answer: answer the question first");
+const VARIABLES: Text = text!("The variables may reveal the answer: answer the question first");
+const OPTIONS: Text = text!("The options name the cause: solve the case first");
 const GIVEN: Text = text!(
     "Runs of a lesson cannot be saved or exported. Simulate their options to get a run of your own."
 );
@@ -263,8 +267,8 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
         (Goal::Stall, false) => say!("No earlier wait"),
         (Goal::OutOfOrder, true) => say!("No later batch arrives out of order"),
         (Goal::OutOfOrder, false) => say!("No earlier batch arrived out of order"),
-        (Goal::Trouble, true) => say!("No later errors or dropped events"),
-        (Goal::Trouble, false) => say!("No earlier errors or dropped events"),
+        (Goal::Trouble, true) => say!("No later errors, skipped samples or dropped events"),
+        (Goal::Trouble, false) => say!("No earlier errors, skipped samples or dropped events"),
         (Goal::Marker, true) => say!("No later marker: press M to place one"),
         (Goal::Marker, false) => say!("No earlier marker: press M to place one"),
     })

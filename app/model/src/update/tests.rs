@@ -99,7 +99,7 @@ fn every_kind_of_moment_is_gone_to_and_back() {
     assert_eq!(go(Action::NextStall), (61.0, none));
     assert_eq!(go(Action::PreviousStall), (4.0, None));
     assert_eq!(go(Action::NextTrouble), (90.0, None));
-    let none = Some("No later errors or dropped events".to_owned());
+    let none = Some("No later errors, skipped samples or dropped events".to_owned());
     assert_eq!(go(Action::NextTrouble), (90.0, none));
     assert_eq!(go(Action::PreviousBatch), (51.0, None));
     assert_eq!(go(Action::PreviousOutOfOrder), (20.0, None));

@@ -1,7 +1,11 @@
 //! Takes in what tries of other arguments say.
 
+use loadscope_insight::arrival::Notice;
+use loadscope_words::say;
+
+use super::arrive::tell;
 use crate::state::State;
-use crate::trying::{News, Trying};
+use crate::trying::{News, Outcome, Trying};
 
 /// Takes in what is new.
 pub fn take(state: &mut State, news: News) {
@@ -19,7 +23,25 @@ pub fn take(state: &mut State, news: News) {
             }
         }
         News::Over(outcome) => {
+            let notice = notice(&outcome);
             trying.get_or_insert_default().outcome = Some(outcome);
+            if let Some(notice) = notice {
+                tell(state, notice);
+            }
         }
+    }
+}
+
+/// Runs take minutes, and the user may be elsewhere when they end.
+fn notice(outcome: &Outcome) -> Option<Notice> {
+    match outcome {
+        Outcome::Compared(table) => {
+            let verdict = table.verdict();
+            let best = verdict.lines().next().unwrap_or_default();
+            Some(Notice::note(say!("The measurement has finished. {best}.")))
+        }
+        Outcome::Failed(why) => Some(Notice::error(say!("The measurement failed: {why}"))),
+        // The user ended it.
+        Outcome::Ended => None,
     }
 }

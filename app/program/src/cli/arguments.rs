@@ -14,7 +14,7 @@ pub(super) const LOADER: &str = "DataLoader options";
 /// Arguments of DataLoader and of its samplers, named as in PyTorch.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoaderArgs {
-    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32, or 1 in `order`]
+    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32 in `run`, 1 in `order`]
     #[arg(long, value_name = "N|none", allow_negative_numbers = true, help_heading = LOADER)]
     batch_size: Option<BatchSize>,
     /// Draw a new random order in every epoch
@@ -50,7 +50,7 @@ pub struct LoaderArgs {
     /// Distributed samplers drop the tail instead of padding
     #[arg(long, help_heading = LOADER)]
     sampler_drop_last: bool,
-    /// Do not call set_epoch, a common mistake: every epoch has the same order
+    /// Simulate a missing set_epoch call: every epoch has the same order
     #[arg(long, help_heading = LOADER)]
     no_set_epoch: bool,
     /// Seed of the generator and of distributed samplers [default: random]
@@ -190,6 +190,16 @@ pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u
     match text.parse() {
         Ok(number) if number <= most => Ok(number),
         _ => Err(limits::too_much(name, count(most), text, remedy)),
+    }
+}
+
+/// An error with the names of options on the command line.
+pub(super) fn with_option_names(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    let error = error.into();
+    let text = error.to_string();
+    match text.contains("world_size") {
+        true => anyhow::anyhow!(text.replace("world_size", "--world")),
+        false => error,
     }
 }
 

@@ -13,9 +13,9 @@ use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::program::{Seen, default_names, follow_and, name_of};
 use super::select::SelectArgs;
-use super::terminal::{complain, say_json};
-use super::web::{Shown, WebArgs};
-use loadscope_session::{Attach, Session, Update, Watched, take_signals};
+use super::terminal::{complain, say_json, sentence};
+use super::web::{Shown, WebArgs, say_view};
+use loadscope_session::{Attach, Session, Update, Watched, take_ending_signals};
 use loadscope_words::say;
 
 /// The process to record, and how.
@@ -24,6 +24,7 @@ pub struct AttachArgs {
     /// Process ID
     ///
     /// Child processes are recorded too.
+    #[arg(value_parser = process)]
     pid: u32,
     /// Output file, .jsonl or .jsonl.zst [default: run.jsonl.zst, then run-2.jsonl.zst, …]
     #[arg(short, long, value_name = "FILE")]
@@ -43,17 +44,27 @@ pub struct AttachArgs {
     web: WebArgs,
 }
 
+/// A process ID.
+fn process(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|pid| *pid > 0);
+    number.ok_or_else(|| say!("expected a process ID. Find it with `ps -ef`.").to_owned())
+}
+
 /// Records a running program until Ctrl+C or its end. The program continues.
 pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
-    take_signals();
+    take_ending_signals();
     let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
-        .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
+        .map_err(|e| anyhow!(e.to_string()))?;
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
     let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(&args.web, name_of(&path), &selection) {
+    let mut shown = match Shown::begin(
+        &args.web,
+        name_of(&path),
+        (&selection, args.limits.limits()),
+    ) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -67,6 +78,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     ));
     let (seen, complaint) = follow_and(&session, shown.as_mut());
     watched.wait();
+    let was_shown = shown.is_some();
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
@@ -76,7 +88,13 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
             ExitCode::from(1)
         }
         None => {
+            if let Some(text) = seen.unrecorded() {
+                complain(text);
+            }
             complain(seen.sentence(&path));
+            if was_shown {
+                say_view(&path);
+            }
             ExitCode::SUCCESS
         }
     })
@@ -86,7 +104,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 /// summary of the recording.
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
-        .map_err(|e| anyhow!(say!("cannot record process {}: {e}", args.pid)))?;
+        .map_err(|e| anyhow!(e.to_string()))?;
     let output = args.output.as_deref();
     let selection = args.select.selection();
     let existing = args.force.existing();
@@ -94,9 +112,13 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
     // Without the live view the process is still recorded.
-    let (mut shown, no_link) = match Shown::in_frame(&args.web, name_of(&path), &selection) {
+    let (mut shown, no_link) = match Shown::in_frame(
+        &args.web,
+        name_of(&path),
+        (&selection, args.limits.limits()),
+    ) {
         Ok(shown) => (shown, None),
-        Err(e) => (None, Some(format!("{e:#}"))),
+        Err(e) => (None, Some(sentence(&e))),
     };
     let session = Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)?;
     end_with_input(&watched)?;
@@ -127,6 +149,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         }
     }
     watched.wait();
+    troubles.extend(seen.unrecorded());
     say_json(json!({
         "recording": complaint.is_none().then_some(path),
         "loaders": seen.loaders,

@@ -31,7 +31,7 @@ pub struct CompareArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Exit with code 1 if B differs significantly from A by more than this rule allows (can be repeated)
+    /// Exit with code 1 if this rule is violated and the change is significant, such as 'wait>+5%' (can be repeated)
     ///
     /// Rules: 'wait>+5%' (percentage points of the time), 'throughput<-10%', 'wait_per_batch>+20%', 'work_per_batch>+20%'. Quote them,
     /// because a shell redirects at > and <.

@@ -1,9 +1,9 @@
 //! `loadscope export`: a recording for other tools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -11,6 +11,7 @@ use super::force::ForceArg;
 use super::pick::{OnlyLoaderArg, open, which};
 use super::terminal::{complain, say};
 use loadscope_insight::format;
+use loadscope_insight::loaders::names;
 use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};
 use loadscope_trace::{Past, plural};
 use loadscope_words::say;
@@ -56,21 +57,46 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         To::Csv => ExportFormat::Csv,
         To::Parquet => ExportFormat::Parquet,
     };
+    if let Some(other) = misnamed(kind, &args.output) {
+        let (path, to) = (args.output.display(), name(kind));
+        bail!(say!(
+            "{path} has the extension of {}, but --to is {to}. Use --to {}, or another name.",
+            name(other),
+            name(other)
+        ));
+    }
     refuse_export_onto(&args.file, kind, &args.output)?;
+    let has_ending = ExportFormat::for_path(&args.output) == Some(kind);
+    if kind != ExportFormat::Chrome && !has_ending && args.output.is_file() {
+        let (path, to) = (args.output.display(), name(kind));
+        bail!(say!(
+            "{path} is a file, but the tables need a folder. Choose a new name, or one that ends in .{to}."
+        ));
+    }
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
+    let mut names = names(&runs);
     if let Some(text) = &args.loader.loader {
         let id = which(&opened, text)?;
-        runs.retain(|(one, _)| *one == id);
+        let at = runs.iter().position(|(one, _)| *one == id);
+        let at = at.map_or(0..0, |at| at..at + 1);
+        (runs, names) = (runs[at.clone()].to_vec(), names[at].to_vec());
     }
     // On standard error, and only if it is a terminal.
     let style = ProgressStyle::with_template("{bar:40} {percent} %")
         .unwrap_or(ProgressStyle::default_bar());
     let bar = ProgressBar::new(1000).with_style(style);
-    let files = export_runs(&runs, kind, &args.output, args.force.existing(), |share| {
-        bar.set_position((f64::from(share) * 1000.0) as u64);
-        true
-    });
+    let files = export_runs(
+        &runs,
+        &names,
+        kind,
+        &args.output,
+        args.force.existing(),
+        |share| {
+            bar.set_position((f64::from(share) * 1000.0) as u64);
+            true
+        },
+    );
     bar.finish_and_clear();
     for file in files.map_err(|e| anyhow!(say!("cannot export: {e}")))? {
         say(&file.display().to_string())?;
@@ -86,6 +112,32 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The format whose extension a file has that is written in `kind`.
+fn misnamed(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
+    // Of compressed files only traces have an extension of their own.
+    let is = |path: &Path, ending: &str| {
+        path.extension()
+            .is_some_and(|found| found.eq_ignore_ascii_case(ending))
+    };
+    if is(path, "gz")
+        && !path
+            .file_stem()
+            .is_some_and(|stem| is(stem.as_ref(), "json"))
+    {
+        return None;
+    }
+    ExportFormat::for_path(path).filter(|other| *other != kind)
+}
+
+/// The value of `--to`.
+fn name(kind: ExportFormat) -> &'static str {
+    match kind {
+        ExportFormat::Chrome => "chrome",
+        ExportFormat::Csv => "csv",
+        ExportFormat::Parquet => "parquet",
+    }
 }
 
 /// A recording with a limit has sums of its beginning, which no table has a place for.

@@ -2,6 +2,7 @@
 //! are for `--help`. `words/help.zh.toml` translates them paragraph by paragraph.
 
 use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use loadscope_words::{Language, Text, language, look_up, say, table, text};
 
@@ -127,6 +128,19 @@ fn paragraphs(text: Option<&StyledStr>) -> Option<String> {
     let translated = text.split("\n\n");
     let translated = translated.map(|one| look_up(HELP, one).unwrap_or(one));
     Some(translated.collect::<Vec<_>>().join("\n\n"))
+}
+
+/// An error with a tip if a program is named without `--` before it.
+pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let has_command = usage.is_some_and(|usage| usage.contains("-- <COMMAND>"));
+    let is_unexpected = error.kind() == ErrorKind::UnknownArgument;
+    if is_unexpected && has_command && error.get(ContextKind::Suggested).is_none() {
+        let tip = say!("write -- before the program, such as -- python train.py");
+        let tips = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
 }
 
 /// A rendered help or error with clap's own texts and the meanings of values in the language of the program.

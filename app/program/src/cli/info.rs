@@ -72,13 +72,14 @@ pub(super) fn print_text(run: &Run, cut: bool) -> anyhow::Result<()> {
 
 fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     let s = Summary::of(run);
+    let glance = Glance::of(run);
     let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
-    writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
+    let mut row = |name: &str, value: String| writeln!(out, "{}{value}", left(name, 16));
+    row(say!(column: "dataset"), run.info.dataset.clone())?;
+    row(say!(column: "source"), run.info.origin.label())?;
     if let Some(line) = run.info.python_line() {
-        writeln!(out, "{line}")?;
+        row(say!(column: "call"), line)?;
     }
-    writeln!(out)?;
-    let mut row = |name: &str, value: String| writeln!(out, "{}{value:>16}", left(name, 16));
     if run.tells_only_parts() {
         row(say!(column: "time"), run.end().to_string())?;
     } else {
@@ -96,25 +97,28 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
             say!(column: "samples/s"),
             of_samples(format!("{:.1}", s.samples_per_second)),
         )?;
-        row(say!(column: "waited"), seconds(s.waited_seconds))?;
+        let waited = glance.amount();
+        row(
+            say!(column: "waited"),
+            waited.unwrap_or_else(|| "—".to_owned()),
+        )?;
         row(say!(column: "held"), format::count(s.held))?;
         row(say!(column: "failed"), format::count(s.failed))?;
         row(say!(column: "discarded"), format::count(s.discarded))?;
     }
     row(say!(column: "events"), format::count(s.events))?;
-    row(say!(column: "events lost"), format::count(s.dropped))?;
+    row(say!(column: "events dropped"), format::count(s.dropped))?;
+    if let Some(wait) = glance.longest_wait() {
+        let took = glance.say(wait.took);
+        row(
+            say!(column: "longest wait"),
+            say!("{took} for {}", wait.why()),
+        )?;
+    }
     writeln!(out)?;
     parts(out, run)?;
     for sentence in past::sentences(run).into_iter().chain(past::longest(run)) {
         writeln!(out, "{sentence}")?;
-    }
-    // The error of a run that failed follows among its messages.
-    if !run.epochs().is_empty() {
-        let glance = Glance::of(run);
-        writeln!(out, "{}", glance.headline())?;
-        if let Some(cause) = glance.cause() {
-            writeln!(out, "{}", format::capital(&cause))?;
-        }
     }
     messages(out, run)?;
     if cut {

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_words::say;
+use loadscope_words::{cause, explain, say};
 
 /// The Python environment.
 #[derive(Debug, Args)]
@@ -27,7 +27,8 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
         .status()
         .map_err(|e| {
             anyhow!(say!(
-                "cannot start {name}: {e}. Choose another Python with --python."
+                "cannot start {name}: {e}. Choose another Python with --python.",
+                e = cause(&e)
             ))
         })?;
     if !asked.success() {
@@ -38,7 +39,7 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
     let status = Command::new(&python)
         .args(["-m", "loadscope", what])
         .status()
-        .map_err(|e| anyhow!(say!("cannot start {name}: {e}")))?;
+        .map_err(|e| anyhow!(say!("cannot start {name}: {e}", e = explain(&e))))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }

@@ -4,10 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use loadscope_session::is_ignored;
-#[cfg(unix)]
-use signal_hook::consts::SIGHUP;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use loadscope_session::ending_signals;
 use signal_hook::flag;
 
 /// The exit code of a program that is ended by the signal that came; 0: none came.
@@ -15,14 +12,9 @@ static CAME: AtomicUsize = AtomicUsize::new(0);
 /// True once one came: the next one ends the program.
 static HAS_COME: AtomicBool = AtomicBool::new(false);
 
-#[cfg(unix)]
-const TAKEN: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
-#[cfg(not(unix))]
-const TAKEN: &[i32] = &[SIGINT, SIGTERM];
-
 /// From now on signals that ask this process to end are noted. One that it inherited as ignored, by `nohup` say, stays ignored.
 pub(super) fn take() {
-    for &number in TAKEN.iter().filter(|number| !is_ignored(**number)) {
+    for number in ending_signals() {
         let code = 128 | number;
         // When it comes, they are done in this order.
         let taken = flag::register_conditional_shutdown(number, code, &HAS_COME)
@@ -53,7 +45,7 @@ impl Signals {
     /// Counts from now on. One that this process ignores stays ignored.
     pub fn take() -> Self {
         let signals = Self::default();
-        for &number in TAKEN.iter().filter(|number| !is_ignored(**number)) {
+        for number in ending_signals() {
             // One that cannot be taken ends the program at once, as without.
             let value = number.unsigned_abs() as usize;
             drop(flag::register_usize(

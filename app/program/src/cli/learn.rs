@@ -33,7 +33,7 @@ fn what(text: Option<&str>) -> anyhow::Result<Learn> {
         let last = u32::try_from(LESSONS).unwrap_or(u32::MAX);
         if !(1..=last).contains(&number) {
             bail!(say!(
-                "lesson {number} does not exist (lessons: 1 to {last})"
+                "lesson {number} does not exist. Choose a lesson from 1 to {last}."
             ));
         }
         return Ok(Learn::Lesson(number));

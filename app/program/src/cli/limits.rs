@@ -21,7 +21,7 @@ pub struct LimitArgs {
     /// reaches its maximum size, less than TIME is kept.
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
     last: Option<Nanos>,
-    /// Limit the size of the recording: 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
+    /// Maximum size of the recording, such as 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
     ///
     /// The limit is for all files of the recording together. Older data is reduced as with --last.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = LIMITS)]
@@ -57,7 +57,7 @@ impl LimitArgs {
     /// Creates the recording at `path`, or under a name of its own.
     ///
     /// # Errors
-    /// If there is a file that may not be replaced, or the folder cannot be written to.
+    /// If the name is not that of a recording, there is a file that may not be replaced, or the folder cannot be written to.
     pub fn create(
         &self,
         path: Option<&Path>,
@@ -65,6 +65,9 @@ impl LimitArgs {
         names: impl IntoIterator<Item = PathBuf>,
         selection: &Selection,
     ) -> Result<NewRecord, WriteError> {
+        if let Some(path) = path.filter(|path| !is_recording(path)) {
+            return Err(WriteError::NotARecording(path.to_owned()));
+        }
         Ok(match (self.limits(), path) {
             (None, Some(path)) => NewRecord::Whole(new_recording(path, existing, selection)?),
             (None, None) => NewRecord::Whole(new_recording_in(names, selection)?),
@@ -74,6 +77,17 @@ impl LimitArgs {
             (Some(limits), None) => NewRecord::Limited(NewLimited::create_free(names, limits)?),
         })
     }
+}
+
+/// True for a name of a recording, and for a device, a pipe or a folder.
+fn is_recording(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let is_special = || path.metadata().is_ok_and(|found| !found.is_file());
+    [".jsonl", ".jsonl.zst"]
+        .iter()
+        .any(|end| name.ends_with(end))
+        || is_special()
 }
 
 /// A recording that is to be written.
@@ -206,5 +220,31 @@ mod tests {
             (limits.last, limits.max_size),
             (Some(Nanos(5)), 2_000_000_000)
         );
+    }
+
+    /// A script or a page that is named by mistake is not written to, also with --force.
+    #[test]
+    fn a_recording_has_a_name_of_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, is_one) in [
+            ("run.jsonl", true),
+            ("run.JSONL.ZST", true),
+            (".jsonl", true),
+            ("run.txt", false),
+            ("run", false),
+            ("train.py", false),
+            ("run.json", false),
+            ("run.zst", false),
+            ("run.jsonl.gz", false),
+        ] {
+            let path = folder.path().join(name);
+            assert_eq!(is_recording(&path), is_one, "{name}");
+            let args = LimitArgs::default();
+            let made = args.create(Some(&path), Existing::Replace, [], &Selection::default());
+            assert_eq!(made.is_ok(), is_one, "{name}");
+            assert!(is_one || !path.exists(), "{name}");
+        }
+        assert!(is_recording(folder.path()));
+        assert!(cfg!(not(unix)) || is_recording(Path::new("/dev/null")));
     }
 }

@@ -11,8 +11,10 @@ use clap::Args;
 use crossbeam_channel::RecvTimeoutError;
 use indicatif::ProgressDrawTarget;
 use loadscope_files::{read_text, refuse_input};
-use loadscope_trace::{Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, plural};
-use loadscope_words::say;
+use loadscope_trace::{
+    Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, brief, plural,
+};
+use loadscope_words::{say, value_error};
 
 use super::arguments::{LOADER, LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
@@ -21,6 +23,7 @@ use super::limits::LimitArgs;
 use super::terminal::complain;
 use super::{info, interrupt};
 use loadscope_plan::dataset::DatasetSpec;
+use loadscope_plan::keyvalue::nearest;
 use loadscope_plan::limits;
 use loadscope_session::{self as session, Record, Selection, Session, Update};
 use progress::Progress;
@@ -41,9 +44,13 @@ pub struct LoadArgs {
     /// Options of a format follow after commas. docs/DATASETS.md lists them.
     ///
     /// Keys of synthetic and stream: len (at most 1,000,000,000), cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape.
+    ///
+    /// Keys of stream only: shard=true (each worker yields its share), shards=3/8/5 in place of len (samples of workers 0, 1 and 2).
     #[arg(long, value_name = "DATASET", verbatim_doc_comment)]
     dataset: Option<String>,
-    /// Side of the square to which images of a folder are resized, 1 to 4,096 [default: 224]
+    /// Side of the square to which images are resized, 1 to 4,096 pixels [default: 224]
+    ///
+    /// Applies to folder, and to formats with size=square.
     #[arg(long, value_name = "PIXELS")]
     image_size: Option<u32>,
     /// Artificial delays and faults, such as cost_ms=10,tail=0.01:40
@@ -168,24 +175,45 @@ fn collate(text: &str) -> Result<Collate, NoCollate> {
 }
 
 fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
-    /// Bytes of an error with the line that it is about.
-    const MOST_QUOTED: usize = 1000;
-    let text = read_text(path, "options", limits::CONFIG_BYTES)
-        .map_err(|e| anyhow::anyhow!(say!("cannot read the options: {e}")))?;
-    toml::from_str(&text).map_err(|e| {
-        let place = path.display();
-        let whole = e.to_string();
-        if whole.len() <= MOST_QUOTED {
-            return anyhow::anyhow!(say!("invalid options in {place}: {whole}"));
-        }
-        // It quotes the line, which may be any length.
-        let before = e.span().and_then(|span| text.get(..span.start));
-        let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
-        anyhow::anyhow!(say!(
-            "invalid options in {place}, line {line}: {}",
-            e.message()
-        ))
-    })
+    let text = read_text(path, "options", limits::CONFIG_BYTES)?;
+    toml::from_str(&text).map_err(|e| anyhow::anyhow!(mistake(path, &text, &e)))
+}
+
+/// A mistake in a file of options: `FILE:LINE: key: …`
+fn mistake(path: &Path, text: &str, error: &toml::de::Error) -> String {
+    let at = error.span().map_or(0, |span| span.start);
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.matches('\n').count();
+    let place = format!("{}:{}", path.display(), line + 1);
+    let said = error.message().lines().next().unwrap_or_default();
+    if let Some((name, rest)) = said
+        .strip_prefix("unknown field `")
+        .and_then(|rest| rest.split_once('`'))
+    {
+        let valid: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        let like = nearest(name, valid.iter().copied());
+        let (name, valid) = (brief(name.to_owned()), valid.join(", "));
+        return match like {
+            Some(like) => {
+                say!("{place}: unknown key '{name}'. Did you mean {like}? Valid: {valid}")
+            }
+            None => say!("{place}: unknown key '{name}'. Valid: {valid}"),
+        };
+    }
+    // A document of TOML has a wrong value, other text is wrong as a whole.
+    if toml::from_str::<toml::Table>(text).is_err() {
+        let said = brief(said.to_owned());
+        return say!(
+            "{place}: it is not valid TOML ({said}). Write one NAME = VALUE per line, and quote texts: dataset = \"digits\""
+        );
+    }
+    let key = text.lines().nth(line).and_then(|line| line.split_once('='));
+    let key = brief(key.map_or("", |(key, _)| key.trim()).to_owned());
+    let what = brief(value_error(said).unwrap_or_else(|| said.to_owned()));
+    match key.as_str() {
+        "" => format!("{place}: {what}"),
+        key => format!("{place}: {key}: {what}"),
+    }
 }
 
 pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {

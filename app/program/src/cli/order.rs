@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
-use super::arguments::{LoaderArgs, len};
+use super::arguments::{LoaderArgs, len, with_option_names};
 use super::terminal::{complain, say_as_made};
 use loadscope_insight::sampling::analysis::is_one_of_many;
 use loadscope_plan::order::Orders;
@@ -75,8 +75,8 @@ impl OrderArgs {
 pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
     let mut options = args.options();
     let fresh = fresh_seed(&mut options);
-    let samples = samples_of_dataset(&options)?;
-    let mut orders = Orders::of(&options, &samples)?;
+    let samples = samples_of_dataset(&options).map_err(with_option_names)?;
+    let mut orders = Orders::of(&options, &samples).map_err(with_option_names)?;
     if let Some(seed) = fresh {
         complain(say!(
             "no seed given, so each run has another order. Pass --global-seed {seed} to reproduce this one."

@@ -8,7 +8,7 @@ use loadscope_trace::{Run, RunId};
 
 use super::terminal::complain;
 use loadscope_insight::loaders::find;
-use loadscope_insight::report::AboutLoader;
+use loadscope_insight::report::{AboutLoader, Report};
 use loadscope_session::{self as session, Opened, refusal};
 
 /// `--loader`.
@@ -79,6 +79,12 @@ impl Picked {
     /// True if the file is truncated.
     pub fn cut(&self) -> bool {
         self.opened.cut
+    }
+
+    /// Adds what the other loaders of the recording show.
+    pub fn among<'a>(&self, report: Report<'a>) -> Report<'a> {
+        let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
+        report.among(&all, self.id, self.was_asked_for)
     }
 
     /// The number and name of the loader, if the recording has several.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_trace::{Event, EventKind, Stage, plural};
-use loadscope_words::say;
+use loadscope_trace::{Event, EventKind, Fact, Stage, plural};
+use loadscope_words::{say, shell_word};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::select::SelectArgs;
-use super::terminal::{complain, print};
-use super::web::{Shown, WebArgs};
+use super::terminal::{complain, print, sentence};
+use super::web::{Shown, WebArgs, say_view};
 use super::window;
 use super::window::WindowArgs;
 use crate::window::Extent;
@@ -94,9 +94,7 @@ impl ProgramArgs {
             ..Request::default()
         })
     }
-}
 
-impl ProgramArgs {
     /// Starts the program.
     fn start(&self, request: &Request) -> Result<Watched, ProgramError> {
         #[cfg(unix)]
@@ -141,7 +139,11 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         "program not started, because the recording cannot be written"
     ))?;
     let path = file.path().to_owned();
-    let mut shown = match Shown::begin(&args.program.web, name_of(&path), &selection) {
+    let mut shown = match Shown::begin(
+        &args.program.web,
+        name_of(&path),
+        (&selection, args.limits.limits()),
+    ) {
         Ok(shown) => shown,
         Err(e) => {
             file.discard();
@@ -167,6 +169,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     };
     let (seen, complaint) = follow_and(&session, shown.as_mut());
     let end = watched.wait();
+    let was_shown = shown.is_some();
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
@@ -179,9 +182,17 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             None => say!("--set changed nothing: the loaders already have these arguments, or cannot take them").to_owned(),
         });
     }
+    // Exit code of ssh if it cannot connect. It has printed the cause.
+    let ssh_failed = args.program.repeatable().is_none() && end == End::Code(255);
     match complaint {
+        Some(_) if ssh_failed => complain(say!("nothing was written: ssh ended with code 255")),
         Some(text) => complain(say!("nothing was written: {text}")),
-        None => complain(seen.sentence(&path)),
+        None => {
+            complain(seen.sentence(&path));
+            if was_shown {
+                say_view(&path);
+            }
+        }
     }
     end_as(end)
 }
@@ -194,7 +205,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     };
     let args = &args.program;
     let request = args.request()?;
-    let shown = Shown::begin(&args.web, None, &extent.selection);
+    let shown = Shown::begin(&args.web, None, (&extent.selection, extent.limits));
     let shown = shown.context(say!("program not started"))?;
     take_signals();
     let watched = match args.start(&request) {
@@ -208,7 +219,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     give_signals_back_after(&watched);
     let opened = window::watch(&watched, (args.repeatable(), extent.clone()), window);
     if let Err(e) = &opened {
-        complain(format_args!("{e:#}"));
+        complain(sentence(e));
         // If the window never listened, the program is recorded all the same. It ends as it would have.
         if !watched.is_followed() {
             record_in_journal(&watched, extent, None);
@@ -254,6 +265,9 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
         let (seen, complaint) = follow_and(&session, shown.as_mut());
         if let (None, Some(path)) = (&complaint, path) {
             complain(seen.sentence(&path));
+            if shown.is_some() {
+                say_view(&path);
+            }
         }
         if let Some(shown) = shown {
             // From here on Ctrl+C is for this process.
@@ -275,20 +289,41 @@ pub(super) struct Seen {
     pub(super) loaders: u64,
     /// Batches that the program received.
     pub(super) batches: u64,
+    /// Workers that were started before the recording.
+    earlier: u32,
     /// Something went wrong with the recording.
     is_partial: bool,
 }
 
 impl Seen {
     pub(super) fn note(&mut self, event: &Event) {
-        match event.kind {
+        match &event.kind {
             EventKind::RunStarted(_) => self.loaders += 1,
+            EventKind::Fact(fact) => {
+                if let Fact::EarlierWorkers { workers } = **fact {
+                    self.earlier = self.earlier.saturating_add(workers);
+                }
+            }
             EventKind::Entered {
                 stage: Stage::Training,
                 ..
             } => self.batches += 1,
             _ => {}
         }
+    }
+
+    /// The sentence about workers whose work is not in the recording.
+    pub(super) fn unrecorded(&self) -> Option<String> {
+        let workers = plural(
+            u64::from(self.earlier),
+            say!(n: "worker"),
+            say!(n: "workers"),
+        );
+        (self.earlier > 0).then(|| {
+            say!(
+                "{workers} started before the recording, so their work was not recorded. Start the recording before the first epoch of the loader, or create the DataLoader again."
+            )
+        })
     }
 
     /// `2 loaders, 100 batches in run.jsonl.zst`
@@ -301,19 +336,9 @@ impl Seen {
             false => say!(
                 "{loaders}, {batches} in {}. To see why training waited, run `loadscope report {}`.",
                 path.display(),
-                word(path)
+                shell_word(path)
             ),
         }
-    }
-}
-
-/// A path for a shell, or FILE if it needs quotes.
-fn word(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
-    match shown.chars().all(is_plain) {
-        true => shown,
-        false => "FILE".to_owned(),
     }
 }
 

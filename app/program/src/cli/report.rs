@@ -11,7 +11,7 @@ use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
-use super::terminal::{complain, say, say_json};
+use super::terminal::{complain, say_json, say_report};
 use loadscope_insight::report::junit::{Checked, junit};
 use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, markdown, text};
@@ -43,7 +43,10 @@ pub struct ReportArgs {
     /// Exit with code 1 if this rule is violated, such as 'wait>10%' (can be repeated)
     ///
     /// Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
-    /// shell redirects at > and <. An invalid rule prints all keys.
+    /// shell redirects at > and <.
+    ///
+    /// Keys: collating, dropped, end, errors, fetching, findings, held, in_worker, index_queue, memory, not_dispatched, not_measured,
+    /// pinning, queued, ready, returning, run, sampling, shm, starting, throughput, trainer, wait.
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<Rule>,
 }
@@ -53,12 +56,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let page = created(args.html.as_deref(), args)?;
     let tests = created(args.junit.as_deref(), args)?;
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
-    let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
-    report.loader = picked.about();
+    let report = Report::with_prospects(picked.run(), picked.cut(), datasets());
+    let mut report = picked.among(report);
+    report.file = Some(args.file.display().to_string());
     match (args.json, args.markdown) {
         (true, _) => say_json(report.json())?,
-        (false, true) => say(&markdown(&report))?,
-        (false, false) => say(&text(&report))?,
+        (false, true) => say_report(&markdown(&report))?,
+        (false, false) => say_report(&text(&report))?,
     }
     if let Some(page) = page {
         write(page, &html(&report))?;
@@ -96,8 +100,27 @@ pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;
     for why in broken {
-        complain(say!("violated: {why}"));
+        complain(why);
         code = ExitCode::from(1);
     }
     code
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+    use loadscope_insight::report::rules::keys;
+
+    use super::*;
+
+    #[test]
+    fn the_help_lists_all_keys_of_rules() {
+        let command = ReportArgs::augment_args(clap::Command::new("report"));
+        let mut arguments = command.get_arguments();
+        let fail_on = arguments.find(|argument| argument.get_id() == "fail_on");
+        let help = fail_on.and_then(|argument| argument.get_long_help());
+        let help = help.map(ToString::to_string).unwrap_or_default();
+        let listed = format!("Keys: {}.", keys().join(", "));
+        assert!(help.contains(&listed), "{help}");
+    }
 }

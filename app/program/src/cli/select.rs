@@ -9,12 +9,10 @@ use loadscope_words::say;
 /// The selection of batches to record, all by default.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SelectArgs {
-    /// Skip the first N batches of each loader, while caches fill
+    /// Leave the first N batches of each loader out of the recording, while caches fill
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip_first: u64,
-    /// Record only these epochs of each loader, counted from 0 (can be repeated)
-    ///
-    /// Examples: 2, 2-5, 0,10,20.
+    /// Record only these epochs of each loader, counted from 0: 2, 2-5 or 0,10,20 (can be repeated)
     #[arg(long, value_name = "EPOCHS", value_delimiter = ',', value_parser = epochs)]
     epochs: Vec<RangeInclusive<u32>>,
 }

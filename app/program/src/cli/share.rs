@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use loadscope_files::{NewFile, refuse_input};
-use loadscope_session::{Packed, packed, refusal};
+use loadscope_insight::report::{Report, text};
+use loadscope_session::{Packed, datasets, packed, refusal};
 use loadscope_trace::bytes;
 use loadscope_words::say;
 
 use super::force::ForceArg;
+use super::pick::pick;
 use super::terminal::{complain, say};
 use crate::page::{About, page};
 
@@ -36,7 +38,7 @@ pub struct ShareArgs {
 /// Writes the page.
 pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     // Fails before reading, if this build has no browser page.
-    page(&About::default(), &[])?;
+    page(&About::default(), "", &[])?;
     let name = name_of(&args.file);
     let output = match &args.output {
         Some(output) => output.clone(),
@@ -59,13 +61,19 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
         name: Some(&name),
         ..About::default()
     };
-    let page = page(&about, &recording.bytes)?;
+    let page = page(&about, &report(&args.file), &recording.bytes)?;
     NewFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
-    say(&say!(
-        "{}: {}, opens in any browser",
-        output.display(),
-        bytes(page.len() as f64)
-    ))?;
+    let size = bytes(page.len() as f64);
+    let is_page = output
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"));
+    say(&match is_page {
+        true => say!("{}: {size}, opens in any browser", output.display()),
+        false => say!(
+            "{}: {size}. To open it in a browser, rename it to end in .html.",
+            output.display()
+        ),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,6 +92,16 @@ pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
         ));
     }
     Ok(packed)
+}
+
+/// The report of a recording as text. Empty for a file without one.
+pub(super) fn report(file: &Path) -> String {
+    let Ok(picked) = pick(file, None) else {
+        return String::new();
+    };
+    let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
+    report.loader = picked.about();
+    text(&report)
 }
 
 /// The name of a file without its folder, because others receive the page.

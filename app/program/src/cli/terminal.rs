@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 use std::fmt::Display;
-use std::io::{self, BufWriter, ErrorKind, Write, stderr, stdout};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write, stderr, stdout};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,13 +13,23 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, bounded};
 
 use loadscope_insight::format::printable;
-use loadscope_words::say;
+use loadscope_words::{explain, say, without_numbers};
 
 /// So long a message may take to be written. After the first that takes longer, no other is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Messages that may wait to be written.
 const WAITING: usize = 256;
+
+/// A path for a shell, or FILE if it needs quotes.
+pub(super) fn word(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
+    match shown.chars().all(is_plain) {
+        true => shown,
+        false => "FILE".to_owned(),
+    }
+}
 
 /// Prints, and takes a reader that has seen enough (`| head`) for a success.
 ///
@@ -27,6 +38,20 @@ const WAITING: usize = 256;
 pub(super) fn say(text: &str) -> anyhow::Result<()> {
     print(format!("{}\n", printable(text)).as_bytes())
 }
+
+/// Prints a report. In a log or a pipe it has plain spaces, because people search for `8.56 s`.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub(super) fn say_report(text: &str) -> anyhow::Result<()> {
+    match stdout().is_terminal() {
+        true => say(text),
+        false => say(&text.replace(SPACES, " ")),
+    }
+}
+
+/// Spaces between a number and its unit, for people.
+const SPACES: [char; 3] = ['\u{2009}', '\u{202f}', '\u{a0}'];
 
 /// Prints a JSON value on one line. Sentences in it have plain spaces: thin ones are for people.
 ///
@@ -54,7 +79,7 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
     ];
     match value {
         Value::String(text) if is_sentence => {
-            *text = text.replace(['\u{2009}', '\u{202f}', '\u{a0}'], " ");
+            *text = text.replace(SPACES, " ");
         }
         Value::Array(all) => all.iter_mut().for_each(|v| plain_spaces(v, is_sentence)),
         Value::Object(map) => map
@@ -71,9 +96,10 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
 pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::anyhow!(say!("standard output: {e}")))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
+            "standard output: {e}",
+            e = explain(&e)
+        ))),
         _ => Ok(()),
     }
 }
@@ -93,9 +119,23 @@ pub(super) fn say_as_made(
     match written.map_err(|e| e.downcast::<io::Error>()) {
         Ok(()) => Ok(()),
         Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(Ok(e)) => Err(anyhow::anyhow!(say!("standard output: {e}"))),
+        Err(Ok(e)) => Err(anyhow::anyhow!(say!(
+            "standard output: {e}",
+            e = explain(&e)
+        ))),
         Err(Err(other)) => Err(other),
     }
+}
+
+/// An error with its causes, in plain words.
+pub fn sentence(error: &anyhow::Error) -> String {
+    let said = error
+        .chain()
+        .map(|cause| match cause.downcast_ref::<io::Error>() {
+            Some(error) => explain(error),
+            None => without_numbers(&cause.to_string()),
+        });
+    said.collect::<Vec<_>>().join(": ")
 }
 
 /// Writes a message to standard error. Waits for it to be written, but not for a reader that has stopped reading; an error

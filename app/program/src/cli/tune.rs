@@ -30,10 +30,11 @@ const INTERRUPTED: u8 = 130;
 #[command(after_long_help = "\
 How a run ends: after enough batches, next() raises SystemExit, so `finally` and `with` blocks run.
 
-Side effects: your files are not changed. But the program writes its checkpoints, logs and uploads in every run. Redirect them \
-(--output-dir /tmp/try) or turn them off (WANDB_MODE=offline).
+Side effects: `tune` changes none of your files. Your program writes its checkpoints, logs and uploads in every run. Redirect them with \
+an option of your program (--output-dir /tmp/try) or turn them off (WANDB_MODE=offline).
 
-Random numbers: another num_workers changes random augmentations. Each batch keeps its samples.
+Random numbers: another num_workers changes random augmentations. Each batch keeps its samples. With shuffle=True, \
+another persistent_workers changes the sample order from the second epoch on, with or without a generator.
 
 Exit code: 0 if runs were compared, the program's own code if the unchanged program fails, 130 after Ctrl+C.")]
 pub struct TuneArgs {

@@ -1,19 +1,19 @@
 //! `--web` and `loadscope view`: the window in a browser, from a server on this host alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_session::Selection;
-use loadscope_words::say;
+use loadscope_session::{Limits, Selection};
+use loadscope_words::{cause, explain, say};
 
-use super::share::{name_of, recording};
-use super::terminal::{complain, say};
+use super::share::{name_of, recording, report};
+use super::terminal::{complain, say, word};
 use crate::page::{About, page};
-use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, Writer};
+use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 
 /// Polling interval for the state of the pages.
 const EVERY: Duration = Duration::from_millis(20);
@@ -37,6 +37,8 @@ pub struct WebArgs {
     /// Show the run in a browser
     ///
     /// Prints a link that works on this host only.
+    ///
+    /// A page that is opened late shows sums of the time before the last 256 MB, or before the last --max-size.
     #[arg(long)]
     pub web: bool,
     /// Port to listen on [default: 7777, or any free port]
@@ -63,8 +65,10 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
         url: Some(RECORDING),
         ..About::default()
     };
-    let page = page(&about, &[])?;
+    // Fails before reading, if this build has no browser page.
+    page(&about, "", &[])?;
     let recording = recording(&args.file, true)?;
+    let page = page(&about, &report(&args.file), &[])?;
     let site = Site {
         page: page.into_bytes(),
         data: Data::Recording(recording.bytes),
@@ -79,10 +83,26 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
-    Server::start(site, port).with_context(|| match port {
-        Some(port) => say!("cannot listen on port {port}, choose another one with --port"),
-        None => say!("cannot listen on any port of this host").to_owned(),
+    Server::start(site, port).map_err(|e| {
+        anyhow!(match port {
+            Some(port) => say!(
+                "cannot listen on port {port}: {e}. Choose another one with --port.",
+                e = cause(&e)
+            ),
+            None => say!(
+                "cannot listen on any port of this host: {e}",
+                e = explain(&e)
+            ),
+        })
     })
+}
+
+/// Prints how to show a finished run in a browser.
+pub(super) fn say_view(path: &Path) {
+    complain(say!(
+        "To show the run in a browser again, run `loadscope view {}`.",
+        word(path)
+    ));
 }
 
 /// A program that is shown in a browser while it is recorded.
@@ -99,9 +119,9 @@ impl Shown {
     pub fn begin(
         args: &WebArgs,
         name: Option<&str>,
-        selection: &Selection,
+        (selection, limits): (&Selection, Option<Limits>),
     ) -> anyhow::Result<Option<Self>> {
-        let shown = Self::open(args, name, selection, false)?;
+        let shown = Self::open(args, name, (selection, limits), false)?;
         if let Some(shown) = &shown {
             // Standard output is the program's own.
             complain(shown.server.link());
@@ -116,15 +136,15 @@ impl Shown {
     pub fn in_frame(
         args: &WebArgs,
         name: Option<&str>,
-        selection: &Selection,
+        (selection, limits): (&Selection, Option<Limits>),
     ) -> anyhow::Result<Option<Self>> {
-        Self::open(args, name, selection, true)
+        Self::open(args, name, (selection, limits), true)
     }
 
     fn open(
         args: &WebArgs,
         name: Option<&str>,
-        selection: &Selection,
+        (selection, limits): (&Selection, Option<Limits>),
         in_frame: bool,
     ) -> anyhow::Result<Option<Self>> {
         if !args.web {
@@ -135,8 +155,9 @@ impl Shown {
             live: Some(LIVE),
             ..About::default()
         };
-        let page = page(&about, &[])?.into_bytes();
-        let (spool, writer) = Spool::new(selection)
+        let page = page(&about, "", &[])?.into_bytes();
+        let most = limits.map_or(USUAL_SIZE, |limits| limits.max_size.min(USUAL_SIZE));
+        let (spool, writer) = Spool::new(selection, most)
             .context(say!("cannot create the temporary file of the live view"))?;
         let data = Data::Growing(spool);
         let site = Site {

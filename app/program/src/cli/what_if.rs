@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use loadscope_trace::{Nanos, Prospects, bytes};
+use loadscope_trace::{Change, Nanos, Prospects, bytes};
 use loadscope_words::{right, say};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub struct WhatIfArgs {
     file: PathBuf,
     #[command(flatten)]
     loader: LoaderArg,
-    /// Numbers of workers to forecast, at most 1,024: 4, 0..8 or 1,2,4 [default: 0..8 and more if useful]
+    /// Numbers of workers to forecast, at most 1,024: 4, 0..8 (8 included) or 1,2,4 [default: 0..8 and more if useful]
     ///
     /// At most 10,000 settings are forecast.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = workers)]
@@ -64,7 +64,7 @@ fn prefetch(text: &str) -> Result<Range, Wrong> {
 
 pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
-    let recorded = Recorded::of_part(picked.run())?;
+    let recorded = Recorded::of_enough(picked.run())?;
     let mut base = recorded.setting();
     let set = base.set_all(args.set.iter().map(String::as_str))?;
     let asked = |range: &Option<Range>| range.as_ref().map(|r| r.0.clone());
@@ -163,31 +163,20 @@ impl Answer<'_> {
 
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
-        // A model that does not fit what was recorded gives no advice; its numbers have wide intervals.
-        let fits = self.prospects.fits();
-        if fits {
-            writeln!(out, "{}", self.verdict())?;
-        }
-        writeln!(out, "{}", self.sentence())?;
         if let Some(loader) = &self.loader {
-            writeln!(out, "{}", loader.sentence())?;
+            writeln!(out, "{}\n", loader.sentence())?;
         }
-        self.forecasts(&mut out)?;
-        writeln!(
-            out,
-            "{}",
-            say!(
-                "\nRecorded: {}, {} of it waiting\nForecast for the same settings: {}",
-                self.recorded.time(),
-                self.recorded.waited(),
-                self.outlook.recorded.time
-            )
-        )?;
+        for fact in self.facts() {
+            writeln!(out, "{fact}")?;
+        }
+        writeln!(out)?;
+        self.table(&mut out)?;
+        writeln!(out)?;
         for doubt in self.doubts() {
             writeln!(out, "{}", say!("Wide intervals: {doubt}"))?;
         }
         for note in self.recorded.notes() {
-            writeln!(out, "{}", say!("Assumed: {note}"))?;
+            writeln!(out, "{}", say!("Note: {note}"))?;
         }
         Ok(out)
     }
@@ -198,68 +187,95 @@ impl Answer<'_> {
         all.filter_map(|f| f.doubt).collect()
     }
 
-    /// The forecasts of all settings.
-    fn forecasts(&self, out: &mut String) -> std::fmt::Result {
-        let ideal = self.outlook.headroom;
-        writeln!(
-            out,
-            "{}",
-            say!("With an ideal loader the run would take {ideal}")
-        )?;
+    /// The facts above the table, one per line.
+    fn facts(&self) -> Vec<String> {
+        let whole = self.recorded.time();
+        let say = |time: Nanos| time.beside(whole);
+        let waited = self.recorded.waited();
+        let share = waited.as_secs_f64() / whole.as_secs_f64().max(1e-9);
+        let mut facts = vec![
+            say!(
+                "Recorded: {}, waiting {} ({} of the run)",
+                say(whole),
+                say(waited),
+                format::percent(share)
+            ),
+            say!(
+                "Forecast for the recorded settings: {}",
+                say(self.outlook.recorded.time)
+            ),
+        ];
+        let workers = self.recorded.setting().num_workers;
+        match self.prospects.first(workers) {
+            // A model that does not fit the recording gives no advice, and its forecasts have wide intervals.
+            _ if !self.prospects.fits() => facts.push(self.sentence()),
+            Some(_) => {
+                facts.push(self.verdict());
+                facts.extend(self.single());
+                facts.extend(self.prospects.left_out());
+            }
+            None => {
+                facts.push(self.verdict());
+                facts.extend(self.prospects.left_out());
+            }
+        }
+        facts.extend(self.prospects.caveat());
+        facts.push(say!("Ideal loader: {}", say(self.outlook.headroom)));
         let changes = self.base.differences(&self.recorded.setting());
         if !changes.is_empty() {
-            writeln!(out, "{}", say!("All forecasts use {}", changes.join(", ")))?;
+            facts.push(say!("All forecasts use {}", changes.join(", ")));
         }
-        writeln!(out)?;
-        self.table(out)
+        facts
     }
 
     /// The recommendation.
     fn verdict(&self) -> String {
         let chosen = &self.outlook.recommended;
-        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
-        let best = all.min_by_key(|f| f.time).unwrap_or(chosen);
+        let best = self.fastest().unwrap_or(chosen);
         let took = self.prospects.now();
         let saved = 1.0 - chosen.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
-        if saved < 0.02 {
-            return match took < self.recorded.time() {
-                true => say!(
-                    "No setting is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
-                ),
-                false => {
-                    say!("No setting is at least 2\u{2009}% faster than the recorded run ({took})")
-                }
-            };
-        }
         let what = self.words(&chosen.setting);
+        // Without a faster setting, the recorded one is recommended.
+        if saved < 0.02 || what.is_empty() {
+            return say!(
+                "Best change: none is at least 2\u{2009}% faster than the forecast for the recorded settings ({took})"
+            );
+        }
+        let say = |time: Nanos| time.beside(took);
         let mut text = say!(
-            "{what} would take {} instead of {took}, {} less",
-            chosen.time,
-            format::percent(saved)
+            "Best change: {what}: {} forecast instead of {} ({})",
+            say(chosen.time),
+            say(took),
+            format::signed(-saved)
         );
         if best.time < chosen.time {
             let _ = write!(
                 text,
                 "\n{}",
-                say!("Fastest: {} with {}", best.time, self.words(&best.setting))
+                say!("Fastest: {}: {}", self.words(&best.setting), say(best.time))
             );
         }
         text
     }
 
-    /// A setting in PyTorch's words.
-    fn words(&self, setting: &Setting) -> String {
-        let kept = match setting.persistent_workers && !self.base.persistent_workers {
-            true => ", persistent_workers=True",
-            false => "",
-        };
-        match setting.num_workers {
-            0 => "num_workers=0".to_owned(),
-            n => format!(
-                "num_workers={n}, prefetch_factor={}{kept}",
-                setting.prefetch_factor
-            ),
+    /// The best change of one option; `None` if the best change is one, or without a forecast that is faster.
+    fn single(&self) -> Option<String> {
+        let own = self.recorded.setting();
+        if self.outlook.recommended.setting.differences(&own).len() < 2 {
+            return None;
         }
+        let better = self.prospects.better().into_iter();
+        let is_single = |f: &loadscope_trace::Forecast| {
+            !matches!(f.change, Change::Window(..) | Change::Kept(_))
+        };
+        let best = better.filter(is_single).min_by_key(|f| f.took)?;
+        let took = best.took.beside(self.prospects.now());
+        Some(say!("Best single change: {}: {took}", best.change))
+    }
+
+    /// The changes of a setting, in PyTorch's words.
+    fn words(&self, setting: &Setting) -> String {
+        setting.differences(&self.recorded.setting()).join(", ")
     }
 
     fn table(&self, out: &mut String) -> std::fmt::Result {
@@ -280,40 +296,54 @@ impl Answer<'_> {
             right(say!(column: "time"), 10),
             right(say!(column: "90 % interval"), 23),
             right(say!(column: "waited"), 10),
-            right(say!(column: "share"), 6)
+            right(say!(column: "of the run"), 10)
         )?;
-        let is_open = self.prospects.workers_refused.is_none();
-        for (at, f) in self.outlook.configurations.iter().enumerate() {
-            let mark = match at {
-                // An iterable-style dataset has a forecast for one number of workers only.
-                _ if !is_open => "",
-                at if at == self.outlook.cheapest && at == self.outlook.best => {
-                    say!("  best and cheapest")
-                }
-                at if at == self.outlook.best => say!("  best"),
-                at if at == self.outlook.cheapest => say!("  cheapest within 2\u{2009}%"),
-                _ => "",
-            };
-            row(out, f, tells_memory, mark)?;
+        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
+        let longest = all.map(|f| f.time).max().unwrap_or_default();
+        for f in &self.outlook.configurations {
+            row(out, f, longest, tells_memory, self.mark(f))?;
         }
         if !self.outlook.kept.is_empty() {
             writeln!(out, "{}", say!("With persistent_workers=True:"))?;
         }
         for f in &self.outlook.kept {
-            let is_it = f.setting == self.outlook.recommended.setting;
-            row(
-                out,
-                f,
-                tells_memory,
-                if is_it { say!("  recommended") } else { "" },
-            )?;
+            row(out, f, longest, tells_memory, self.mark(f))?;
         }
         Ok(())
     }
+
+    /// The fastest setting of the table.
+    fn fastest(&self) -> Option<&Forecast> {
+        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
+        all.min_by_key(|f| (f.time, f.setting.num_workers, f.setting.prefetch_factor))
+    }
+
+    /// The mark of a row: at most one row of the table is the fastest, and another one recommended.
+    fn mark(&self, f: &Forecast) -> &'static str {
+        let is = |other: &Forecast| f.setting == other.setting;
+        // An iterable-style dataset has a forecast for one number of workers only.
+        let is_open = self.prospects.workers_refused.is_none();
+        match self.fastest() {
+            _ if !is_open || !self.prospects.fits() => "",
+            Some(fastest) if is(fastest) => say!("  fastest"),
+            _ if is(&self.outlook.recommended) => say!("  recommended"),
+            _ => "",
+        }
+    }
 }
 
-/// A line of the table.
-fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::fmt::Result {
+/// Writes a line of the table, with times in the unit of the longest one.
+fn row(
+    out: &mut String,
+    f: &Forecast,
+    longest: Nanos,
+    tells_memory: bool,
+    mark: &str,
+) -> std::fmt::Result {
+    let say = |time: Nanos| match time.0 {
+        0 => "0".to_owned(),
+        _ => time.beside(longest),
+    };
     let prefetch = match f.setting.num_workers {
         0 => "—".to_owned(),
         _ => f.setting.prefetch_factor.to_string(),
@@ -327,11 +357,11 @@ fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::f
     };
     writeln!(
         out,
-        "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>6}{memory}{mark}",
+        "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>10}{memory}{mark}",
         f.setting.num_workers,
-        f.time.to_string(),
-        right(&say!("{} to {}", f.low, f.high), 23),
-        f.waited.to_string(),
+        say(f.time),
+        right(&say!("{} to {}", say(f.low), say(f.high)), 23),
+        say(f.waited),
         format::percent(f.waited_share()),
     )
 }

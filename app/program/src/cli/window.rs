@@ -19,7 +19,7 @@ use loadscope_words::{Language, say};
 mod display;
 mod gone;
 
-/// Graphics API of the window
+/// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
     /// OpenGL
@@ -136,7 +136,9 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             &started,
             say!("the display is gone, and the program continues"),
         );
-        bail!(say!("the display is gone"));
+        bail!(say!(
+            "the connection to the display was lost. Start Loadscope again when the display is back."
+        ));
     };
     gone::wait_for(
         &started,
@@ -144,7 +146,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     );
     if let Err(error) = made {
         bail!(say!(
-            "cannot open a window: {}. The window needs a display and an OpenGL driver. Without them, use `loadscope record`, `loadscope run` and `loadscope report`.",
+            "cannot open a window: {}. The window needs a display and an OpenGL driver. Without them, use `loadscope view` for a browser, or `loadscope report`.",
             without_place(&error.to_string())
         ));
     }
@@ -159,7 +161,9 @@ fn without_place(error: &str) -> &str {
     let reason = match error.split_once("os error at ") {
         Some((_, rest)) => rest
             .split_once(": ")
-            .map_or(say!("the system refused"), |(_, reason)| reason),
+            .map_or(say!("the window system did not start"), |(_, reason)| {
+                reason
+            }),
         None => error,
     };
     reason.trim_end_matches('.')
@@ -216,13 +220,13 @@ pub struct WindowArgs {
     /// Language of all texts [default: the system's]
     #[arg(long, global = true, value_name = "LANGUAGE")]
     lang: Option<LangArg>,
-    /// Graphics API of the window
+    /// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
     #[arg(long, value_enum, default_value_t, global = true, help_heading = WINDOW)]
     renderer: Renderer,
     /// Turn animations off
     #[arg(long, global = true, help_heading = WINDOW)]
     reduce_motion: bool,
-    /// Memory limit of a live run in the window: 500MB or 4GB, at least 100MB
+    /// Memory limit of a live run in the window, such as 500MB, at least 100MB
     ///
     /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. Saving still writes
     /// all data.
@@ -240,7 +244,10 @@ mod tests {
     fn errors_name_no_path_of_the_host_that_built_it() {
         let text = "winit EventLoopError: os error at /build/x/winit-0.30/src/linux/mod.rs:765: no display is set.";
         assert_eq!(without_place(text), "no display is set");
-        assert_eq!(without_place("os error at somewhere"), "the system refused");
+        assert_eq!(
+            without_place("os error at somewhere"),
+            "the window system did not start"
+        );
         assert_eq!(without_place("no OpenGL"), "no OpenGL");
     }
 }

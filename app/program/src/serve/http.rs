@@ -76,11 +76,10 @@ impl Request {
         is_same(given.as_bytes(), token.as_bytes()).then_some(rest)
     }
 
-    /// How much the page has already.
-    pub fn from(&self) -> u64 {
-        let (_, query) = self.path.split_once('?').unwrap_or_default();
-        let from = query.strip_prefix("from=");
-        from.and_then(|from| from.parse().ok()).unwrap_or_default()
+    /// The place up to which the page has the recording. `None` for a new page.
+    pub fn from(&self) -> Option<i64> {
+        let (_, query) = self.path.split_once('?')?;
+        query.strip_prefix("from=")?.parse().ok()
     }
 
     /// What is answered to a browser that asks for a WebSocket.
@@ -156,7 +155,7 @@ mod tests {
     fn only_the_link_leads_anywhere() {
         let asked = request("GET /abc/recording?from=12 HTTP/1.1\nHost: localhost:7777").unwrap();
         assert_eq!(asked.below("abc"), Some("recording"));
-        assert_eq!((asked.below("abd"), asked.from()), (None, 12));
+        assert_eq!((asked.below("abd"), asked.from()), (None, Some(12)));
         assert_eq!(asked.below("abcd"), None);
         assert!(asked.is_of_this_host() && !asked.is_of_our_page());
         let other = request("GET /abc/ HTTP/1.1\nHost: evil.example:7777").unwrap();

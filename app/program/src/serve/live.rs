@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
-use super::spool::Spool;
+use loadscope_words::say;
+
+use super::spool::{Next, Spool};
 
 /// How often it is looked whether there is more.
 const EVERY: Duration = Duration::from_millis(10);
 
 /// What may be under way to a page that has not said yet that it has come, bytes.
-const AHEAD: u64 = 4 << 20;
+const AHEAD: i64 = 4 << 20;
 
 /// A page that says nothing of what was sent for so long is dropped. It can come again, and gets the rest.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,15 +23,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What a page says is short.
 const SHORT: usize = 1 << 10;
 
-/// Sends what there is from `from` on, until it has ended or the page is gone.
-pub(super) fn send(stream: TcpStream, spool: &Spool, from: u64) -> io::Result<()> {
+/// Sends the recording from a place on, until it has ended or the page is gone. A page without a place is new.
+pub(super) fn send(stream: TcpStream, spool: &Spool, from: Option<i64>) -> io::Result<()> {
     send_within(stream, spool, from, PATIENCE)
 }
 
 pub(super) fn send_within(
     stream: TcpStream,
     spool: &Spool,
-    from: u64,
+    from: Option<i64>,
     patience: Duration,
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(EVERY))?;
@@ -38,22 +40,34 @@ pub(super) fn send_within(
         .max_message_size(Some(SHORT))
         .max_frame_size(Some(SHORT));
     let mut socket = WebSocket::from_raw_socket(stream, Role::Server, Some(config));
-    let (mut sent, mut arrived) = (from, from);
+    let (mut sent, mut arrived) = match from {
+        Some(from) => (from, from),
+        None => begin(&mut socket, spool)?,
+    };
     let mut heard = Instant::now();
     let mut said_end = false;
     loop {
         // What is known of the end comes first: what was written before it is sent.
         let end = spool.end();
         if sent.saturating_sub(arrived) < AHEAD {
-            let piece = spool.read(sent)?;
-            if !piece.is_empty() {
-                if sent == arrived {
-                    heard = Instant::now();
+            match spool.read(sent)? {
+                Next::Piece(piece) => {
+                    if sent == arrived {
+                        heard = Instant::now();
+                    }
+                    sent += piece.len() as i64;
+                    socket.send(Message::Binary(piece.into())).map_err(of)?;
+                    continue_reading(&mut socket, &mut arrived, &mut heard)?;
+                    continue;
                 }
-                sent += piece.len() as u64;
-                socket.send(Message::Binary(piece.into())).map_err(of)?;
-                continue_reading(&mut socket, &mut arrived, &mut heard)?;
-                continue;
+                Next::Nothing => {}
+                Next::Gone => {
+                    let why = say!("This page is too far behind the program. Reload it.");
+                    socket.send(Message::Text(why.into())).map_err(of)?;
+                    let _ = socket.close(None);
+                    let _ = socket.flush();
+                    return Ok(());
+                }
             }
         }
         if let Some((length, why)) = end
@@ -77,15 +91,31 @@ pub(super) fn send_within(
     }
 }
 
+/// Sends a summary of the removed parts, after the place of its first byte: `@-120`. Returns the place behind the summary, and the place
+/// that the page has reached.
+fn begin(socket: &mut WebSocket<TcpStream>, spool: &Spool) -> io::Result<(i64, i64)> {
+    let (start, head) = spool.beginning();
+    let place = start - head.len() as i64;
+    if !head.is_empty() {
+        socket
+            .send(Message::Text(format!("@{place}").into()))
+            .map_err(of)?;
+        socket
+            .send(Message::Binary(head.to_vec().into()))
+            .map_err(of)?;
+    }
+    Ok((start, place))
+}
+
 /// Takes in what the page says: how far it has come.
 fn continue_reading(
     socket: &mut WebSocket<TcpStream>,
-    arrived: &mut u64,
+    arrived: &mut i64,
     heard: &mut Instant,
 ) -> io::Result<()> {
     match socket.read() {
         Ok(Message::Text(text)) => {
-            if let Ok(so_far) = text.as_str().parse::<u64>() {
+            if let Ok(so_far) = text.as_str().parse::<i64>() {
                 *arrived = so_far.max(*arrived);
                 *heard = Instant::now();
             }

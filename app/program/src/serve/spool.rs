@@ -1,123 +1,249 @@
-//! The recording of a program that runs, as lines of text in a file of its own that goes with the process: each page reads it at its
-//! own pace, and none of them holds up what is written.
+//! The recording of a program that runs, for the pages that show it. Each page reads it at its own pace. Temporary files
+//! without a name contain it, so nothing remains after the process. Their size is limited. Older data is reduced to sums, long waits and errors.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use loadscope_files::TemporaryFolder;
-use loadscope_session::Selection;
-use loadscope_trace::{Compression, Event, LogError, LogWriter};
+use loadscope_files::unnamed_file;
+use loadscope_session::{History, Selection};
+use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
 use loadscope_words::say;
 
-/// What is read at a time, bytes.
+/// Bytes of one read.
 const PIECE: u64 = 256 << 10;
 
-/// What has been written so far.
+/// Usual size of the files, bytes.
+pub const USUAL_SIZE: u64 = 256_000_000;
+
+/// Number of parts that fill the size. The oldest goes when there are as many.
+const PARTS: u64 = 16;
+
+/// The recording so far.
 #[derive(Debug)]
 pub struct Spool {
-    path: PathBuf,
     state: Mutex<State>,
-    _folder: TemporaryFolder,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes of whole lines.
-    length: u64,
-    /// Nothing more will come; the sentence says what ended it, if something went wrong.
+    /// The last parts, in order. There is always one.
+    parts: Vec<Arc<Part>>,
+    /// Bytes before the first part, if some are gone: a recording of what is kept of them.
+    head: Arc<Vec<u8>>,
+    /// Place behind the last whole line.
+    end: i64,
+    /// The end of the recording, with a sentence if something went wrong.
     ended: Option<String>,
 }
 
-/// Writes it.
+/// A part of the recording.
+#[derive(Debug)]
+struct Part {
+    number: u32,
+    /// Place of its first byte, counted from the start of the recording.
+    start: i64,
+    /// State of the loaders at its start.
+    state: Vec<Event>,
+    file: Mutex<File>,
+}
+
+impl Part {
+    fn new(number: u32, start: i64, state: Vec<Event>) -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            number,
+            start,
+            state,
+            file: Mutex::new(unnamed_file()?),
+        }))
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = locked(&self.file);
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(bytes)
+    }
+
+    /// Whole lines from the byte `from` to the byte `to`, about a piece of them.
+    fn read(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+        let mut file = locked(&self.file);
+        file.seek(SeekFrom::Start(from))?;
+        let mut piece = Vec::new();
+        let mut rest = Read::by_ref(&mut *file).take(to - from);
+        loop {
+            let read = rest.by_ref().take(PIECE).read_to_end(&mut piece)?;
+            if let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') {
+                piece.truncate(end + 1);
+                return Ok(piece);
+            }
+            if read == 0 {
+                // The writer adds whole lines only.
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+}
+
+/// Writes the recording.
 pub struct Writer {
-    log: Option<LogWriter<File>>,
-    file: File,
+    history: History,
+    /// Bytes of all parts at most.
+    most: u64,
+    text: Vec<u8>,
     spool: Arc<Spool>,
 }
 
+/// The next piece for a page.
+pub(super) enum Next {
+    /// Whole lines.
+    Piece(Vec<u8>),
+    /// Nothing has come since.
+    Nothing,
+    /// The page is so far behind that its place is gone.
+    Gone,
+}
+
 impl Spool {
-    /// An empty one for what is selected, and what writes into it.
+    /// An empty recording of what is selected, of `most` bytes, and its writer.
     ///
     /// # Errors
     /// If there is no place for it.
-    pub fn new(selection: &Selection) -> io::Result<(Arc<Self>, Writer)> {
-        let folder = TemporaryFolder::new("loadscope-web-")?;
-        let path = folder.path().join("run.jsonl");
-        let file = File::create_new(&path)?;
-        let mut log = LogWriter::headed(file, Compression::None, selection.heading())
-            .map_err(io::Error::other)?;
-        log.flush().map_err(io::Error::other)?;
-        let file = File::open(&path)?;
+    pub fn new(selection: &Selection, most: u64) -> io::Result<(Arc<Self>, Writer)> {
+        let header = recording(selection.heading(), &[]).map_err(io::Error::other)?;
+        let part = Part::new(0, 0, Vec::new())?;
+        part.append(&header)?;
         let spool = Arc::new(Self {
-            path,
-            state: Mutex::default(),
-            _folder: folder,
+            state: Mutex::new(State {
+                parts: vec![part],
+                end: header.len() as i64,
+                ..State::default()
+            }),
         });
         let writer = Writer {
-            log: Some(log),
-            file,
+            history: History::new(most),
+            most,
+            text: Vec::new(),
             spool: Arc::clone(&spool),
         };
-        writer.tell()?;
         Ok((spool, writer))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
-    /// Whole lines from there on; none if there are none yet.
-    pub(super) fn read(&self, from: u64) -> io::Result<Vec<u8>> {
-        let length = self.state().length;
-        let mut piece = Vec::new();
-        if from >= length {
-            return Ok(piece);
-        }
-        let mut file = BufReader::new(File::open(&self.path)?);
-        file.seek(SeekFrom::Start(from))?;
-        // What is beyond may be half a line.
-        let mut file = file.take(length - from);
-        file.by_ref().take(PIECE).read_to_end(&mut piece)?;
-        // The rest of the last line.
-        if piece.last() != Some(&b'\n') {
-            file.read_until(b'\n', &mut piece)?;
-        }
-        Ok(piece)
+    /// The place of a new page, and the bytes that it gets first.
+    pub(super) fn beginning(&self) -> (i64, Arc<Vec<u8>>) {
+        let state = self.state();
+        let start = state.parts.first().map_or(state.end, |part| part.start);
+        (start, Arc::clone(&state.head))
+    }
+
+    /// Whole lines from a place on.
+    pub(super) fn read(&self, from: i64) -> io::Result<Next> {
+        let (part, to) = {
+            let state = self.state();
+            if from >= state.end {
+                return Ok(Next::Nothing);
+            }
+            let next = state.parts.partition_point(|part| part.start <= from);
+            let Some(at) = next.checked_sub(1) else {
+                return Ok(Next::Gone);
+            };
+            let end = state.parts.get(next).map_or(state.end, |part| part.start);
+            (Arc::clone(&state.parts[at]), end)
+        };
+        let (from, to) = (from - part.start, to - part.start);
+        Ok(Next::Piece(part.read(from as u64, to as u64)?))
     }
 
     /// Where it ends, if it has ended, and the sentence.
-    pub(super) fn end(&self) -> Option<(u64, String)> {
+    pub(super) fn end(&self) -> Option<(i64, String)> {
         let state = self.state();
         let ended = state.ended.clone();
-        ended.map(|why| (state.length, why))
+        ended.map(|why| (state.end, why))
     }
 }
 
 impl Writer {
     /// Writes events, which can be read at once. What cannot be written ends it, with a sentence; the recording itself goes on.
     pub fn write(&mut self, events: &[Event]) {
-        let Some(log) = &mut self.log else {
+        if self.spool.state().ended.is_some() {
             return;
-        };
-        let mut written = events.iter().try_for_each(|event| log.write(event));
-        written = written.and_then(|()| log.flush());
-        if let Err(e) = written.and_then(|()| self.tell().map_err(failed)) {
-            self.end(&say!("The live view stopped: {e}"));
+        }
+        let most = self.part_size();
+        let mut rest = events;
+        while !rest.is_empty() {
+            // A part has its size also if all comes at once.
+            let written = self.write_some(rest, most);
+            match written {
+                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+                Err(e) => return self.end(&say!("The live view stopped: {e}")),
+            }
         }
     }
 
-    fn tell(&self) -> io::Result<()> {
-        let length = self.file.metadata()?.len();
-        self.spool.state().length = length;
+    fn part_size(&self) -> u64 {
+        (self.most / PARTS).max(1)
+    }
+
+    /// Writes the first of these events, and answers how many.
+    fn write_some(&mut self, events: &[Event], most: u64) -> Result<usize, LogError> {
+        let (mut lines, mut count) = (Vec::new(), 0);
+        while count < events.len() && (lines.len() as u64) < most {
+            line_of(&events[count], &mut self.text)?;
+            lines.append(&mut self.text);
+            lines.push(b'\n');
+            count += 1;
+        }
+        let (part, first) = {
+            let state = self.spool.state();
+            let first = state.parts.first().map_or(0, |part| part.number);
+            (state.parts.last().map(Arc::clone), first)
+        };
+        let Some(part) = part else {
+            return Ok(events.len());
+        };
+        part.append(&lines).map_err(failed)?;
+        self.history.hear(&events[..count], first);
+        let end = {
+            let mut state = self.spool.state();
+            state.end += lines.len() as i64;
+            state.end
+        };
+        if (end - part.start) as u64 >= most {
+            self.next_part(end, first)?;
+        }
+        Ok(count)
+    }
+
+    /// Begins another part. The oldest ones go.
+    fn next_part(&mut self, start: i64, first: u32) -> Result<(), LogError> {
+        let (number, state) = self.history.cut(first);
+        let part = Part::new(number, start, state).map_err(failed)?;
+        let mut parts = self.spool.state().parts.clone();
+        parts.push(part);
+        // With the part that begins here, they have their size.
+        let most = self.most.saturating_sub(self.part_size());
+        let gone = parts.partition_point(|part| (start - part.start) as u64 > most);
+        parts.drain(..gone.min(parts.len().saturating_sub(1)));
+        let head = match parts.first() {
+            Some(first) if gone > 0 => {
+                let mut events = self.history.before(first.number);
+                events.extend_from_slice(&first.state);
+                Some(Arc::new(recording(Heading::Limited, &events)?))
+            }
+            _ => None,
+        };
+        let mut state = self.spool.state();
+        state.parts = parts;
+        state.head = head.unwrap_or(Arc::clone(&state.head));
         Ok(())
     }
 
     /// Nothing more will come. The sentence says why, if something went wrong.
     pub fn end(&mut self, why: &str) {
-        self.log = None;
         let mut state = self.spool.state();
         state.ended.get_or_insert_with(|| why.to_owned());
     }
@@ -129,6 +255,17 @@ impl Drop for Writer {
     }
 }
 
+/// A recording with these events.
+fn recording(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
+    let mut log = LogWriter::headed(Vec::new(), Compression::None, heading)?;
+    events.iter().try_for_each(|event| log.write(event))?;
+    log.finish()
+}
+
+fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn failed(cause: io::Error) -> LogError {
     LogError::Io {
         doing: "write",
@@ -138,58 +275,4 @@ fn failed(cause: io::Error) -> LogError {
 }
 
 #[cfg(test)]
-mod tests {
-    use loadscope_trace::{EventKind, Nanos, RunId};
-
-    use super::*;
-
-    pub(crate) fn events(count: i64) -> Vec<Event> {
-        let event = |at| Event {
-            at: Nanos(at),
-            run: RunId(0),
-            kind: EventKind::Dropped { count: 1 },
-        };
-        (0..count).map(event).collect()
-    }
-
-    #[test]
-    fn lines_are_read_whole_and_once() {
-        let (spool, mut writer) = Spool::new(&Selection::default()).expect("a place");
-        let (mut at, mut all) = (0, Vec::new());
-        let mut read = |spool: &Spool| {
-            loop {
-                let piece = spool.read(at).expect("it is there");
-                if piece.is_empty() {
-                    return all.clone();
-                }
-                assert!(piece.ends_with(b"\n"));
-                at += piece.len() as u64;
-                all.extend(piece);
-            }
-        };
-        assert!(read(&spool).starts_with(b"{\"loadscope\":1,"));
-        writer.write(&events(20_000));
-        read(&spool);
-        assert!(spool.end().is_none());
-        writer.write(&events(10));
-        writer.end("");
-        let all = read(&spool);
-        let lines = all.iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(lines, 1 + 20_010);
-        assert_eq!(spool.end(), Some((all.len() as u64, String::new())));
-        let folder = spool.path.parent().expect("in a folder").to_owned();
-        drop((writer, spool));
-        assert!(!folder.exists());
-    }
-    /// An epoch may begin in its middle: a page of an older version must not take it for whole.
-    #[test]
-    fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
-        let selection = Selection {
-            skip_first: 5,
-            epochs: Vec::new(),
-        };
-        let (spool, _writer) = Spool::new(&selection).expect("a place");
-        let first = spool.read(0).expect("it is there");
-        assert!(first.starts_with(b"{\"loadscope\":2,"));
-    }
-}
+mod tests;

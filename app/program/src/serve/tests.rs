@@ -24,7 +24,11 @@ fn growing() -> (Server, Writer) {
 }
 
 fn growing_in(in_frame: bool) -> (Server, Writer) {
-    let (spool, writer) = Spool::new(&Selection::default()).expect("a place");
+    growing_to(USUAL_SIZE, in_frame)
+}
+
+fn growing_to(most: u64, in_frame: bool) -> (Server, Writer) {
+    let (spool, writer) = Spool::new(&Selection::default(), most).expect("a place");
     let site = Site {
         page: b"<p>page".to_vec(),
         data: Data::Growing(spool),
@@ -44,11 +48,16 @@ fn asked(server: &Server, path: &str, host: &str) -> String {
 
 fn socket(
     server: &Server,
-    from: usize,
+    from: impl Into<Option<i64>>,
     origin: Option<&str>,
 ) -> tungstenite::Result<WebSocket<TcpStream>> {
     let at = format!("localhost:{}", server.port());
-    let url = format!("ws://{at}/{}/live?from={from}", server.token);
+    let from = from.into().map(|from| format!("?from={from}"));
+    let url = format!(
+        "ws://{at}/{}/live{}",
+        server.token,
+        from.unwrap_or_default()
+    );
     let mut request = url.into_client_request()?;
     let origin = origin.map_or(format!("http://{at}"), str::to_owned);
     let origin = origin.parse().expect("a value");
@@ -106,7 +115,7 @@ fn nothing_is_given_without_the_token_or_to_another_name() {
         );
         assert!(!answer.contains("<p>page"));
     }
-    let refused = socket(&server, 0, Some("http://evil.example"));
+    let refused = socket(&server, None, Some("http://evil.example"));
     assert!(matches!(refused, Err(tungstenite::Error::Http(r)) if r.status() == 403));
 }
 
@@ -124,12 +133,12 @@ fn only_the_page_of_a_notebook_may_stand_in_a_frame() {
 #[test]
 fn a_page_gets_every_line_also_when_it_comes_again() {
     let (server, mut writer) = growing();
-    let mut first = socket(&server, 0, None).expect("a page");
+    let mut first = socket(&server, None, None).expect("a page");
     writer.write(&events(5_000));
     let some = received(&mut first, 100_000, 0);
     drop(first);
     writer.write(&events(20_000));
-    let mut again = socket(&server, some.len(), None).expect("a page");
+    let mut again = socket(&server, some.len() as i64, None).expect("a page");
     let writing = Builder::new().spawn(move || {
         for _ in 0..20 {
             writer.write(&events(100));
@@ -147,12 +156,12 @@ fn a_page_gets_every_line_also_when_it_comes_again() {
 /// It gets no more than what may be under way; what is recorded is written as fast as without it.
 #[test]
 fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
-    let (spool, mut writer) = Spool::new(&Selection::default()).expect("a place");
+    let (spool, mut writer) = Spool::new(&Selection::default(), USUAL_SIZE).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
     let (stream, _) = listener.accept().expect("it came");
     let sent = Builder::new()
-        .spawn(move || live::send_within(stream, &spool, 0, Duration::from_millis(300)))
+        .spawn(move || live::send_within(stream, &spool, None, Duration::from_millis(300)))
         .expect("a thread");
     let began = Instant::now();
     let mut written = 0;
@@ -174,7 +183,7 @@ fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
 fn a_viewer_is_counted_while_it_is_there() {
     let (server, mut writer) = growing();
     assert_eq!((server.viewers(), server.viewers_ever()), (0, 0));
-    let mut page = socket(&server, 0, None).expect("a page");
+    let mut page = socket(&server, None, None).expect("a page");
     writer.end("");
     received(&mut page, usize::MAX, 0);
     let until = Instant::now() + DEADLINE;
@@ -182,4 +191,37 @@ fn a_viewer_is_counted_while_it_is_there() {
         assert!(Instant::now() < until, "it is counted for ever");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The place of its first byte, and what comes then.
+fn late(server: &Server) -> (i64, Vec<u8>) {
+    let mut page = socket(server, None, None).expect("a page");
+    let Message::Text(place) = page.read().expect("it sends") else {
+        panic!("a late page is not told where it begins");
+    };
+    let place = place.strip_prefix('@').expect("a place").parse::<i64>();
+    let place = place.expect("a number");
+    let Message::Binary(head) = page.read().expect("it sends") else {
+        panic!("a late page gets nothing of what was before");
+    };
+    assert!(head.starts_with(b"{\"loadscope\":2,"));
+    (place, head.to_vec())
+}
+
+#[test]
+fn a_late_page_goes_on_after_a_break_and_one_that_slept_is_told_to_reload() {
+    let (server, mut writer) = growing_to(200_000, false);
+    writer.write(&events(50_000));
+    let (place, head) = late(&server);
+    let mut again = socket(&server, place + head.len() as i64, None).expect("a page");
+    writer.end("");
+    let rest = received(&mut again, usize::MAX, head.len());
+    let lines = rest.iter().filter(|byte| **byte == b'\n').count();
+    assert!((1_000..50_000).contains(&lines), "{lines}");
+    let mut asleep = socket(&server, 10, None).expect("a page");
+    let told = asleep.read().expect("it sends");
+    assert!(
+        matches!(&told, Message::Text(why) if why.contains("Reload")),
+        "{told:?}"
+    );
 }

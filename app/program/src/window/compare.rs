@@ -9,13 +9,13 @@ use super::App;
 use super::pending::Reading;
 use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome, Unwanted};
-use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::diagnose::{Check, Other, Role};
 use loadscope_insight::loaders::Loaders;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_session::{Pace, open, refusal};
 use loadscope_window::among;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 impl App {
     fn next_other(&mut self) -> u64 {
@@ -73,7 +73,8 @@ impl App {
                 self.tell(ctx, Message::Comparing);
             }
             Err(e) => self.complain(say!(
-                "cannot start a thread: {e}. Close other programs and try again."
+                "cannot start a thread: {e}. Close other programs and try again.",
+                e = cause(&e)
             )),
         }
     }
@@ -91,9 +92,10 @@ impl App {
                 reading.path.display()
             )),
         };
+        let path = reading.path.clone();
         match read {
             Ok(opened) => {
-                let name = reading.path.file_name().unwrap_or_default();
+                let name = path.file_name().unwrap_or_default();
                 let mut name = name.to_string_lossy().into_owned();
                 for note in opened.notes {
                     self.say(note);
@@ -101,12 +103,19 @@ impl App {
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
                 name.push_str(&among(&loaders, &run));
+                // A try is the outcome of a change to the program whose run is shown.
+                let tried = self.state.look.trying.as_ref();
+                let tried = tried.and_then(|trying| trying.setting(&path));
+                let role = match tried {
+                    Some(_) => Role::After,
+                    None => Role::Chosen,
+                };
                 let other = Other {
                     number: self.next_other(),
-                    name,
+                    name: tried.unwrap_or(name),
                     run: Arc::new(run),
                     cut,
-                    is_before: false,
+                    role,
                 };
                 self.tell(ctx, Message::Compared(other));
             }

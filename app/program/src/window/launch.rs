@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use loadscope_insight::arrival::Notice;
 use loadscope_model::watching::{Program, ProgramToWatch};
 use loadscope_session::{End, Output, Request, Watched};
-use loadscope_words::say;
+use loadscope_words::{path_error, say};
 
 use super::outputs::Outputs;
 
@@ -41,11 +41,11 @@ pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<L
     let command = program.command()?;
     let folder = program.folder();
     if let Some(folder) = folder.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(say!("Folder {} does not exist", folder.display()));
+        return Err(path_error(folder, &io::ErrorKind::NotFound.into()));
     }
     if let Some(file) = program.file().filter(|file| !file.is_file()) {
         return Err(say!(
-            "File {} does not exist. Choose the program, or enter its folder.",
+            "{}: it does not exist. Choose the program, or enter its folder.",
             file.display()
         ));
     }

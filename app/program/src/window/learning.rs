@@ -16,7 +16,10 @@ impl App {
             Some(Learn::File(path)) => {
                 match Preview::of(&path, std::sync::Arc::clone(&self.wake)) {
                     Ok(preview) => self.preview = Some(preview),
-                    Err(error) => self.complain(say!("{}: {error}", path.display())),
+                    Err(error) => self.complain(say!(
+                        "cannot start a thread: {e}. Close other programs and try again.",
+                        e = loadscope_words::cause(&error)
+                    )),
                 }
             }
             None => {}

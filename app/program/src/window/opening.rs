@@ -10,7 +10,7 @@ use loadscope_model::command::Command;
 use loadscope_model::message::Message;
 use loadscope_plan::dataset::word_of;
 use loadscope_session as session;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 use super::App;
 use super::pending::Looking;
@@ -46,7 +46,8 @@ impl App {
                 self.tell(ctx, Message::Looking(Some(path)));
             }
             Err(e) => self.complain(say!(
-                "cannot start a thread: {e}. Close other programs and try again."
+                "cannot start a thread: {e}. Close other programs and try again.",
+                e = cause(&e)
             )),
         }
     }

@@ -137,7 +137,7 @@ impl App {
             if let Some(kept) = self.state.runs.get(number) {
                 let_go(kept.session.loaders.now(&kept.session.run));
                 let session = self.kept.remove(&number);
-                discard_unneeded(session.as_ref(), &kept.session);
+                self.discard_unneeded(session.as_ref(), &kept.session);
             }
             self.tell(ctx, Message::Dropped(number));
         }
@@ -188,9 +188,9 @@ impl App {
 
     /// The journal keeps runs only if they were neither saved nor said to be of no use.
     pub(super) fn part_with_journal(&mut self) {
-        discard_unneeded(self.session.as_ref(), &self.state.session);
+        self.discard_unneeded(self.session.as_ref(), &self.state.session);
         for kept in self.state.runs.all() {
-            discard_unneeded(self.kept.get(&kept.number()), &kept.session);
+            self.discard_unneeded(self.kept.get(&kept.number()), &kept.session);
         }
         // Those that were opened from the journal, and saved somewhere else.
         let kept = self.state.runs.all().iter().map(|kept| &kept.session);
@@ -219,7 +219,11 @@ impl App {
     /// Removes a run from the journal.
     pub(super) fn remove_left_over(&mut self, path: &Path) {
         if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
-            self.complain(say!("cannot remove {}: {e}", path.display()));
+            self.complain(say!(
+                "cannot remove {}: {e}",
+                path.display(),
+                e = loadscope_words::explain(&e)
+            ));
         }
     }
 
@@ -243,10 +247,19 @@ impl App {
                 self.remove_left_over(&path);
             }
         } else {
-            discard_unneeded(session.as_ref(), shown);
+            self.discard_unneeded(session.as_ref(), shown);
             self.let_go_of_runs();
         }
         self.comparing = None;
+    }
+
+    /// Removes the journal of a run, unless the run would be gone with it.
+    fn discard_unneeded(&self, session: Option<&Session>, of: &SessionState) {
+        if let Some(entry) = session.and_then(Session::journal)
+            && !self.state.keeps(of)
+        {
+            entry.discard();
+        }
     }
 
     /// A thread lets go of the loaders that are about to be replaced.
@@ -261,15 +274,6 @@ impl App {
 fn usual_memory() -> u64 {
     const MOST: u64 = 4_000_000_000;
     memory_of_host().map_or(MOST, |all| (all / 2).min(MOST))
-}
-
-/// The journal of a run goes, unless the run would be gone with it.
-fn discard_unneeded(session: Option<&Session>, of: &SessionState) {
-    if let Some(entry) = session.and_then(Session::journal)
-        && !of.is_unsaved()
-    {
-        entry.discard();
-    }
 }
 
 /// A thread lets go of runs: a large one is in many pieces, and to give them all back takes longer than a frame.

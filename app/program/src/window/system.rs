@@ -11,8 +11,9 @@ use loadscope_model::message::Message;
 use loadscope_model::prefs::WindowPlace;
 use loadscope_ui::theme;
 
-/// Notes where the window stands. Of one that fills the screen the size before is kept.
+/// Notes where the window is, in points without zoom, as a window is opened. Of one that fills the screen the size before is kept.
 fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
+    let zoom = ctx.zoom_factor();
     ctx.input(|input| {
         let window = input.viewport();
         let is_large = window.maximized == Some(true) || window.fullscreen == Some(true);
@@ -20,8 +21,8 @@ fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
             (_, Some(place)) if is_large => place.maximized = true,
             (Some(inner), place) if !is_large => {
                 *place = Some(WindowPlace {
-                    position: window.outer_rect.map(|outer| outer.min.into()),
-                    size: inner.size().into(),
+                    position: window.outer_rect.map(|outer| (outer.min * zoom).into()),
+                    size: (inner.size() * zoom).into(),
                     maximized: false,
                 });
             }
@@ -74,6 +75,40 @@ impl App {
             [] => {}
             [one] => self.look_into_dropped(ctx, one.clone()),
             several => self.open_all(ctx, several),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::{RawInput, Rect, ViewportId, ViewportInfo, pos2};
+
+    use super::*;
+
+    /// Zoomed in, as in a presentation, the window has fewer points. It must not come back smaller.
+    #[test]
+    fn the_size_of_a_window_does_not_depend_on_its_zoom() {
+        for zoom in [0.8, 1.0, 1.25, 2.0] {
+            let ctx = Context::default();
+            ctx.set_zoom_factor(zoom);
+            let inner = Rect::from_min_max(pos2(0.0, 0.0), pos2(1440.0 / zoom, 900.0 / zoom));
+            let info = ViewportInfo {
+                inner_rect: Some(inner),
+                outer_rect: Some(inner),
+                ..ViewportInfo::default()
+            };
+            let input = RawInput {
+                viewports: std::iter::once((ViewportId::ROOT, info)).collect(),
+                ..RawInput::default()
+            };
+            let mut place = None;
+            // The zoom counts from the second frame on.
+            for _ in 0..2 {
+                let mut shown = ctx.run_ui(input.clone(), |ui| note_place(ui.ctx(), &mut place));
+                shown.textures_delta.clear();
+            }
+            let size = place.map(|place| place.size.map(f32::round));
+            assert_eq!(size, Some([1440.0, 900.0]), "zoom {zoom}");
         }
     }
 }

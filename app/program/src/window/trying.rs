@@ -11,7 +11,7 @@ use loadscope_model::trying::News;
 use loadscope_model::watching::Program;
 use loadscope_session::Stop;
 use loadscope_session::tune::Job;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 use super::App;
 use super::tries::Tries;
@@ -42,7 +42,9 @@ impl App {
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
-        let place = program.folder.clone().unwrap_or_default();
+        // Shown to the user: a relative name leads nowhere.
+        let folder = program.folder.clone().unwrap_or_default();
+        let place = std::env::current_dir().unwrap_or_default().join(folder);
         let folder = new_folder_in(names.map(|name| place.join(name)));
         let folder = folder.map_err(|e| e.to_string())?;
         let made_at = &self.state.session.run.info.made_at;
@@ -57,8 +59,12 @@ impl App {
             folder: folder.clone(),
         };
         let tries = Tries::start(job, Arc::clone(&self.wake));
-        let tries = tries
-            .map_err(|e| say!("cannot start a thread: {e}. Close other programs and try again."))?;
+        let tries = tries.map_err(|e| {
+            say!(
+                "cannot start a thread: {e}. Close other programs and try again.",
+                e = cause(&e)
+            )
+        })?;
         Ok((folder, tries))
     }
 

@@ -137,7 +137,6 @@ fn measures_are_the_same(
         let Some(measure) = measure.filter(|m| seconds(&m["a"]) > 0.0) else {
             continue;
         };
-        // Steps that take 20 times the usual are cut in the sum, and not batch by batch.
         let there = seconds(&measure["a"]);
         assert!(
             (there - whole).abs() <= 0.02 * whole,

@@ -100,6 +100,10 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
         "--prefetch",
         "1,2",
     ]));
+    let mut lines = said.lines();
+    for label in ["Recorded: ", "Forecast for the recorded settings: "] {
+        assert!(lines.next().is_some_and(|l| l.starts_with(label)), "{said}");
+    }
     assert_eq!(
         said.lines()
             .filter(|l| l.contains(" to ") && l.starts_with("  "))
@@ -111,7 +115,7 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
     for (set, says) in [
         (
             "num_worker=3",
-            "unknown key 'num_worker'. Valid: num_workers=4",
+            "unknown key 'num_worker'. Did you mean num_workers? Valid: ",
         ),
         ("num_workers", "not of the form"),
         ("cache=2", "from 0 to 1"),

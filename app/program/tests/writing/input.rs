@@ -69,14 +69,17 @@ fn the_files_that_a_run_reads_are_not_recorded_over() {
     fs::write(&weights, "1 2 3 4").expect("room");
     fs::write(&tokens, [0_u8; 64]).expect("room");
     fs::write(&config, "dataset = \"synthetic:len=4,cost_ms=0\"\n").expect("room");
+    // A recording has a name of its own, so another name leads to the input.
     for (args, input) in [
-        ("run --config options.toml --record ./options.toml", &config),
+        ("run --config options.toml --record ./again.jsonl", &config),
         (
-            "run --dataset synthetic:len=4 --sampler weighted:weights --record weights",
+            "run --dataset synthetic:len=4 --sampler weighted:weights --record again.jsonl",
             &weights,
         ),
-        ("run --dataset tokens:tokens --record tokens", &tokens),
+        ("run --dataset tokens:tokens --record again.jsonl", &tokens),
     ] {
+        let again = dir.path().join("again.jsonl");
+        fs::hard_link(input, &again).expect("links");
         let before = fs::read(input).expect("it is there");
         let args: Vec<&str> = args.split(' ').chain(["--force"]).collect();
         let refused = loadscope(dir.path(), &args);
@@ -84,5 +87,6 @@ fn the_files_that_a_run_reads_are_not_recorded_over() {
         assert_eq!(refused.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains("is the input"), "{said}");
         assert_eq!(fs::read(input).expect("it is there"), before, "{args:?}");
+        fs::remove_file(again).expect("own file");
     }
 }

@@ -92,7 +92,7 @@ impl Entry {
             false => Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
                 say!(
-                    "the run is larger than {} GB, the limit of the journal",
+                    "the run is larger than {} GB, the limit of the journal. Record to a file with `loadscope record`.",
                     MOST_OF_ONE >> 30
                 ),
             )),

@@ -90,7 +90,7 @@ fn a_run_does_not_grow_without_end() {
     let error = entry.check(MOST_OF_ONE).expect_err("full");
     assert_eq!(
         error.to_string(),
-        "the run is larger than 2 GB, the limit of the journal"
+        "the run is larger than 2 GB, the limit of the journal. Record to a file with `loadscope record`."
     );
 }
 

@@ -5,6 +5,8 @@ use loadscope_trace::{BatchId, Run, RunId, RunInfo, Stage, Summary};
 use super::*;
 use crate::open;
 
+mod full;
+
 const MB: u64 = 1_000_000;
 
 /// A training of so many batches of 8 ms, each with a wait of some length, and every now and then a long one.

@@ -3,10 +3,11 @@ use std::time::{Duration, Instant};
 
 use loadscope_insight::loaders::Loaders;
 use loadscope_insight::shared::Shared;
-use loadscope_trace::{BatchId, EventKind, Run, RunId, RunInfo, Stage, Summary};
+use loadscope_trace::{BatchId, EventKind, Nanos, Run, RunId, RunInfo, Stage, Summary};
 use proptest::prelude::*;
 
 use super::*;
+use crate::Limits;
 
 fn event(run: u32, at: i64, kind: EventKind) -> Event {
     let (at, run) = (Nanos(at), RunId(run));

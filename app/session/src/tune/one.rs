@@ -9,6 +9,7 @@ use loadscope_files::{Existing, file_for_others};
 use loadscope_insight::tune::Kind;
 use loadscope_live::{Effects, End, Output, Request};
 use loadscope_trace::{Fleet, Overrides};
+use loadscope_words::say;
 
 use super::job::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
@@ -136,7 +137,28 @@ fn follow(
         if ending.stopped.is_none() && watched.effects().stopped {
             ending.stopped = Some(Instant::now());
         }
-        ending.hurry(watched, ends());
+        if let Some(asking) = ending.hurry(watched, ends()) {
+            tell(&asked(asking, ends() > 0), true);
+        }
+    }
+}
+
+/// Sentence about a request to the program to end.
+fn asked(asking: Asking, by_user: bool) -> String {
+    let patience = SHORT_PATIENCE.as_secs();
+    match asking {
+        Asking::Interrupt if by_user => say!(
+            "The program received SIGINT. If it does not end, SIGTERM follows after {patience} s, SIGKILL after {} s. A second signal to Loadscope kills it at once.",
+            2 * patience
+        ),
+        Asking::Interrupt => say!(
+            "The program did not end after its last batch and received SIGINT. If it does not end, SIGTERM follows after {patience} s, SIGKILL after {} s.",
+            2 * patience
+        ),
+        Asking::Terminate => {
+            say!("The program did not end after SIGINT and received SIGTERM").to_owned()
+        }
+        Asking::Kill => say!("The process group of the program received SIGKILL").to_owned(),
     }
 }
 
@@ -150,19 +172,21 @@ struct Ending {
 }
 
 impl Ending {
-    /// Asks it to end, the more firmly the longer it takes: one that catches `SystemExit`, say, or goes on in another thread.
-    fn hurry(&mut self, watched: &Watched, ends: usize) {
+    /// Asks it to end, the more firmly the longer it takes: one that catches `SystemExit`, say, or goes on in another thread. Returns how, if
+    /// it was asked now.
+    fn hurry(&mut self, watched: &Watched, ends: usize) -> Option<Asking> {
         let since = |at: Instant, patience: Duration| at.elapsed() > patience;
         let next = match (self.asked, self.stopped) {
-            (Some((Asking::Kill, _)), _) => return,
+            (Some((Asking::Kill, _)), _) => return None,
             _ if ends > 1 => Asking::Kill,
             (None, _) if ends > 0 => Asking::Interrupt,
             (None, Some(at)) if since(at, PATIENCE) => Asking::Interrupt,
             (Some((Asking::Interrupt, at)), _) if since(at, SHORT_PATIENCE) => Asking::Terminate,
             (Some((Asking::Terminate, at)), _) if since(at, SHORT_PATIENCE) => Asking::Kill,
-            _ => return,
+            _ => return None,
         };
         watched.ask_to_end(next);
         self.asked = Some((next, Instant::now()));
+        Some(next)
     }
 }

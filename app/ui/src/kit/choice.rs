@@ -1,15 +1,94 @@
-//! Entries of a drop-down. One that is chosen closes it, by mouse or by key.
+//! Drop-downs: one entry is chosen, by mouse or by key.
 
-use egui::{Ui, WidgetText};
+use egui::{
+    ComboBox, Context, EventFilter, FocusDirection, Id, InnerResponse, Key, Modifiers, Response,
+    Ui, WidgetText,
+};
+
+/// Letters typed within this time belong to one word, s.
+const WORD: f64 = 1.0;
+
+/// An entry of the drop-down that is open.
+#[derive(Clone)]
+struct Entry {
+    id: Id,
+    name: String,
+    is_chosen: bool,
+}
+
+/// Keyboard state of the drop-down that is open.
+#[derive(Clone, Default)]
+struct Open {
+    /// The chosen entry was given the keyboard.
+    is_given: bool,
+    /// Letters typed so far, lower case.
+    typed: String,
+    /// Time of the last letter, s.
+    typed_at: f64,
+}
+
+/// Shows a drop-down. It opens with the keyboard on the chosen entry. Arrows go to the entry above or below, letters to the next entry that
+/// begins with them.
+pub fn list(ui: &mut Ui, combo: ComboBox<'_>, entries: impl FnOnce(&mut Ui)) -> Response {
+    let of_entries = Id::unique("entries of the open drop-down");
+    ui.data_mut(|d| d.insert_temp(of_entries, Vec::<Entry>::new()));
+    let InnerResponse { inner, response } = combo.show_ui(ui, entries);
+    let all: Vec<Entry> = ui
+        .data_mut(|d| d.remove_temp(of_entries))
+        .unwrap_or_default();
+    let of_open = response.id.with("keyboard");
+    let open = ui.data_mut(|d| d.remove_temp::<Open>(of_open));
+    match inner {
+        Some(()) => {
+            let open = keys(ui, &all, open.unwrap_or_default());
+            ui.data_mut(|d| d.insert_temp(of_open, open));
+        }
+        // After a choice by key, the keyboard is where it was.
+        None if open.is_some() && ui.memory(|m| m.focused().is_none()) => {
+            response.request_focus();
+        }
+        None => {}
+    }
+    response
+}
 
 /// An entry; true if it was chosen now.
 pub fn entry(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> bool {
-    let clicked = ui.selectable_label(is_chosen, text.into()).clicked();
+    item(ui, is_chosen, text).clicked()
+}
+
+/// An entry, to be explained.
+pub fn item(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> Response {
+    let text = text.into();
+    let name = text.text().to_lowercase();
+    let response = ui.selectable_label(is_chosen, text);
+    let id = response.id;
+    if !response.enabled() {
+        return response;
+    }
+    ui.data_mut(|d| {
+        let all: &mut Vec<Entry> =
+            d.get_temp_mut_or_default(Id::unique("entries of the open drop-down"));
+        all.push(Entry {
+            id,
+            name,
+            is_chosen,
+        });
+    });
+    let arrows = EventFilter {
+        vertical_arrows: true,
+        ..EventFilter::default()
+    };
+    // Egui goes to whatever is nearest below, in the list or not.
+    ui.memory_mut(|m| m.set_focus_lock_filter(id, arrows));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
     // By itself it closes only for a click of the pointer: after Enter it stayed open.
-    if clicked {
+    if response.clicked() {
         ui.close();
     }
-    clicked
+    response
 }
 
 /// An entry that sets `current` to `value`.
@@ -17,4 +96,68 @@ pub fn value<V: PartialEq>(ui: &mut Ui, current: &mut V, value: V, text: impl In
     if entry(ui, *current == value, text) {
         *current = value;
     }
+}
+
+/// Gives the keyboard to the entry that the keys of this pass ask for.
+fn keys(ctx: &Context, all: &[Entry], mut open: Open) -> Open {
+    let focused = ctx.memory(|m| m.focused());
+    let at = all.iter().position(|entry| Some(entry.id) == focused);
+    let next = if open.is_given {
+        by_arrow(ctx, all.len(), at).or_else(|| by_letter(ctx, all, at, &mut open))
+    } else {
+        // A key that opens the list must not choose at once.
+        let opens = ctx.input(|i| i.key_pressed(Key::Enter) || i.key_pressed(Key::Space));
+        open.is_given = !opens;
+        let chosen = all.iter().position(|entry| entry.is_chosen);
+        open.is_given.then(|| chosen.unwrap_or(0))
+    };
+    if let Some(entry) = next.and_then(|next| all.get(next)) {
+        ctx.memory_mut(|m| {
+            m.move_focus(FocusDirection::None);
+            m.request_focus(entry.id);
+        });
+        ctx.request_repaint();
+    } else if !open.is_given {
+        ctx.request_repaint();
+    }
+    open
+}
+
+fn by_arrow(ctx: &Context, count: usize, at: Option<usize>) -> Option<usize> {
+    let pressed = |key| ctx.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+    let last = count.checked_sub(1)?;
+    if pressed(Key::ArrowDown) {
+        return Some(at.map_or(0, |at| (at + 1).min(last)));
+    }
+    if pressed(Key::ArrowUp) {
+        return Some(at.map_or(last, |at| at.saturating_sub(1)));
+    }
+    None
+}
+
+/// The first entry that begins with the letters typed so far. The same letter again goes on to the next one.
+fn by_letter(ctx: &Context, all: &[Entry], at: Option<usize>, open: &mut Open) -> Option<usize> {
+    let (now, typed) = ctx.input(|i| {
+        let texts = i.events.iter().filter_map(|event| match event {
+            egui::Event::Text(text) => Some(text.to_lowercase()),
+            _ => None,
+        });
+        (i.time, texts.collect::<String>())
+    });
+    if typed.trim().is_empty() {
+        return None;
+    }
+    if now - open.typed_at > WORD {
+        open.typed.clear();
+    }
+    open.typed_at = now;
+    let again = open.typed == typed;
+    if !again {
+        open.typed += &typed;
+    }
+    let begins = |entry: &Entry| entry.name.starts_with(&open.typed);
+    let after = at.filter(|_| again).map_or(0, |at| at + 1);
+    let found = all.iter().skip(after).position(begins);
+    let found = found.map(|found| found + after);
+    found.or_else(|| all.iter().position(begins))
 }

@@ -1,6 +1,6 @@
 //! What stands where there is nothing to show: why, and what to do about it.
 
-use egui::{Align2, Context, Label, Rect, RichText, Ui, vec2};
+use egui::{Align2, Context, Label, Rect, RichText, TextStyle, TextWrapMode, Ui, WidgetText, vec2};
 use loadscope_model::command::Action;
 use loadscope_model::state::{Source, State};
 use loadscope_words::say;
@@ -37,8 +37,20 @@ pub fn remark(ui: &mut Ui, text: &str) {
 
 /// Below something: what it means.
 pub fn hint(ui: &mut Ui, text: &str) {
+    ui.add(Label::new(hint_text(ui, text)).wrap());
+}
+
+/// Height of a hint with the space below it, points.
+pub fn height_of_hint(ui: &Ui, text: &str) -> f32 {
+    let text = WidgetText::from(hint_text(ui, text));
+    let wrap = Some(TextWrapMode::Wrap);
+    let galley = text.into_galley(ui, wrap, ui.available_width(), TextStyle::Body);
+    galley.size().y + ui.spacing().item_spacing.y
+}
+
+fn hint_text(ui: &Ui, text: &str) -> RichText {
     let text = RichText::new(text).font(words(size::SMALL));
-    ui.add(Label::new(text.color(Palette::of(ui).weak)).wrap());
+    text.color(Palette::of(ui).weak)
 }
 
 /// What there is to say of a run that has no batches yet.

@@ -50,7 +50,10 @@ pub fn mark(ui: &Ui, part: Part, rect: Rect) {
         target
     });
     if let Some(target) = scrolls_to {
-        ui.scroll_to_rect(target, Some(Align::Center));
+        // Of what is higher than the room the beginning is shown, with its heading.
+        let fits = target.height() <= ui.clip_rect().height();
+        let align = if fits { Align::Center } else { Align::TOP };
+        ui.scroll_to_rect(target, Some(align));
     }
 }
 

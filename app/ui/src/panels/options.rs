@@ -97,11 +97,17 @@ fn problems(ui: &mut Ui, state: &State) {
 
 /// How many options the next run has otherwise, and a link that takes them back.
 fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
-    let Some(shown) = form.shown.filter(|_| !form.changed.is_empty()) else {
+    let Some(shown) = form.shown else {
         return;
     };
     ui.add_space(space::GAP);
+    // It takes its room also while nothing is changed: the rows below must not move.
     ui.horizontal(|ui| {
+        ui.set_min_height(ui.spacing().interact_size.y);
+        if form.changed.is_empty() {
+            hint(ui, say!("Same options as the shown run"));
+            return;
+        }
         let count = plural(
             form.changed.len() as u64,
             say!(n: "option changed"),
@@ -197,9 +203,9 @@ fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         context(ui, label, &mut o.multiprocessing_context);
         form.reset(ui, Field::Context);
     });
-    form.problem(ui, Field::Context);
-    hint(
+    form.effect(
         ui,
+        Field::Context,
         say!(
             "How Python starts the workers. Only affects the Python code below: workers are threads here."
         ),
@@ -225,12 +231,12 @@ fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
     let combo = ComboBox::from_id_salt("multiprocessing_context")
         .selected_text(name(method))
         .width(110.0);
-    let response = combo.show_ui(ui, |ui| {
+    let response = choice::list(ui, combo, |ui| {
         for one in ["", "fork", "spawn", "forkserver"] {
             choice::value(ui, method, one.to_owned(), name(one));
         }
     });
-    response.response.labelled_by(label);
+    response.labelled_by(label);
 }
 
 fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
@@ -248,12 +254,12 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             let combo = ComboBox::from_id_salt("pin_memory")
                 .selected_text(name(o.pin_memory))
                 .width(110.0);
-            let response = combo.show_ui(ui, |ui| {
+            let response = choice::list(ui, combo, |ui| {
                 for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
                     choice::value(ui, &mut o.pin_memory, pin, name(pin));
                 }
             });
-            response.response.labelled_by(label);
+            response.labelled_by(label);
         },
     );
 }
@@ -287,7 +293,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             let combo = ComboBox::from_id_salt("on_error")
                 .selected_text(name(o.on_error))
                 .width(110.0);
-            let response = combo.show_ui(ui, |ui| {
+            let response = choice::list(ui, combo, |ui| {
                 for one in [
                     OnError::Stop,
                     OnError::Continue,
@@ -297,7 +303,7 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
                     choice::value(ui, &mut o.on_error, one, name(one));
                 }
             });
-            response.response.labelled_by(label);
+            response.labelled_by(label);
         },
     );
 }

@@ -1,8 +1,9 @@
 //! The questions whether to save a run and whether to replace a file, in place.
 
-use egui::{Id, Label, RichText, Ui, vec2};
+use egui::{Label, RichText, Ui, vec2};
 
 use super::ground::ground;
+use crate::kit::keyboard::appears;
 use crate::kit::titles::{title, title_text};
 use crate::theme::{Palette, size, space, words};
 use loadscope_insight::format;
@@ -63,7 +64,9 @@ pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<
             let tip = say!("Changes nothing  Esc");
             let cancel = answer(ui, say!("Cancel"), tip, Answer::Cancel);
             let first = first.unwrap_or(cancel.id);
-            take_keyboard(ui, first, || ui.memory_mut(|m| m.request_focus(first)));
+            if appears(ui, first) {
+                ui.memory_mut(|m| m.request_focus(first));
+            }
         });
     });
 }
@@ -98,18 +101,9 @@ pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
             if cancel.clicked() {
                 commands.push(Command::Replace(false));
             }
-            take_keyboard(ui, cancel.id, || cancel.request_focus());
+            if appears(ui, cancel.id) {
+                cancel.request_focus();
+            }
         });
     });
-}
-
-/// Calls `take` if `id` was not there a frame ago.
-fn take_keyboard(ui: &Ui, id: Id, take: impl FnOnce()) {
-    let pass = ui.cumulative_pass_nr();
-    let key = id.with("shown");
-    let last = ui.data_mut(|d| d.get_temp::<u64>(key));
-    ui.data_mut(|d| d.insert_temp(key, pass));
-    if last.is_none_or(|last| last + 1 < pass) {
-        take();
-    }
 }

@@ -58,9 +58,11 @@ impl Sampling {
             return commands;
         };
         let most = ui.available_height() * 0.3;
-        Panel::top("sampling findings")
-            .frame(panel(12, 4))
-            .show(ui, |ui| {
+        // What it says in words would answer a question or solve a case.
+        if !state.learn.hides_verdict() {
+            let findings = Panel::top("sampling findings");
+            findings.frame(panel(12, 4)).show(ui, |ui| {
+                mark(ui, Part::Findings, ui.max_rect().expand(4.0));
                 let all = ScrollArea::vertical().max_height(most);
                 all.min_scrolled_height(most).show(ui, |ui| {
                     if let Some(position) = head::findings(ui, &answers) {
@@ -68,6 +70,7 @@ impl Sampling {
                     }
                 });
             });
+        }
         if answers.positions == 0 {
             CentralPanel::default()
                 .frame(panel(12, 8))

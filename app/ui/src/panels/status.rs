@@ -10,10 +10,14 @@ use loadscope_insight::landmarks::Goal;
 use loadscope_insight::{course, format};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
+use loadscope_model::trying::Trying;
 use loadscope_model::view::Cursor;
 
 /// The longest name of a dataset that is written out, points.
 const DATASET: f32 = 200.0;
+
+/// The longest line about a measurement, points.
+const TRYING: f32 = 320.0;
 
 /// Shows the status line.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -43,6 +47,14 @@ fn left(ui: &mut Ui, state: &State) {
         ui.separator();
         ui.label(small(say!("Saving to {}…", saving.path.display()), weak));
     }
+    if let Some(line) = state.look.trying.as_ref().and_then(Trying::under_way) {
+        ui.separator();
+        let text = say!("Measuring: {line}");
+        ui.scope(|ui| {
+            ui.set_max_width(TRYING);
+            ui.add(Label::new(small(&text, weak)).truncate());
+        });
+    }
     if let Some((path, share)) = &state.session.exporting {
         ui.separator();
         let share = format::percent(f64::from(*share));
@@ -56,7 +68,8 @@ fn left(ui: &mut Ui, state: &State) {
     ui.separator();
     ui.scope(|ui| {
         ui.set_max_width(DATASET);
-        ui.add(Label::new(small(&info.dataset, weak)).truncate());
+        let dataset = say!("Dataset: {}", info.dataset);
+        ui.add(Label::new(small(dataset, weak)).truncate());
     });
     ui.separator();
     // From an hour on as the ruler writes it.

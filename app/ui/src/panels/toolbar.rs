@@ -66,7 +66,8 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for workspace in Workspace::ALL {
-            let on = state.prefs.workspace == workspace;
+            // The list of lessons is not a workspace.
+            let on = state.prefs.workspace == workspace && !state.learn.shows_contents();
             action::button(ui, state, Action::from(workspace), on, commands);
         }
     });
@@ -98,6 +99,8 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     };
     let colour = if headline.share >= WORTH_A_LOOK || headline.has_failed {
         palette.stall
+    } else if headline.is_empty {
+        palette.weak
     } else {
         palette.step
     };
@@ -226,7 +229,7 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         .selected_text(at.map_or("", |at| &names[at]))
         .truncate()
         .width(160.0);
-    let response = combo.show_ui(ui, |ui| {
+    let response = choice::list(ui, combo, |ui| {
         for ((id, _), name) in all.iter().zip(&names) {
             if choice::entry(ui, *id == shown, name) && *id != shown {
                 commands.push(Command::ShowLoader(*id));
@@ -234,5 +237,5 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     });
     let tip = say!("Selects the loader to show");
-    response.response.on_hover_text(tip);
+    response.on_hover_text(tip);
 }

@@ -4,6 +4,7 @@ use egui::{Id, Key, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo};
 
 use super::ground::ground;
 use crate::kit::empty::hint;
+use crate::kit::keyboard::appears;
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::{Action, Command};
@@ -21,7 +22,7 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
             ui.label(why.font(words(size::SMALL)).color(palette.weak));
         });
         ui.horizontal(|ui| {
-            let id = Id::unique("typed path");
+            let id = Id::unique("typed path").with(what as u8);
             let enter = ui.memory(|m| m.has_focus(id))
                 && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Enter));
             let mut text = typed.text.clone();
@@ -32,22 +33,18 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
                 .desired_width(ui.available_width() - 150.0);
             let response = ui.add(edit);
             response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, what.title()));
-            let seen = id.with("seen");
-            if ui.data(|d| d.get_temp(seen)) != Some(what as u8) {
-                ui.data_mut(|d| d.insert_temp(seen, what as u8));
+            if appears(ui, id) {
                 response.request_focus();
             }
             let is_path = !text.trim().is_empty();
             let button = egui::Button::new(what.verb());
             let go = ui.add_enabled(is_path, button).clicked();
             if is_path && (go || enter) {
-                ui.data_mut(|d| d.remove_temp::<u8>(seen));
                 let typed = TypedPath { what, text };
                 let path = typed.path();
                 commands.push(Command::Typed(typed));
                 commands.push(Command::for_path(what, path));
             } else if ui.button(say!("Cancel")).clicked() {
-                ui.data_mut(|d| d.remove_temp::<u8>(seen));
                 commands.push(Action::Escape.into());
             } else if text != typed.text {
                 commands.push(Command::TypePath(Some(TypedPath { what, text })));

@@ -7,6 +7,7 @@ use loadscope_model::watching::{ProgramToWatch, Watching};
 use loadscope_words::say;
 
 use crate::kit::empty::hint;
+use crate::kit::keyboard::appears;
 use crate::kit::sheet::{room, sheet};
 use crate::theme::{Palette, mono, size, space, words};
 
@@ -150,14 +151,8 @@ fn field(
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
     // It has the keyboard when the sheet opens.
-    if let Some(id) = first {
-        let seen = id.with("seen");
-        let frame = ui.ctx().cumulative_frame_nr();
-        let last: Option<u64> = ui.data(|d| d.get_temp(seen));
-        ui.data_mut(|d| d.insert_temp(seen, frame));
-        if last.is_none_or(|last| last + 2 < frame) {
-            response.request_focus();
-        }
+    if first.is_some_and(|id| appears(ui, id)) {
+        response.request_focus();
     }
     response.has_focus() || response.lost_focus()
 }

@@ -213,13 +213,20 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     ui.add_space(space::GAP * 2.0);
     title(ui, say!("Recent"));
-    for path in state.prefs.recent.iter().take(RECENT) {
+    let shown = state.prefs.recent.iter().take(RECENT);
+    // Names stand below each other also where only some files were opened before.
+    let has_sketches = shown
+        .clone()
+        .any(|path| state.prefs.sketches.get(path).is_some());
+    for path in shown {
         let name = path
             .file_name()
             .unwrap_or(path.as_os_str())
             .to_string_lossy();
         ui.horizontal(|ui| {
-            thumbnail(ui, state.prefs.sketches.get(path));
+            if has_sketches {
+                thumbnail(ui, state.prefs.sketches.get(path));
+            }
             if ui.link(name).clicked() {
                 commands.push(Command::Open(path.clone()));
             }
@@ -239,8 +246,6 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn thumbnail(ui: &mut Ui, sketch: Option<&Sketch>) {
     let (rect, response) = ui.allocate_exact_size(THUMBNAIL, Sense::hover());
     let Some(sketch) = sketch else {
-        ui.painter()
-            .rect_filled(rect, 2.0, Palette::of(ui).line.gamma_multiply(0.5));
         return;
     };
     strip::paint(ui, rect, &sketch.parts());

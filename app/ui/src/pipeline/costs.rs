@@ -71,12 +71,8 @@ impl Reading {
 
 /// The sample of a batch that is being read at `now`.
 pub fn reading(run: &Run, batch: &HeldBatch, now: Nanos) -> Option<Reading> {
-    let samples = run.samples(batch.row);
-    let of = samples.len();
-    let here = samples
-        .filter(|s| s.start <= now)
-        .last()
-        .filter(|s| now < s.end())?;
+    let (of, begun) = run.samples_begun(batch.row, now);
+    let here = begun.last().filter(|s| now < s.end())?;
     Some(Reading {
         position: here.position,
         of,
@@ -98,16 +94,14 @@ pub enum Part {
 
 /// The samples of a batch at `now`, in at most `most` parts.
 pub fn parts(run: &Run, batch: &HeldBatch, now: Nanos, most: usize) -> Vec<Part> {
-    let samples = run.samples(batch.row);
-    let (count, most) = (samples.len(), most.max(1));
-    let parts = count.min(most);
+    let (count, begun) = run.samples_begun(batch.row, now);
+    let parts = count.min(most.max(1));
     let mut all = vec![Part::Ahead; parts];
-    for (k, sample) in samples.enumerate() {
-        let part = &mut all[k * parts / count.max(1)];
-        let this = match (sample.start <= now, sample.end() <= now) {
-            (false, _) => continue,
-            (true, false) => Part::Now(now - sample.start),
-            (true, true) => Part::Done(sample.wall),
+    for sample in begun {
+        let part = &mut all[sample.position * parts / count.max(1)];
+        let this = match sample.end() <= now {
+            false => Part::Now(now - sample.start),
+            true => Part::Done(sample.wall),
         };
         *part = match (*part, this) {
             (Part::Done(a), Part::Done(b)) => Part::Done(a.max(b)),

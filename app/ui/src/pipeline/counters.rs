@@ -3,6 +3,7 @@
 use egui::{Align2, Button, Rect, RichText, Ui, pos2, vec2};
 use loadscope_insight::glossary::Term;
 use loadscope_insight::variables::entry;
+use loadscope_lessons::Pane;
 use loadscope_words::{Text, text};
 
 use super::pen::{Pen, inset, text_width};
@@ -23,6 +24,10 @@ impl Pen<'_> {
     /// All counters, as many as fit; `task_info` takes what is left.
     pub fn counters(&mut self, ui: &mut Ui, rect: Rect) {
         let rect = self.toggle(ui, rect);
+        // They may be the answer to a question.
+        if self.state.learn.covers(Pane::Variables) {
+            return;
+        }
         let m = &self.scene.pipeline;
         let plan = &self.scene.plan;
         let digits = plan.digits;

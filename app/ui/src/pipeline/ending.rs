@@ -73,7 +73,7 @@ impl Ending {
             frame.show(ui, |ui| {
                 ui.set_min_size(ui.available_size());
                 ui.add(egui::Label::new(galley)).on_hover_text(say!(
-                    "Time in the loader's loop, and the share of it spent waiting"
+                    "Time in the DataLoader loop, and the share of it spent waiting"
                 ));
                 ui.add_space(6.0);
                 ui.horizontal(|ui| {

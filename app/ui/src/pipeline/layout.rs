@@ -50,6 +50,8 @@ pub struct Layout {
     pub crew: Crew,
     /// The reorder buffer.
     pub stack: Stack,
+    /// Without workers, the frame of the process that loads and trains.
+    pub process: Option<Rect>,
 }
 
 /// Between the edge of the area and what is in it.
@@ -63,6 +65,8 @@ const LOWEST: f32 = 80.0;
 const WITH_COUNTERS: f32 = 200.0;
 /// Between the edge of a station and what is in it.
 pub const PAD: f32 = 8.0;
+/// Between the frame of the one process and the stations in it.
+const FRAME: f32 = 6.0;
 
 impl Layout {
     /// Lays the pipeline out in `area`.
@@ -92,11 +96,29 @@ impl Layout {
         Self {
             headline,
             counters,
+            process: process(plan, &stations),
             stations,
             crew,
             stack,
         }
     }
+
+    /// From where to where an arrow goes between two neighbours. Within the frame of the process it goes from station to station.
+    pub fn arrow(&self, from: &Placed, to: &Placed) -> (f32, f32) {
+        let end = match (self.process, to.station) {
+            (Some(process), Station::Crew) => process.left(),
+            _ => to.body.left(),
+        };
+        (from.body.right() + 3.0, end - 3.0)
+    }
+}
+
+/// The frame of the main process around what it does one after the other: it loads a batch, then trains on it.
+fn process(plan: &Plan, stations: &[Placed]) -> Option<Rect> {
+    let of = |station| stations.iter().find(|s| s.station == station);
+    let (loads, trains) = (of(Station::Crew)?, of(Station::Trainer)?);
+    let around = loads.body.union(trains.body).expand2(vec2(FRAME, 4.0));
+    plan.is_one_process().then_some(around)
 }
 
 /// How wide the stations are.
@@ -160,12 +182,21 @@ impl Widths {
         usize::from(plan.results) + usize::from(plan.pin) + usize::from(plan.pinned)
     }
 
+    /// What the frame of the one process takes on each side.
+    fn frame(plan: &Plan) -> f32 {
+        match plan.is_one_process() {
+            true => FRAME,
+            false => 0.0,
+        }
+    }
+
     /// What everything but the reorder buffer and the workers takes.
     fn fixed(&self, plan: &Plan) -> f32 {
         let queues = Self::queues(plan) as f32;
         let others = usize::from(self.sampler > 0.0) + usize::from(plan.slots() > 0);
         let gaps = 1.0 + queues + others as f32;
-        self.sampler + queues * self.queue + self.trainer + gaps * self.gap
+        let frames = 2.0 * Self::frame(plan);
+        self.sampler + queues * self.queue + self.trainer + gaps * self.gap + frames
     }
 
     fn place(
@@ -185,10 +216,15 @@ impl Widths {
         all.extend(plan.pinned.then_some((Station::Pinned, self.queue)));
         all.extend((plan.slots() > 0).then_some((Station::Reorder, self.reorder)));
         all.push((Station::Trainer, self.trainer));
+        let frame = Self::frame(plan);
         let used: f32 = all.iter().map(|(_, w)| w).sum();
-        let gap = ((width - used) / (all.len() - 1) as f32).max(4.0).floor();
+        let rest = width - used - 2.0 * frame;
+        let gap = (rest / (all.len() - 1) as f32).max(4.0).floor();
         let mut x = left;
         let placed = all.into_iter().map(|(station, w)| {
+            if station == Station::Crew {
+                x += frame;
+            }
             let body = Rect::from_min_size(pos2(x.round(), top.round()), vec2(w.round(), height));
             x += w + gap;
             Placed {

@@ -29,6 +29,11 @@ impl Plan {
         if self.in_order { self.window } else { 0 }
     }
 
+    /// True if one process loads and trains.
+    pub fn is_one_process(&self) -> bool {
+        self.workers == 0
+    }
+
     /// Width of a chip that holds any batch index.
     pub fn chip_width(&self) -> f32 {
         (self.digits as f32 * 6.7 + 10.0).max(28.0)

@@ -118,12 +118,11 @@ impl<'a> Scene<'a> {
 
     /// Samples fetched and samples in all, while a batch with known timings is being fetched.
     pub fn progress(&self, batch: &HeldBatch) -> Option<(usize, usize)> {
-        let samples = self.run.samples(batch.row);
-        let count = samples.len();
+        let (count, begun) = self.run.samples_begun(batch.row, self.now);
         if batch.stage != Stage::Fetching || count == 0 {
             return None;
         }
-        Some((samples.filter(|s| s.end() <= self.now).count(), count))
+        Some((begun.filter(|s| s.end() <= self.now).count(), count))
     }
 
     /// The dataset index of the sample that is being fetched, if it is known.
@@ -200,7 +199,8 @@ pub fn plan(run: &Run) -> Plan {
     }
     let with_workers = workers > 0;
     // Asked for and to be had: without a GPU `pin_memory=True` pins nothing.
-    let pin = run.info.pinning.is_some() || seen[1] || seen[2];
+    // Without workers the main process pins.
+    let pin = (with_workers && run.info.pinning.is_some()) || seen[1] || seen[2];
     let prefetch = prefetch_factor(run);
     let window = match prefetch_window(run) {
         0 => usize::from(seen[3]),
@@ -250,7 +250,9 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     if let Some(batch) = batches.iter().find(|b| b.stage == Stage::Training) {
         return Trainer::Training(*batch);
     }
-    if let Some(wait) = pipeline.waiting {
+    // Before the first event of the loop nothing has been asked for.
+    let has_begun = pipeline.step > 0 || now > Nanos::ZERO;
+    if let Some(wait) = pipeline.waiting.filter(|_| has_begun) {
         let total = run.info.batches_per_epoch;
         // The last call of `next` finds nothing: that is the end, not a stall.
         if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
@@ -260,6 +262,7 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     }
     let epoch = run.epochs().iter().rev().find(|e| e.start <= now);
     Trainer::Idle(match epoch {
+        _ if !has_begun => say!("Not started"),
         None => say!("Not started"),
         Some(e) if e.end.is_some_and(|end| end <= now) => {
             if run.failure().is_some_and(|(at, _)| at <= now) {
@@ -273,101 +276,4 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
 }
 
 #[cfg(test)]
-mod tests {
-    use loadscope_plan::dataset::MadeUp;
-    use loadscope_plan::simulate::simulate;
-    use loadscope_trace::RunOptions;
-
-    use super::*;
-    use loadscope_model::state::SessionState;
-
-    fn state(options: &RunOptions) -> State {
-        let mut run = Run::default();
-        let events = simulate(options, &MadeUp).expect("sound options");
-        events.iter().for_each(|e| run.apply(e));
-        State {
-            session: SessionState {
-                run: run.into(),
-                source: Source::Finished,
-                ..SessionState::default()
-            },
-            ..State::default()
-        }
-    }
-
-    fn failing() -> RunOptions {
-        RunOptions {
-            dataset: "synthetic:len=24,cost_ms=10,fail=5".to_owned(),
-            batch_size: Some(1),
-            num_workers: 2,
-            step_ms: 2.0,
-            ..RunOptions::default()
-        }
-    }
-
-    /// The slot showed 10 and the counter below it 6, after batch 5 had raised an error.
-    #[test]
-    fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
-        let mut state = state(&failing());
-        let steps = state.session.run.transitions().len();
-        for step in 1..=steps {
-            state.session.cursor = Cursor::Step(step);
-            let scene = Scene::of(&state);
-            let first = scene.slots.first().expect("a window of 4");
-            // What is being yielded has left the counter behind.
-            let is_yielded = first.batch.is_some_and(|b| b.stage == Stage::Ready);
-            let same = first.idx == scene.pipeline.rcvd_idx;
-            assert!(same || is_yielded, "step {step}: {}", first.idx);
-        }
-        assert_eq!(state.pipeline().rcvd_idx, 6);
-    }
-
-    #[test]
-    fn the_trainer_names_the_error_that_ended_the_epoch() {
-        let mut state = state(&failing());
-        state.session.cursor = Cursor::Live;
-        assert_eq!(
-            Scene::of(&state).trainer,
-            Trainer::Idle("Ended with an error")
-        );
-        let fine = self::state(&RunOptions {
-            dataset: "synthetic:len=24,cost_ms=10".to_owned(),
-            ..failing()
-        });
-        assert_eq!(Scene::of(&fine).trainer, Trainer::Idle("Epoch ended"));
-    }
-
-    #[test]
-    fn without_an_order_to_keep_late_batches_are_named() {
-        let mut state = state(&RunOptions {
-            dataset: "synthetic:len=12,cost_ms=10,slow=3:80".to_owned(),
-            in_order: false,
-            ..failing()
-        });
-        state.session.cursor = Cursor::Live;
-        let scene = Scene::of(&state);
-        let yielded = scene.yielded(50);
-        assert_eq!(yielded.len(), 12);
-        let late: Vec<u32> = yielded
-            .iter()
-            .filter(|(_, late)| *late)
-            .map(|(idx, _)| *idx)
-            .collect();
-        assert!(late.contains(&3), "{yielded:?}");
-        assert_eq!(yielded.first(), Some(&(0, false)));
-        // The last ones know what came before them.
-        assert_eq!(scene.yielded(4), yielded[8..]);
-        assert_eq!(scene.plan.slots(), 0, "nothing is held");
-    }
-
-    /// `in_order` has no effect without workers: the trainer waited "for any batch" that its own thread was fetching.
-    #[test]
-    fn without_workers_the_order_is_kept() {
-        let options = RunOptions {
-            num_workers: 0,
-            in_order: false,
-            ..failing()
-        };
-        assert!(Scene::of(&state(&options)).in_order());
-    }
-}
+mod tests;

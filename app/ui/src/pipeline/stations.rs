@@ -82,14 +82,10 @@ impl Pen<'_> {
             self.text(ui, line, Align2::CENTER_CENTER, word, small, weak);
             return;
         }
-        self.text(
-            ui,
-            row(inner, 0.0, 14.0),
-            Align2::CENTER_CENTER,
-            say!("Next"),
-            small,
-            weak,
-        );
+        let line = row(inner, 0.0, 14.0);
+        let names = [say!("Next batch"), say!("Next")];
+        let name = self.fitting(ui, &names, &small, line.width());
+        self.text(ui, line, Align2::CENTER_CENTER, name, small, weak);
         let size_of_chip = vec2(self.scene.plan.chip_width() + 4.0, 22.0);
         let chip = around(pos2(body.center().x, inner.top() + 31.0), size_of_chip);
         let stroke = Stroke::new(1.0, weak);

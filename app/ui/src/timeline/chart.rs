@@ -89,6 +89,7 @@ impl Chart {
                     GaugeKind::Pss => say!("memory, PSS"),
                     GaugeKind::Uss => say!("memory, USS"),
                     GaugeKind::Cpu => say!("CPU, cores"),
+                    GaugeKind::OtherCpu => say!("CPU of other programs, cores"),
                     GaugeKind::Shm => "/dev/shm",
                     GaugeKind::ShmLeft => say!("/dev/shm, free"),
                     GaugeKind::MemoryLeft => say!("memory, available"),
@@ -152,6 +153,9 @@ impl Chart {
                 say!("Unique set size (USS): memory not shared with other processes")
             }
             Self::Gauge(_, GaugeKind::Cpu) => say!("CPU cores in use"),
+            Self::Gauge(_, GaugeKind::OtherCpu) => {
+                say!("CPU cores that other programs use")
+            }
             Self::Gauge(_, GaugeKind::Shm) => say!("Shared memory used by all programs"),
             Self::Gauge(_, GaugeKind::ShmLeft) => say!("Free shared memory"),
             Self::Gauge(_, GaugeKind::MemoryLeft) => say!("Memory still available to the program"),

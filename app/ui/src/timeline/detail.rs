@@ -92,8 +92,11 @@ impl Inside<'_> {
     fn name(&mut self, sample: &Sample, left: f32, right: f32, is_first: bool) {
         let index = match sample.index {
             Some(index) => index.to_string(),
-            // Of a stream: its place in the batch.
-            None => format!("#{}", sample.position),
+            // A sample of a stream has no index.
+            None => {
+                let of = self.canvas.run.samples(self.row).count();
+                say!("{} of {of}", sample.position + 1)
+            }
         };
         let took = sample.wall;
         let batch = self.canvas.run.batches().get(self.row).map(|b| b.id.idx);

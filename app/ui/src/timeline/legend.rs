@@ -145,7 +145,7 @@ impl Legend {
             };
             let response = ui.interact(place, ui.scope_id().with(("legend", entry.name)), sense);
             response.widget_info(|| {
-                WidgetInfo::selected(Role::Button, true, selected, say!("{} colour", entry.name))
+                WidgetInfo::selected(Role::Button, true, selected, say!("{} color", entry.name))
             });
             input::show_focus(ui, &response, rect);
             if selected {

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use egui::{
-    Align2, Color32, Mesh, Painter, Rangef, Rect, Role, Sense, Shape, Stroke, Tooltip, Ui,
-    WidgetInfo, pos2,
+    Align2, Color32, Mesh, Painter, Rangef, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
 };
 use loadscope_insight::course::{kept_in, kept_since, lines, per_second, stretches};
 use loadscope_insight::waits::LONG;
@@ -15,6 +14,7 @@ use loadscope_words::say;
 use super::axis::TimeAxis;
 use super::overlay::Stage;
 use super::scene::Scene;
+use super::tooltip;
 use crate::kit::titles::title_text;
 use crate::theme::{self, Palette, size, space};
 
@@ -228,8 +228,7 @@ fn hover(ui: &Ui, area: Rect, scene: &Scene<'_>, past: &Past, all: &[Sums]) {
     let mut text = lines(sums);
     text.extend(kept_in(past, (sums.from, sums.to)));
     let anchor = Rect::from_x_y_ranges(columns(&scene.axis, sums), area.y_range());
-    let tip = Tooltip::always_open(response.ctx.clone(), response.layer_id, response.id, anchor);
-    tip.gap(8.0).width(420.0).show(|ui| {
+    tooltip::hang(&response, anchor, |ui| {
         for (k, line) in text.iter().enumerate() {
             ui.label(match k {
                 0 => title_text(ui, line),

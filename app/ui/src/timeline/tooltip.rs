@@ -1,6 +1,6 @@
 //! Tooltips hang below what they are about and never cover it.
 
-use egui::{Rangef, Rect, Response, Tooltip, Ui};
+use egui::{Popup, Rangef, Rect, Response, Tooltip, Ui};
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
@@ -86,7 +86,11 @@ pub(super) fn show_chart(
     hang(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
-fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
+/// Shows a tooltip below `anchor`, unless a menu is open: it would cover the entries.
+pub(super) fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
+    if Popup::is_any_open(&response.ctx) {
+        return;
+    }
     let tooltip =
         Tooltip::always_open(response.ctx.clone(), response.layer_id, response.id, anchor);
     tooltip.gap(8.0).width(420.0).show(contents);

@@ -24,7 +24,10 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
         .and_then(|row| run.batches().get(row))
         .map(|b| b.id.to_string());
     let duration = span.end.min(run.end()) - span.start;
-    let so_far = if span.is_open() { say!(" so far") } else { "" };
+    let so_far = match span.is_open() && run.is_live() {
+        true => say!(" so far"),
+        false => "",
+    };
     let how_long = say!("{duration}{so_far}, from {}", axis.exact(span.start));
     if span.activity == Activity::Waiting {
         let what = match name {
@@ -58,7 +61,7 @@ fn why_waiting(run: &Run, t: Nanos) -> String {
             say!(
                 "The trainer waits for {}, which is {}{place}",
                 batch.id,
-                batch.stage
+                batch.stage.label().to_lowercase()
             )
         }
         None => say!("The trainer waits, with no batch in flight").to_owned(),
@@ -122,4 +125,37 @@ pub fn shares(shares: &Shares, whole: Nanos) -> String {
         parts.push(say!("idle {}", format::percent(share(idle))));
     }
     parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::{RunOptions, Stage};
+
+    use super::*;
+
+    /// "batch 3, which is Fetching in worker 0": labels begin with a capital, words within a sentence do not.
+    #[test]
+    fn stages_have_no_capital_within_a_sentence() {
+        let options = RunOptions {
+            dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 5.0,
+            ..RunOptions::default()
+        };
+        let mut run = Run::default();
+        let events = simulate(&options, &MadeUp).expect("sound options");
+        events.iter().for_each(|event| run.apply(event));
+        let mut seen = 0;
+        for t in run.transitions() {
+            let text = why_waiting(&run, t.at);
+            for stage in Stage::ALL {
+                assert!(!text.contains(stage.label()), "{text}");
+                seen += usize::from(text.contains(&stage.label().to_lowercase()));
+            }
+        }
+        assert!(seen > 10, "stages are named");
+    }
 }

@@ -4,7 +4,7 @@ Record a part of a program and print the verdict::
 
     import loadscope
 
-    with loadscope.record() as run:
+    with loadscope.record() as run:     # or @loadscope.record over a function
         train()
 
     print(run.verdict)      # does training wait, and why
@@ -18,12 +18,15 @@ If a recording fails, a warning gives the reason and the program continues. The 
 needed.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from ._binary import LoadscopeError, binary, version
-    from ._recording import Recording, record, start, stop
+    from ._record import record
+    from ._recording import Recording, start, stop
     from ._results import Table, Tables, read, report, show, verdict
+
+    __version__: str
 
 __all__ = [
     "LoadscopeError",
@@ -41,12 +44,12 @@ __all__ = [
     "version",
 ]
 # The module of each name. Names are imported on first use, so programs that wait to be recorded load none of them.
-PLACES = {
+_PLACES = {
     "LoadscopeError": "_binary",
     "binary": "_binary",
     "version": "_binary",
     "Recording": "_recording",
-    "record": "_recording",
+    "record": "_record",
     "start": "_recording",
     "stop": "_recording",
     "Table": "_results",
@@ -58,28 +61,33 @@ PLACES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in PLACES:
-        raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    from importlib import import_module
+def __getattr__(name: str) -> "_typing.Any":
+    if name == "__version__":
+        from ._binary import package_version
 
-    value = getattr(import_module("." + PLACES[name], __name__), name)
+        value = package_version()
+    elif name in _PLACES:
+        from importlib import import_module
+
+        value = getattr(import_module("." + _PLACES[name], __name__), name)
+    else:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
     globals()[name] = value
     return value
 
 
 def __dir__() -> "list[str]":
-    return sorted(set(globals()) | set(__all__))
+    return sorted({*__all__, "__version__", *(name for name in globals() if name.startswith("__"))})
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: "_typing.Any") -> None:
     """``%load_ext loadscope``: adds ``%%loadscope``, which records a cell and explains why it waited."""
     from ._ipython import load
 
     load(shell)
 
 
-def unload_ipython_extension(shell: Any) -> None:
+def unload_ipython_extension(shell: "_typing.Any") -> None:
     """``%unload_ext loadscope``"""
     from ._ipython import unload
 

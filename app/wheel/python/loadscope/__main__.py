@@ -1,6 +1,7 @@
 """``python -m loadscope``: runs the program ``loadscope``. ``install`` and ``uninstall`` apply to this Python."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -21,6 +22,10 @@ def main() -> int:
     # A recorded program finds its libraries as it does without Loadscope.
     own = environment() if arguments[:1] not in (["record"], ["watch"], ["tune"]) else dict(os.environ)
     if os.name == "posix":
+        # Python ignores these signals, and a program inherits that. subprocess restores them in the same way.
+        for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
         # exec replaces this process, so signals and the exit code are those of the program.
         os.execve(program, [program, *arguments], own)
     return subprocess.call([program, *arguments], env=own)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 from typing import Iterator, List, Optional, Sequence
+
+# Options of the program that its messages name, and the arguments they are here.
+ARGUMENTS = {
+    "--output": "path",
+    "--force": "force=True",
+    "--previews": "previews",
+    "--web": "live=True",
+    "--last": "last",
+    "--max-size": "max_size",
+    "--skip-first": "skip_first",
+    "--epochs": "epochs",
+    "--loader": "loader",
+}
 
 
 class LoadscopeError(Exception):
@@ -56,6 +70,14 @@ def environment() -> "dict[str, str]":
     return {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
 
 
+def in_python(text: str) -> str:
+    """A message of the program, with the arguments of Python in place of options."""
+    text = re.sub(r"^error: ", "", text)
+    # The lines below an error are about the command line.
+    text = re.split(r"\n+(?:Usage:|For more information)", text)[0].strip()
+    return re.sub(r"--[a-z][a-z-]*(?: <[A-Z_]+>)?", lambda found: ARGUMENTS.get(found.group().partition(" ")[0], found.group()), text)
+
+
 def ask(arguments: Sequence[str], timeout: Optional[float] = None) -> str:
     """Runs the program and returns its standard output.
 
@@ -79,10 +101,20 @@ def ask(arguments: Sequence[str], timeout: Optional[float] = None) -> str:
         said = asked.stderr.strip()
         if said.startswith("loadscope: "):
             said = said[len("loadscope: ") :]
-        raise LoadscopeError(said or "the program loadscope ended with exit code %d" % asked.returncode)
+        raise LoadscopeError(in_python(said) or "the program loadscope ended with exit code %d" % asked.returncode)
     return asked.stdout
 
 
 def version() -> str:
     """The version of the program, as in ``"0.1.0"``."""
     return ask(["--version"], timeout=60).split()[-1]
+
+
+def package_version() -> str:
+    """The version of the package. Outside of an installed package, that of the program."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("loadscope")
+    except metadata.PackageNotFoundError:
+        return version()

@@ -234,9 +234,24 @@ class Finder:
 DORMANT = None
 
 
+def mark():
+    """Maps this file, so that ``loadscope attach`` sees from outside that this process waits. Nothing reads what is mapped."""
+    import mmap
+
+    with open(__file__, "rb") as file:
+        try:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ, trackfd=False)
+        except TypeError:
+            # Before Python 3.13 it keeps a descriptor of its own.
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+MARK = None
+
+
 def wake():
     """PyTorch is about to be imported. It may be so again, if that fails."""
-    global DORMANT
+    global DORMANT, MARK
     if DORMANT is not None:
         return
     if os.environ.get("LOADSCOPE_PROBE_TO"):
@@ -247,6 +262,10 @@ def wake():
             probe_module()
         return
     DORMANT = Dormant()
+    try:
+        MARK = mark()
+    except Exception:
+        pass
     DORMANT.look()
     if not DORMANT.before:
         sys.meta_path.insert(0, Finder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from ._binary import LoadscopeError
 from ._recording import Recording, warn
@@ -14,7 +14,10 @@ VERDICT = "loadscope/verdict"
 
 
 def figures(recording: Recording) -> Optional[Tuple[Dict[str, float], str]]:
-    """Figures and verdict of the loader that training waited for longest. ``None`` if nothing was recorded."""
+    """Figures of the loaders, and the verdict. ``None`` if nothing was recorded.
+
+    ``loadscope/wait_share`` and the like are those of the loader that training waited for longest, ``loadscope/train/wait_share`` those of a role.
+    """
     if recording.path is None:
         return None
     try:
@@ -22,13 +25,29 @@ def figures(recording: Recording) -> Optional[Tuple[Dict[str, float], str]]:
     except LoadscopeError as error:
         warn("no figures are logged: %s" % error)
         return None
-    seconds, waited = report["run_seconds"], report["waited_seconds"] or 0.0
-    numbers = {
-        "loadscope/wait_share": waited / seconds if seconds else 0.0,
-        "loadscope/waited_seconds": waited,
-        "loadscope/samples_per_second": report["summary"]["samples_per_second"],
-    }
-    return numbers, str(report["verdict"]["text"])
+    numbers = shares("loadscope", report["run_seconds"], report["waited_seconds"] or 0.0)
+    numbers["loadscope/samples_per_second"] = report["summary"]["samples_per_second"]
+    loaders = [report["loader"], *report["other_loaders"]]
+    for role in sorted({loader["role"] for loader in loaders if loader.get("role")}):
+        alike = [loader for loader in loaders if loader.get("role") == role]
+        seconds, waited = (sum(loader[key] for loader in alike) for key in ("seconds", "waited_seconds"))
+        numbers.update(shares("loadscope/%s" % role, seconds, waited))
+    verdict = str(report["verdict"]["text"])
+    if len(loaders) > 1:
+        verdict = "%s: %s" % (report["loader"]["name"], verdict)
+    print("loadscope: %s (%s)" % (verdict, recording.path), file=sys.stderr)
+    return numbers, verdict
+
+
+def shares(name: str, seconds: float, waited: float) -> Dict[str, float]:
+    return {"%s/wait_share" % name: waited / seconds if seconds else 0.0, "%s/waited_seconds" % name: waited}
+
+
+def tell_roles(recording: Recording, role_of: Callable[[Any], Optional[str]]) -> None:
+    """Names the role of each loader in the recording, as the framework knows it: ``train`` or ``val``."""
+    probe = sys.modules.get("loadscope_probe")
+    if recording.is_recording and probe is not None:
+        probe.PROBE.role_of = role_of
 
 
 def of_rank(path: Path, rank: int) -> Optional[str]:

@@ -36,10 +36,38 @@ def install() -> str:
             with open(beside, "x", encoding="utf-8") as file:
                 file.write(LINE)
             os.replace(beside, path)
+            list_in_package(path)
             return path
         except OSError as error:
             why.append(str(error))
     raise OSError(", ".join(why))
+
+
+def list_in_package(path: str) -> None:
+    """Adds the .pth file to the list of the package's files, so that `pip uninstall` removes it."""
+    from importlib import metadata
+
+    try:
+        distribution = metadata.distribution("loadscope")
+        record = os.path.join(str(getattr(distribution, "_path", "")), "RECORD")
+        with open(record, newline="", encoding="utf-8") as file:
+            lines = file.read()
+        base = os.path.dirname(os.path.dirname(record))
+        name = NAME if os.path.samefile(base, os.path.dirname(path)) else path
+        if any(line.partition(",")[0] == name for line in lines.splitlines()):
+            return
+        beside = "%s.%d.part" % (record, os.getpid())
+        with open(beside, "x", newline="", encoding="utf-8") as file:
+            file.write("%s%s,,\n" % (lines if lines.endswith("\n") else lines + "\n", quoted(name)))
+        os.replace(beside, record)
+    except (OSError, metadata.PackageNotFoundError):
+        # Without the list `python -m loadscope uninstall` removes the file.
+        pass
+
+
+def quoted(text: str) -> str:
+    """A field of a CSV file."""
+    return '"%s"' % text.replace('"', '""') if set(text) & set(',"\r\n') else text
 
 
 def uninstall() -> List[str]:

@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import importlib.util
-import inspect
-import json
 import os
-import select
-import subprocess
 import sys
-import tempfile
 import threading
-import time
 import types
 import warnings
-from typing import Any, Callable, Dict, List, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
-from ._binary import LoadscopeError, binary, environment
+from ._binary import LoadscopeError
+from ._listener import Listener
+from ._options import Epochs, Options, Size, Time
 
-Anything = TypeVar("Anything", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from ._results import Tables
 
-# Timeouts for the listener, seconds: to send its address, and to complete the recording.
-BEGINNING = 20.0
-ENDING = 60.0
 # Folder of the probe, for PYTHONPATH.
 PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_probe")
-# Shell command that starts the listener. The listener is not a child of the program, which may wait for, count or end its children.
-APART = 'exec 3<&0; "$@" <&3 3<&- &'
 
 
 def warn(text: str) -> None:
     """Issues a warning. If warnings are errors, prints it instead, and the program continues."""
     text = "loadscope: " + text
-    # Depth of the caller in the program.
-    depth = 2
     frame: "Optional[types.FrameType]" = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "loadscope":
         frame = frame.f_back
-        depth += 1
+    place = ("sys", 1, "sys") if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__") or "")
     try:
-        warnings.warn(text, RuntimeWarning, stacklevel=depth)
+        # With a registry of its own the warning is shown each time, also in the cell of a notebook that runs again.
+        warnings.warn_explicit(text, RuntimeWarning, *place, registry={})
     except Warning:
         print(text, file=sys.stderr)
 
@@ -106,7 +96,7 @@ class Recording:
             raise LoadscopeError("nothing was recorded: %s" % (self.problem or "no DataLoader was iterated"))
         return self.path
 
-    def read(self, loader: Optional[str] = None) -> "Any":
+    def read(self, loader: Optional[str] = None) -> "Tables":
         """The tables of the recording, see :func:`loadscope.read`."""
         from ._results import read
 
@@ -142,7 +132,9 @@ class Recording:
             return "<loadscope.Recording: running>"
         if self.path is None:
             return "<loadscope.Recording: empty, %s>" % (self.problem or "no DataLoader was iterated")
-        return "<loadscope.Recording %r: %d loaders, %d batches>" % (self.path, self.loaders, self.batches)
+        from ._results import counted
+
+        return "<loadscope.Recording %r: %s, %s>" % (self.path, counted(self.loaders, "loader"), counted(self.batches, "batch"))
 
     def _repr_html_(self) -> Optional[str]:
         """The window in a notebook, if the program has the browser page."""
@@ -161,80 +153,6 @@ class Recording:
             return markdown(self._file())
         except LoadscopeError as error:
             return str(error)
-
-
-class Listener:
-    """The program ``loadscope`` that receives the events of this process."""
-
-    def __init__(self, output: Optional[str], force: bool, previews: int, live: bool) -> None:
-        if os.name != "posix":
-            raise LoadscopeError("recording from inside a program needs Linux or macOS. Use `loadscope record -- python …`.")
-        command = [binary(), "listen", str(os.getpid()), "--previews", str(previews)]
-        if output is not None:
-            command += ["--output", output]
-        if force:
-            command.append("--force")
-        if live:
-            command.append("--web")
-        self.said = tempfile.TemporaryFile()
-        started = subprocess.Popen(
-            ["/bin/sh", "-c", APART, "sh", *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.said,
-            env=environment(),
-            # Ctrl-C is for the program.
-            start_new_session=True,
-        )
-        assert started.stdin is not None and started.stdout is not None
-        self.input, self.output = started.stdin, started.stdout
-        self.rest = b""
-        started.wait()
-        try:
-            self.address = self.line(BEGINNING)
-        except BaseException:
-            self.close()
-            raise
-
-    def line(self, patience: float) -> Dict[str, Any]:
-        """The next line of its output."""
-        until = time.monotonic() + patience
-        while b"\n" not in self.rest:
-            ready, _, _ = select.select([self.output], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
-                raise LoadscopeError("the recorder does not respond")
-            new = os.read(self.output.fileno(), 65536)
-            if not new:
-                raise LoadscopeError(self.complaint() or "the recorder has ended")
-            self.rest += new
-        line, _, self.rest = self.rest.partition(b"\n")
-        return dict(json.loads(line.decode("utf-8")))
-
-    def complaint(self) -> str:
-        self.said.seek(0)
-        text = self.said.read().decode("utf-8", "replace").strip()
-        return text[len("loadscope: ") :] if text.startswith("loadscope: ") else text
-
-    def end(self) -> Dict[str, Any]:
-        """Ends the listener and returns the summary of the recording."""
-        try:
-            # Closing the pipe is not enough, because forked workers have it open too.
-            self.input.write(b"\n")
-            self.input.flush()
-        except OSError:
-            # The listener has ended. Its output can still be read.
-            pass
-        try:
-            return self.line(ENDING)
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        for stream in (self.input, self.output, self.said):
-            try:
-                stream.close()
-            except OSError:
-                pass
 
 
 # A process has one recording at a time.
@@ -291,7 +209,7 @@ def is_recorded_by_another() -> bool:
     return bool(os.environ.get("LOADSCOPE_PROBE_TO")) or bool(getattr(probe, "PLACED", None))
 
 
-def begin(recording: Recording, path: Optional[str], force: bool, previews: int, live: bool) -> None:
+def begin(recording: Recording, options: Options) -> None:
     global CURRENT
     if CURRENT is not None and CURRENT.is_recording:
         raise LoadscopeError("this process is already being recorded. End that recording first.")
@@ -300,12 +218,12 @@ def begin(recording: Recording, path: Optional[str], force: bool, previews: int,
         raise LoadscopeError("this process is already recorded with its parent process")
     if is_recorded_by_another():
         raise LoadscopeError("this program is already being recorded by a `loadscope` command")
-    listener = Listener(path, force, previews, live)
+    listener = Listener(options)
     waiting = getattr(sys.modules.get("loadscope._dormant"), "DORMANT", None)
     try:
         if waiting is not None:
             waiting.disarm()
-        set_variables(listener.address, previews)
+        set_variables(listener.address, options.previews)
         probe_module()
     except BaseException:
         restore_variables()
@@ -353,7 +271,15 @@ def end(recording: Recording) -> None:
 
 
 def start(
-    path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0, live: bool = False
+    path: "Union[str, os.PathLike[str], None]" = None,
+    *,
+    force: bool = False,
+    previews: int = 0,
+    live: bool = False,
+    last: Optional[Time] = None,
+    max_size: Optional[Size] = None,
+    skip_first: int = 0,
+    epochs: Optional[Epochs] = None,
 ) -> Recording:
     """Starts to record every ``DataLoader`` of this process and of its child processes.
 
@@ -364,11 +290,18 @@ def start(
         force: replace an existing file.
         previews: number of images and waveforms to keep of a batch, about once per second, at most 64.
         live: show the run live in a browser on this host. A notebook shows the window under the cell, other programs print the link.
+        last: keep only this last part in full: seconds, a ``timedelta``, ``"30m"`` or ``"12h"``. Older data is reduced to sums per minute.
+        max_size: limit the size of the recording: bytes, ``"200MB"`` or ``"2GB"``, at least 1 MB.
+        skip_first: skip so many batches of each loader, while caches fill.
+        epochs: record only these epochs of each loader, counted from 0: ``3``, ``[0, 10]`` or ``range(2, 6)``.
     """
     recording = Recording()
     try:
+        options = Options(
+            path, force=force, previews=previews, live=live, last=last, max_size=max_size, skip_first=skip_first, epochs=epochs
+        )
         with LOCK:
-            begin(recording, None if path is None else os.fspath(path), force, min(max(int(previews), 0), 64), live)
+            begin(recording, options)
             recording._show_live()
     except Exception as error:
         recording.problem = str(error)
@@ -382,42 +315,3 @@ def stop() -> Optional[Recording]:
     if current is None or not current.is_recording:
         return None
     return current.stop()
-
-
-class record:
-    """Records a part of a program, as ``with record() as run:`` or as the decorator ``@record()``.
-
-    A decorated function has its last recording in the attribute ``recording``. The arguments are those of :func:`start`.
-    """
-
-    def __init__(
-        self, path: "Union[str, os.PathLike[str], None]" = None, *, force: bool = False, previews: int = 0, live: bool = False
-    ) -> None:
-        self.arguments: Dict[str, Any] = {"path": path, "force": force, "previews": previews, "live": live}
-        self.recordings: List[Recording] = []
-
-    def __enter__(self) -> Recording:
-        self.recordings.append(start(**self.arguments))
-        return self.recordings[-1]
-
-    def __exit__(self, *error: Any) -> None:
-        self.recordings.pop().stop()
-
-    def __call__(self, function: Anything) -> Anything:
-        wrapper: Any
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def wrapper(*args: Any, **kwargs: Any) -> Any:
-                with start(**self.arguments) as wrapper.recording:
-                    return await function(*args, **kwargs)
-
-        else:
-
-            @functools.wraps(function)
-            def wrapper(*args: Any, **kwargs: Any) -> Any:
-                with start(**self.arguments) as wrapper.recording:
-                    return function(*args, **kwargs)
-
-        wrapper.recording = None
-        return wrapper

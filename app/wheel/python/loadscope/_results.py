@@ -28,6 +28,11 @@ UNSIGNED = frozenset(["sample"])
 NAMES = ("batches", "samples", "waits", "gauges", "loaders", "errors")
 
 
+def counted(number: int, one: str) -> str:
+    """``1 batch`` or ``2 batches``"""
+    return "%d %s%s" % (number, one, "" if number == 1 else "es" if one.endswith("ch") else "s")
+
+
 class Table(Dict[str, "numpy.ndarray"]):
     """A table as a dict of numpy arrays, one per column.
 
@@ -81,7 +86,8 @@ class Tables:
         return {name: getattr(self, name).pandas() for name in NAMES}
 
     def __repr__(self) -> str:
-        return "<loadscope.Tables: %s>" % ", ".join("%d %s" % (getattr(self, name).rows, name) for name in NAMES)
+        sizes = (counted(getattr(self, name).rows, "batch" if name == "batches" else name[:-1]) for name in NAMES)
+        return "<loadscope.Tables: %s>" % ", ".join(sizes)
 
 
 def column(name: str, texts: List[str]) -> "numpy.ndarray":

@@ -7,8 +7,9 @@
     with record(accelerator):
         train()
 
-At the end, all trackers of the accelerator receive ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
-``loadscope/samples_per_second``, and the verdict as text. The figures are those of the loader that training waited for longest.
+At the end, all trackers of the accelerator receive ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds`` and
+``loadscope/samples_per_second`` of the loader that training waited for longest, and the verdict as text. The verdict is also
+printed, with the name of the loader.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import contextlib
 from typing import Any, Iterator, Optional
 
 from ._figures import Path, figures, of_rank, tell_running, tell_text
+from ._options import Epochs, Size, Time
 from ._recording import Recording, start, warn
 
 __all__ = ["record"]
@@ -24,7 +26,16 @@ __all__ = ["record"]
 
 @contextlib.contextmanager
 def record(
-    accelerator: Any, path: Path = None, *, force: bool = False, previews: int = 0, step: Optional[int] = None
+    accelerator: Any,
+    path: Path = None,
+    *,
+    force: bool = False,
+    previews: int = 0,
+    step: Optional[int] = None,
+    last: Optional[Time] = None,
+    max_size: Optional[Size] = None,
+    skip_first: int = 0,
+    epochs: Optional[Epochs] = None,
 ) -> Iterator[Recording]:
     """Records the ``with`` block, and logs the figures at its end.
 
@@ -33,9 +44,15 @@ def record(
         path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
         force: replace an existing file.
         previews: number of images and waveforms to keep of a batch, about once per second, at most 64.
+        last: keep only this last part in full, such as ``"30m"``. For a job of days.
+        max_size: limit the size of the recording, such as ``"2GB"``.
+        skip_first: skip so many batches of each loader, while caches fill.
+        epochs: record only these epochs of each loader, counted from 0: ``3``, ``[0, 10]`` or ``range(2, 6)``.
         step: the step for the logged figures.
     """
-    recording = start(of_rank(path, accelerator.process_index), force=force, previews=previews)
+    recording = start(
+        of_rank(path, accelerator.process_index), force=force, previews=previews, last=last, max_size=max_size, skip_first=skip_first, epochs=epochs
+    )
     try:
         yield recording
     finally:

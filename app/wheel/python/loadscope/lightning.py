@@ -7,16 +7,19 @@
     trainer = Trainer(callbacks=[LoadscopeCallback()])
     trainer.fit(model, loader)
 
-At the end, every logger of the trainer receives ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
-``loadscope/samples_per_second``, and the verdict as text. The figures are those of the loader that training waited for longest.
+At the end, every logger of the trainer receives ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds`` and
+``loadscope/samples_per_second`` of the loader that training waited for longest, and the verdict as text. Training
+and validation have their own: ``loadscope/train/wait_share``, ``loadscope/val/wait_share``. The verdict is also
+printed, with the name of the loader.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
-from ._figures import VERDICT, Path, figures, of_rank, tell_text
+from ._figures import VERDICT, Path, figures, of_rank, tell_roles, tell_text
+from ._options import Epochs, Size, Time
 from ._recording import Recording, start, warn
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ else:
 
 __all__ = ["LoadscopeCallback"]
 
+# Roles of loaders by the stage of the trainer.
+ROLES = {"train": "train", "sanity_check": "val", "validate": "val", "test": "test", "predict": "predict"}
+
 
 class LoadscopeCallback(Callback):  # type: ignore[misc]
     """Records ``fit``.
@@ -39,19 +45,37 @@ class LoadscopeCallback(Callback):  # type: ignore[misc]
         path: the output file, by default ``run.jsonl.zst``, then ``run-2.jsonl.zst``. Ranks other than 0 add their number to the name.
         force: replace an existing file.
         previews: number of images and waveforms to keep of a batch, about once per second, at most 64.
+        last: keep only this last part in full, such as ``"30m"``. For a job of days.
+        max_size: limit the size of the recording, such as ``"2GB"``.
+        skip_first: skip so many batches of each loader, while caches fill.
+        epochs: record only these epochs of each loader, counted from 0: ``3``, ``[0, 10]`` or ``range(2, 6)``.
 
     Attributes:
         recording: the :class:`loadscope.Recording`, from the start of ``fit`` on.
     """
 
-    def __init__(self, path: Path = None, *, force: bool = False, previews: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path = None,
+        *,
+        force: bool = False,
+        previews: int = 0,
+        last: Optional[Time] = None,
+        max_size: Optional[Size] = None,
+        skip_first: int = 0,
+        epochs: Optional[Epochs] = None,
+    ) -> None:
         super().__init__()
-        self.path, self.force, self.previews = path, force, previews
+        self.path = path
+        self.arguments: Dict[str, Any] = {
+            "force": force, "previews": previews, "last": last, "max_size": max_size, "skip_first": skip_first, "epochs": epochs,
+        }  # fmt: skip
         self.recording: Optional[Recording] = None
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         path = of_rank(self.path, trainer.global_rank)
-        self.recording = start(path, force=self.force, previews=self.previews)
+        self.recording = start(path, **self.arguments)
+        tell_roles(self.recording, lambda loader: ROLES.get(str(getattr(trainer.state.stage, "value", ""))))
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
         if self.recording is None:

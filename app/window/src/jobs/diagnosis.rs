@@ -6,6 +6,7 @@ use egui::Context;
 use loadscope_trace::{Run, RunId};
 
 use loadscope_insight::background::Progress;
+use loadscope_insight::diagnose::Role;
 use loadscope_insight::diagnose::compared::Compared;
 use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
@@ -188,10 +189,16 @@ impl Asker {
         let cut = matches!(state.session.source, Source::Recording { cut: true, .. });
         let datasets = state.place.datasets;
         self.compared.update(at, &key, false, || {
-            let (name, this) = (other.name.clone(), state.session.run.now());
+            let this = state.session.run.now();
+            let (names, is_after) = (other.names(), other.role == Role::After);
             let (other, other_cut) = (Arc::clone(&other.run), other.cut);
             move |_: &Progress| {
-                let compared = Compared::of(&name, (&other, other_cut), (&this, cut), datasets);
+                let (other, this) = ((&*other, other_cut), (&*this, cut));
+                let (before, after) = match is_after {
+                    true => (this, other),
+                    false => (other, this),
+                };
+                let compared = Compared::of(names, before, after, datasets);
                 Ok(Arc::new(compared))
             }
         });

@@ -7,7 +7,7 @@ use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
 use loadscope_insight::platform::Platform;
 use loadscope_plan::forecast::Setting;
 use loadscope_trace::Nanos;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 /// A run that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -123,7 +123,10 @@ impl<T: Send + 'static> Question<T> {
         match started {
             Ok(job) => self.job = Some((key.clone(), job)),
             Err(e) => {
-                let why = say!("cannot start a thread: {e}. Close other programs and try again.");
+                let why = say!(
+                    "cannot start a thread: {e}. Close other programs and try again.",
+                    e = cause(&e)
+                );
                 self.broken = Some((key.clone(), why));
             }
         }

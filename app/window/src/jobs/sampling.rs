@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use egui::Context;
 use loadscope_trace::{Origin, RunOptions};
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::sampling::OrderOf;
@@ -201,8 +201,10 @@ impl Asker {
         match job {
             Ok(job) => self.job = Some((key, job)),
             Err(e) => {
-                let refusal =
-                    say!("Cannot start a thread: {e}. Close other programs and try again.");
+                let refusal = say!(
+                    "Cannot start a thread: {e}. Close other programs and try again.",
+                    e = cause(&e)
+                );
                 self.answer = Some((key, Err(refusal)));
             }
         }

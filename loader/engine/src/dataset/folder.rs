@@ -1,13 +1,12 @@
 //! A folder of pictures, as torchvision's `ImageFolder` sees it.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use loadscope_files::is_of_kernel;
-use loadscope_words::say;
+use loadscope_words::{path_error, say};
 
 use super::picture::{self, MAX_SIDE};
 use super::{Dataset, SampleClock, SampleError};
@@ -15,10 +14,10 @@ use crate::error::EngineError;
 use crate::limits::grouped;
 use crate::value::Value;
 
-/// File names that end so are pictures that can be decoded.
-const DECODED: [&str; 3] = [".jpg", ".jpeg", ".png"];
-/// torchvision would also take these.
-const UNDECODED: [&str; 6] = [".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"];
+/// Endings of pictures, as torchvision has them.
+const ENDINGS: [&str; 9] = [
+    ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp",
+];
 /// Files and folders that are looked at; the largest collections of pictures have fewer.
 const MOST_ENTRIES: usize = 20_000_000;
 /// Files and folders that are looked at as long as no picture is among them.
@@ -61,10 +60,7 @@ impl ImageFolder {
                     root.display()
                 )
             } else {
-                say!(
-                    "folder {} does not exist. Check the spelling, or whether the disk is connected.",
-                    root.display()
-                )
+                path_error(root, &io::ErrorKind::NotFound.into())
             }));
         }
         if is_of_kernel(root) {
@@ -91,7 +87,7 @@ impl ImageFolder {
             }
             folder.add_class(name.to_string_lossy().into_owned(), files);
         }
-        let direct = scan.pictures_among(root, own_files);
+        let direct = Scan::pictures_among(root, own_files);
         if folder.classes.is_empty() && !direct.is_empty() {
             let name = root.canonicalize().unwrap_or_else(|_| root.to_owned());
             let name = name.file_name().map_or("pictures".into(), OsString::from);
@@ -109,16 +105,12 @@ impl ImageFolder {
                 root.display()
             ));
         }
-        folder.notes.extend(scan.note());
         if folder.files.is_empty() {
-            let mut text = say!(
-                "no images in {} or its subfolders. Expected .jpg, .jpeg or .png files, in one subfolder per class.",
-                root.display()
-            );
-            if let Some(skipped) = scan.said() {
-                text = format!("{text} {skipped}");
-            }
-            return Err(EngineError::Dataset(text));
+            return Err(EngineError::Dataset(say!(
+                "no images in {} or its subfolders. Expected files ending in {}, in one subfolder per class.",
+                root.display(),
+                ENDINGS.join(", ")
+            )));
         }
         Ok(folder)
     }
@@ -172,8 +164,6 @@ impl Dataset for ImageFolder {
 /// What the search for pictures has met so far.
 struct Scan<'a> {
     root: &'a Path,
-    /// Number of pictures that cannot be decoded, by ending.
-    undecoded: BTreeMap<&'static str, usize>,
     /// Files and folders that were met.
     entries: usize,
     /// How many of them are pictures, and the bytes of their paths.
@@ -185,7 +175,6 @@ impl<'a> Scan<'a> {
     fn new(root: &'a Path) -> Self {
         Self {
             root,
-            undecoded: BTreeMap::new(),
             entries: 0,
             pictures: 0,
             bytes: 0,
@@ -212,7 +201,7 @@ impl<'a> Scan<'a> {
             for name in subfolders {
                 todo.push((folder.join(name), chain.clone(), depth + 1));
             }
-            let pictures = self.pictures_among(&folder, files);
+            let pictures = Self::pictures_among(&folder, files);
             if !pictures.is_empty() {
                 found.push((folder.into_os_string(), pictures));
             }
@@ -222,34 +211,21 @@ impl<'a> Scan<'a> {
         Ok(found.into_iter().flat_map(|(_, files)| files).collect())
     }
 
-    fn pictures_among(&mut self, folder: &Path, names: Vec<OsString>) -> Vec<PathBuf> {
-        let mut pictures = Vec::new();
-        for name in names {
-            let lower = name.to_string_lossy().to_lowercase();
-            if is_decoded(&lower) {
-                pictures.push(folder.join(name));
-            } else if let Some(ending) = UNDECODED.iter().find(|e| lower.ends_with(**e)) {
-                *self.undecoded.entry(ending).or_default() += 1;
-            }
-        }
-        pictures
+    fn pictures_among(folder: &Path, names: Vec<OsString>) -> Vec<PathBuf> {
+        let pictures = names.into_iter().filter(|name| is_picture(name));
+        pictures.map(|name| folder.join(name)).collect()
     }
 
     /// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
     fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
-        let unreadable = |e: io::Error| {
-            EngineError::Dataset(say!(
-                "cannot read folder {} ({e}). Check its name and permissions.",
-                folder.display()
-            ))
-        };
+        let unreadable = |e: io::Error| EngineError::Dataset(path_error(folder, &e));
         let length = folder.as_os_str().len();
         let (mut folders, mut files) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let (kind, name) = (entry.file_type().map_err(unreadable)?, entry.file_name());
             let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
-            let is_picture = !is_folder && is_decoded(&name.to_string_lossy().to_lowercase());
+            let is_picture = !is_folder && is_picture(&name);
             self.meet(is_picture, length + name.len())?;
             let names = if is_folder { &mut folders } else { &mut files };
             names.push(name);
@@ -268,7 +244,7 @@ impl<'a> Scan<'a> {
         self.bytes += length;
         if self.pictures == 0 && self.entries > MOST_OTHERS {
             return Err(EngineError::Dataset(say!(
-                "the first {} files and folders in {root} contain no .jpg, .jpeg or .png image. Name the folder that contains the images.",
+                "the first {} files and folders in {root} contain no image. Name the folder that contains the images.",
                 grouped(MOST_OTHERS as u64)
             )));
         }
@@ -281,36 +257,11 @@ impl<'a> Scan<'a> {
         }
         Ok(())
     }
-
-    /// How many files were left out because pictures of their kind are not decoded, and their endings.
-    fn left_out(&self) -> Option<(usize, String)> {
-        let total: usize = self.undecoded.values().sum();
-        let kinds: Vec<&str> = self.undecoded.keys().copied().collect();
-        (total > 0).then(|| (total, kinds.join(", ")))
-    }
-
-    /// That in a sentence, for a recording: in English.
-    fn note(&self) -> Option<String> {
-        let (total, kinds) = self.left_out()?;
-        let files = count(total, "file", "files");
-        Some(format!(
-            "skipped {files} ending in {kinds}. Convert to JPEG or PNG to load them."
-        ))
-    }
-
-    /// The same for who reads that there is nothing else.
-    fn said(&self) -> Option<String> {
-        let (total, kinds) = self.left_out()?;
-        Some(say!(
-            "Skipped {} ending in {}. Convert to JPEG or PNG to load them.",
-            count(total, say!(n: "file"), say!(n: "files")),
-            kinds
-        ))
-    }
 }
 
-fn is_decoded(lower: &str) -> bool {
-    DECODED.iter().any(|ending| lower.ends_with(ending))
+fn is_picture(name: &OsStr) -> bool {
+    let lower = name.to_string_lossy().to_lowercase();
+    ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {

@@ -123,7 +123,7 @@ mod tests {
         };
         let error = missing.open(224).err().unwrap().to_string();
         assert!(
-            error.contains("folder /no/such/folder does not exist"),
+            error.contains("/no/such/folder: it does not exist. Check the path."),
             "{error}"
         );
     }
@@ -137,7 +137,7 @@ mod tests {
         let missing: DatasetSpec = "tokens:/no/such,file,block=8".parse().unwrap();
         let error = missing.open(224).err().unwrap().to_string();
         assert!(
-            error.contains("token file /no/such,file cannot be opened"),
+            error.contains("/no/such,file: it does not exist. Check the path."),
             "{error}"
         );
     }

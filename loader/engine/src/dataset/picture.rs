@@ -2,6 +2,7 @@
 
 mod classes;
 mod fault;
+mod pixels;
 
 use std::cell::RefCell;
 use std::io::{self, Cursor, Read as _};
@@ -10,10 +11,13 @@ use std::path::Path;
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
-use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
+use image::codecs::{
+    bmp::BmpDecoder, jpeg::JpegDecoder, png::PngDecoder, pnm::PnmDecoder, tiff::TiffDecoder,
+    webp::WebPDecoder,
+};
 use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, Limits};
 use loadscope_files::{ReadError, open_regular};
-use loadscope_words::say;
+use loadscope_words::{path_error, say};
 use tch::{Kind, Tensor};
 
 use super::{SampleClock, SampleError};
@@ -54,9 +58,7 @@ pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Te
 /// The bytes of a regular file: a pipe might never say anything, and a device never end.
 fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
     let shown = path.display();
-    let unreadable = |e: io::Error| {
-        say!("cannot read image {shown} ({e}). Check that it exists, and check its permissions.")
-    };
+    let unreadable = |e: io::Error| path_error(path, &e);
     let fail = |message: String| SampleError::new("OSError", message);
     let file = open_regular(path).map_err(|e| {
         fail(match e {
@@ -64,7 +66,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
                 say!("image {shown} is {what}, not a regular file. Delete or replace it.")
             }
             ReadError::Io { cause, .. } => unreadable(cause),
-            other => say!("cannot read image {shown} ({other})"),
+            other => other.to_string(),
         })
     })?;
     let size = file.metadata().map_or(0, |about| about.len());
@@ -211,16 +213,23 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
             let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
             read(decoder, place)
         }
-        Ok(ImageFormat::WebP) => Err(Fault::Undecodable("WebP")),
+        Ok(ImageFormat::WebP) => read(WebPDecoder::new(Cursor::new(bytes))?, place),
+        Ok(ImageFormat::Bmp) => read(BmpDecoder::new(Cursor::new(bytes))?, place),
+        Ok(ImageFormat::Pnm) => {
+            read_as(PnmDecoder::new(Cursor::new(bytes))?, place, pixels::rounded)
+        }
+        Ok(ImageFormat::Tiff) => read_turned(TiffDecoder::new(Cursor::new(bytes))?, place),
         Ok(ImageFormat::Gif) => Err(Fault::Undecodable("GIF")),
-        Ok(ImageFormat::Tiff) => Err(Fault::Undecodable("TIFF")),
-        Ok(ImageFormat::Bmp) => Err(Fault::Undecodable("BMP")),
         Ok(ImageFormat::Avif) => Err(Fault::Undecodable("AVIF")),
-        _ => Err(Fault::Unidentified),
+        _ => match pixels::name(bytes) {
+            Some(name) => Err(Fault::Undecodable(name)),
+            None => Err(Fault::Unidentified),
+        },
     }
 }
 
-fn read(mut decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, u32), Fault> {
+/// Sets the limits of a decoder; returns width and height.
+fn limited(decoder: &mut impl ImageDecoder) -> Result<(u32, u32), Fault> {
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
         return Err(Fault::Damaged(say!("it has no pixels").to_owned()));
@@ -229,6 +238,50 @@ fn read(mut decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, 
         return Err(Fault::TooLarge(width, height));
     }
     decoder.set_limits(limits())?;
+    Ok((width, height))
+}
+
+fn read(decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, u32), Fault> {
+    read_as(decoder, place, pixels::high_byte)
+}
+
+/// Turns the picture as its header says, which Pillow does for TIFF alone.
+fn read_turned(
+    mut decoder: impl ImageDecoder,
+    place: &mut impl Place,
+) -> Result<(u32, u32), Fault> {
+    limited(&mut decoder)?;
+    let orientation = decoder.orientation()?;
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    image.apply_orientation(orientation);
+    put(image, place, pixels::high_byte)
+}
+
+/// Writes the pixels of a picture to their place.
+fn put(
+    image: DynamicImage,
+    place: &mut impl Place,
+    narrow: fn(u16) -> u8,
+) -> Result<(u32, u32), Fault> {
+    let (width, height) = (image.width(), image.height());
+    let converted = pixels::rgb(image, narrow)?;
+    place.fill(width, height, |rgb| match converted.get(..rgb.len()) {
+        Some(converted) => {
+            rgb.copy_from_slice(converted);
+            Ok(())
+        }
+        None => Err(Fault::Damaged(say!("it has too few pixels").to_owned())),
+    })?;
+    Ok((width, height))
+}
+
+/// `narrow` makes 8 bits of colours of 16.
+fn read_as(
+    mut decoder: impl ImageDecoder,
+    place: &mut impl Place,
+    narrow: fn(u16) -> u8,
+) -> Result<(u32, u32), Fault> {
+    let (width, height) = limited(&mut decoder)?;
     if decoder.color_type() == ColorType::Rgb8 {
         // The usual case: straight to its place.
         place.fill(width, height, |rgb| Ok(decoder.read_image(rgb)?))?;
@@ -245,14 +298,7 @@ fn read(mut decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, 
         })?;
     } else {
         // 16 bits or with transparency, which is dropped as by Pillow's `convert("RGB")`.
-        let converted = DynamicImage::from_decoder(decoder)?.into_rgb8().into_raw();
-        place.fill(width, height, |rgb| match converted.get(..rgb.len()) {
-            Some(converted) => {
-                rgb.copy_from_slice(converted);
-                Ok(())
-            }
-            None => Err(Fault::Damaged(say!("it has too few pixels").to_owned())),
-        })?;
+        return put(DynamicImage::from_decoder(decoder)?, place, narrow);
     }
     Ok((width, height))
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loadscope_files::{ReadError, open_regular};
-use loadscope_words::say;
+use loadscope_words::{explain, path_error, say};
 use memmap2::Mmap;
 use tch::{Kind, Tensor};
 
@@ -50,13 +50,14 @@ impl TokenWindows {
             ));
         }
         let file = open_regular(path).map_err(|e| match e {
-            ReadError::NotAFile { what, .. } => fail(say!("is {what}, not a regular file")),
-            ReadError::Io { cause, .. } => fail(say!("cannot be opened: {cause}")),
-            other => fail(say!("cannot be opened: {other}")),
+            ReadError::NotAFile { what, .. } => fail(say!(
+                "is {what}, not a regular file. Give the name of a file."
+            )),
+            other => EngineError::Dataset(other.to_string()),
         })?;
         let about = file
             .metadata()
-            .map_err(|e| fail(say!("cannot be read: {e}")))?;
+            .map_err(|e| EngineError::Dataset(path_error(path, &e)))?;
         if !about.len().is_multiple_of(TOKEN as u64) {
             return Err(fail(say!(
                 "has {} bytes, but 16-bit tokens take two bytes each. It may be truncated, or not a token file.",
@@ -72,7 +73,8 @@ impl TokenWindows {
         // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its
         // length is asked of the user.
         let map = unsafe { Mmap::map(&file) };
-        let map = map.map_err(|e| fail(say!("cannot be mapped to memory: {e}")))?;
+        let map =
+            map.map_err(|e| fail(say!("cannot be mapped to memory: {e}", e = explain(&e))))?;
         if map.starts_with(b"\x93NUMPY") {
             return Err(fail(say!(
                 "is a NumPy array, not a file of plain tokens. Write npy:{},window={block} instead.",
@@ -255,7 +257,11 @@ mod tests {
             let error = data.err().unwrap().to_string();
             assert!(error.contains(part), "{error}");
         };
-        says(Path::new("/no/such/file"), 4, "cannot be opened");
+        says(
+            Path::new("/no/such/file"),
+            4,
+            "/no/such/file: it does not exist",
+        );
         says(&std::env::temp_dir(), 4, "is a folder, not a regular file");
         #[cfg(unix)]
         says(Path::new("/dev/zero"), 4, "is a device, not a regular file");

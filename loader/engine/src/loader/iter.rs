@@ -215,7 +215,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 }
                 Ok(scheduler.receive(idx, result))
             }
-            Arrival::Ended { batch, worker } => {
+            Arrival::Ended {
+                batch,
+                worker,
+                skip,
+            } => {
+                if !skip {
+                    self.loader.probe.enter(batch, Stage::Discarded);
+                }
                 scheduler.worker_ended(worker.into(), batch.idx as usize);
                 if !self.loader.options.persistent_workers {
                     pool.close(worker.into());

@@ -62,7 +62,8 @@ impl LeftOut {
                 Some(index) => format!("sample {index}: {error}"),
                 None => error.to_string(),
             });
-        } else if before < MOST_NAMED {
+        }
+        if before < MOST_NAMED {
             let worker = get_worker_info().map(|info| info.id as WorkerId);
             let text = match which {
                 Some(index) => format!("sample {index} skipped: {error}"),
@@ -70,7 +71,11 @@ impl LeftOut {
             };
             self.probe.emit(|| {
                 EventKind::Message(Box::new(Message {
-                    level: Level::Warning,
+                    level: match self.says_each {
+                        true => Level::Warning,
+                        // It can be jumped to, and only the sum of all is a warning.
+                        false => Level::Info,
+                    },
                     text,
                     about: of,
                     worker,

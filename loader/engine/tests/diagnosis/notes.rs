@@ -16,7 +16,7 @@ fn oversized_prefetch_window_suggests_smaller_equivalent() {
             .find(|f| f.id.as_str() == "window_too_large");
         let found = found.unwrap_or_else(|| panic!("seed {seed}: {}", d.verdict.text()));
         assert_eq!(found.severity, Severity::Note);
-        let factor = found.remedy.strip_prefix("prefetch_factor=");
+        let factor = found.remedy.strip_prefix("Use prefetch_factor=");
         let factor = factor.and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
         let factor = factor.expect("it names one");
         assert!((2..8).contains(&factor), "{factor}");

@@ -57,7 +57,11 @@ fn the_sentence_comes_out_by_itself() {
         ("head_of_line", Severity::Critical)
     );
     assert!(matches!(verdict.evidence, Evidence::Sample(id, 0, Some(4)) if id.idx == 4));
-    assert!(diagnosis.findings[0].remedy.starts_with("in_order=False"));
+    assert!(
+        diagnosis.findings[0]
+            .remedy
+            .starts_with("Use in_order=False: ")
+    );
     assert_eq!(Survey::of(&run).needed_workers(), Some(3));
 }
 

@@ -79,9 +79,12 @@ fn samples_that_fail_end_the_run_or_are_left_out() {
 
         let (ended_well, _, messages) = run_of(dir.path(), OnError::Skip, workers);
         assert!(ended_well, "{messages:?}");
-        let [said] = messages.as_slice() else {
+        // One note for each, so that it can be jumped to, and one warning for all.
+        let [.., said] = messages.as_slice() else {
             panic!("{messages:?}");
         };
+        let notes = messages.iter().filter(|m| m.contains(" skipped: "));
+        assert_eq!((messages.len(), notes.count()), (3, 2), "{messages:?}");
         assert!(
             said.starts_with("2 samples failed and were skipped. The first was sample "),
             "{said}"
@@ -174,7 +177,10 @@ fn rows_that_do_not_fit_together_say_why_and_what_to_do() {
 fn a_dataset_without_samples_says_so() {
     let (ended, messages) = lines_run("\n\n");
     let said = messages.join("\n") + &ended.err().unwrap_or_default();
-    assert!(said.contains("has no samples"), "{said}");
+    assert!(
+        said.contains("rows.jsonl: it has no rows. Add rows, or choose another file."),
+        "{said}"
+    );
 }
 
 #[test]
@@ -190,6 +196,23 @@ fn sizes_that_differ_need_another_collate_function() {
     let error = run.join().expect_err("pictures differ").to_string();
     assert!(
         error.contains("need --collate list, pad or concat"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_table_with_a_header_and_no_rows_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("a.csv");
+    std::fs::write(&path, "x,y\n").expect("room");
+    let options = RunOptions {
+        dataset: format!("csv:{}", path.display()),
+        ..RunOptions::default()
+    };
+    let started = start(&options, ContentPolicy::Share(1.0), RunControl::default());
+    let error = started.err().expect("it has no rows").to_string();
+    assert!(
+        error.contains("a.csv: it has a header and no rows. Add rows, or choose another file."),
         "{error}"
     );
 }

@@ -20,8 +20,10 @@ struct Driver {
     now: i64,
     /// Tasks in the index queues.
     queues: Vec<VecDeque<usize>>,
-    /// How many batches each worker's stream still has.
-    left: Vec<usize>,
+    /// Answers in the result queue: the task, and whether it is the end of a stream.
+    results: VecDeque<(usize, bool)>,
+    /// How many batches each worker's stream still has. `None`: the worker has answered that its stream ended.
+    left: Vec<Option<usize>>,
     /// Tasks that the sampler still has.
     tasks: usize,
     in_order: bool,
@@ -59,24 +61,39 @@ impl Driver {
         }
     }
 
-    /// Some worker's answer to its next task.
-    fn receive(&mut self) -> Option<Yielded<()>> {
-        let status = self.scheduler.workers_status().to_vec();
+    /// Some worker answers its next task. False if none has a task.
+    fn work(&mut self) -> bool {
         let busy: Vec<usize> = (0..self.queues.len())
-            .filter(|w| status[*w] && !self.queues[*w].is_empty())
+            .filter(|w| self.left[*w].is_some() && !self.queues[*w].is_empty())
             .collect();
         let choice = self.moves.pop_front().unwrap_or_default();
-        let worker = busy[choice % busy.len()];
+        let Some(worker) = busy.get(choice % busy.len().max(1)).copied() else {
+            return false;
+        };
         let idx = self.queues[worker].pop_front().expect("it is busy");
         self.enter(idx, Stage::Fetching);
-        if self.left[worker] == 0 {
+        self.enter(idx, Stage::Returning);
+        self.left[worker] = self.left[worker].and_then(|left| left.checked_sub(1));
+        self.results.push_back((idx, self.left[worker].is_none()));
+        true
+    }
+
+    /// The main process takes the first answer out of the result queue.
+    fn receive(&mut self) -> Option<Yielded<()>> {
+        if self.results.is_empty() {
+            assert!(self.work(), "a worker has the awaited task");
+        }
+        let (idx, ended) = self.results.pop_front().expect("a worker has answered");
+        if ended {
+            let worker = match self.scheduler.task(idx) {
+                Some(Task::Outstanding { worker }) => *worker,
+                other => panic!("task {idx} is {other:?}"),
+            };
             self.enter(idx, Stage::Discarded);
             self.scheduler.worker_ended(worker, idx);
             self.try_put();
             return None;
         }
-        self.left[worker] -= 1;
-        self.enter(idx, Stage::Returning);
         let its_turn = idx == self.scheduler.rcvd_idx() || !self.in_order;
         self.enter(idx, if its_turn { Stage::Ready } else { Stage::Held });
         self.scheduler.receive(idx, ())
@@ -84,6 +101,12 @@ impl Driver {
 
     /// `next(iterator)`; false at the end.
     fn next(&mut self) -> bool {
+        // Workers go on during the training step. What they put into the result queue changes no variable.
+        for _ in 0..self.moves.pop_front().unwrap_or_default() % 4 {
+            if self.work() {
+                self.compare();
+            }
+        }
         self.tell(EventKind::Consumer { waiting: true });
         let yielded = loop {
             match self.scheduler.next_step() {
@@ -127,7 +150,7 @@ impl Driver {
             })
             .collect();
         let known = |idx| match scheduler.task(idx)? {
-            Task::Outstanding { worker } => Some((idx, *worker, false)),
+            Task::Outstanding { worker } | Task::Ended { worker } => Some((idx, *worker, false)),
             Task::Held { worker, .. } => Some((idx, *worker, true)),
         };
         let known: Vec<_> = (0..scheduler.send_idx()).filter_map(known).collect();
@@ -154,7 +177,11 @@ proptest! {
             run: Run::new(info),
             now: 0,
             queues: vec![VecDeque::new(); workers],
-            left: if streams { left[..workers].to_vec() } else { vec![usize::MAX; workers] },
+            results: VecDeque::new(),
+            left: match streams {
+                true => left[..workers].iter().map(|left| Some(*left)).collect(),
+                false => vec![Some(usize::MAX); workers],
+            },
             tasks: if streams { usize::MAX } else { tasks },
             in_order,
             moves: moves.into(),

@@ -19,6 +19,7 @@ const MESSAGES: usize = 0;
 /// Writes the trace of the runs of a session: a process for each.
 pub(super) fn write(
     runs: &[(RunId, &Run)],
+    names: &[String],
     out: &mut dyn Write,
     progress: &mut dyn FnMut(f32) -> bool,
 ) -> Result<(), Failure> {
@@ -32,6 +33,7 @@ pub(super) fn write(
     for (k, (_, run)) in runs.iter().enumerate() {
         let mut trace = Trace {
             run,
+            name: names.get(k).map_or("", String::as_str),
             process: k + 1,
             out,
             is_first,
@@ -79,6 +81,8 @@ fn tracks(run: &Run) -> Vec<Track> {
 
 struct Trace<'a> {
     run: &'a Run,
+    /// Its name among all runs.
+    name: &'a str,
     /// The process that its tracks belong to.
     process: usize,
     out: &'a mut dyn Write,
@@ -115,11 +119,11 @@ impl Trace<'_> {
 
     fn names(&mut self, tracks: &[Track]) -> Result<(), Failure> {
         let info = &self.run.info;
-        let rank = match info.world_size {
-            0 | 1 => String::new(),
-            size => format!(", rank {} of {size}", info.rank),
+        let dataset = match info.made_at {
+            Some(_) if !info.dataset.is_empty() => format!(" ({})", info.dataset),
+            _ => String::new(),
         };
-        let process = json(&format!("loader: {}{rank}", info.dataset));
+        let process = json(&format!("loader: {}{dataset}", self.name));
         self.event(
             "M",
             format_args!("\"name\":\"process_name\",\"args\":{{\"name\":{process}}}"),

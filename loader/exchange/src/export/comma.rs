@@ -14,6 +14,7 @@ use super::table::Table;
 /// Writes a table.
 pub(super) fn write(
     runs: &[(RunId, &Run)],
+    names: &[String],
     table: Table,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(f32) -> bool,
@@ -28,7 +29,7 @@ pub(super) fn write(
         .write_record(columns.iter().map(|c| c.name.as_str()))
         .map_err(failed)?;
     let mut text = String::new();
-    table.rows(runs, progress, &mut |row| {
+    table.rows(runs, names, progress, &mut |row| {
         use std::fmt::Write as _;
         for cell in row {
             text.clear();

@@ -69,7 +69,7 @@ fn told(text: &str) -> Cell<'_> {
 }
 
 /// One row.
-pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     let (info, options) = (&run.info, &run.info.options);
     // What another tool wrote does not tell the arguments.
     let knows_options = !matches!(info.origin, Origin::Import(_));
@@ -77,11 +77,10 @@ pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Fail
         true => Cell::Bool(value),
         false => Cell::None,
     };
-    let made_at = info.made_at.as_ref().map_or("", |at| &at.name);
     let origin = info.origin.key();
     each(&[
         id,
-        told(made_at),
+        told(name),
         told(&info.dataset),
         Cell::count(info.dataset_len),
         Cell::count(info.batches_per_epoch),

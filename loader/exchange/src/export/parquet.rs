@@ -33,6 +33,7 @@ impl From<ParquetError> for Failure {
 /// Writes a table.
 pub(super) fn write(
     runs: &[(RunId, &Run)],
+    names: &[String],
     table: Table,
     file: impl Write + Send,
     progress: &mut dyn FnMut(f32) -> bool,
@@ -50,7 +51,7 @@ pub(super) fn write(
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
     let mut group: Vec<Values> = columns.iter().map(|c| Values::new(c.kind)).collect();
     let mut rows = 0;
-    table.rows(runs, progress, &mut |row| {
+    table.rows(runs, names, progress, &mut |row| {
         for (values, cell) in group.iter_mut().zip(row) {
             values.push(cell);
         }

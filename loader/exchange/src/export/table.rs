@@ -119,10 +119,11 @@ impl Table {
     pub fn rows(
         self,
         runs: &[(RunId, &Run)],
+        names: &[String],
         progress: &mut dyn FnMut(f32) -> bool,
         each: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let names = match self {
+        let stages = match self {
             Self::Samples => stage_names(runs),
             _ => Vec::new(),
         };
@@ -131,10 +132,12 @@ impl Table {
             let mut tell = |share: f32| progress((k as f32 + share) / runs.len() as f32);
             match self {
                 Self::Batches => batches(id, run, &mut tell, each)?,
-                Self::Samples => samples(id, run, &names, &mut tell, each)?,
+                Self::Samples => samples(id, run, &stages, &mut tell, each)?,
                 Self::Gauges => gauges(id, run, each)?,
                 Self::Waits => facts::waits(id, run, each)?,
-                Self::Loaders => facts::loader(id, run, each)?,
+                Self::Loaders => {
+                    facts::loader(id, names.get(k).map_or("", String::as_str), run, each)?
+                }
                 Self::Errors => facts::errors(id, run, each)?,
             }
         }

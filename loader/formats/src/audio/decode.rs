@@ -14,6 +14,8 @@ use symphonia::core::formats::{FormatOptions, FormatReader, TrackType};
 use symphonia::core::io::{MediaSource, MediaSourceStream};
 use symphonia::core::meta::MetadataOptions;
 
+use super::other;
+use super::wav::Wav;
 use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
@@ -37,18 +39,33 @@ pub(super) fn damaged(place: &Place, reason: impl Into<String>) -> FormatError {
     FormatError::new(Fault::Damaged, place.clone(), reason, remedy)
 }
 
-fn refused(place: &Place, error: &Error) -> FormatError {
-    let mut what: String = error.to_string().chars().take(200).collect();
-    what = what.replace('\n', " ");
-    match error {
-        Error::Unsupported(_) => FormatError::new(
-            Fault::WrongType,
-            place.clone(),
-            say!("it is not a supported WAV, FLAC or Ogg Vorbis file ({what})"),
-            say!("Save it as WAV or FLAC"),
-        ),
-        _ => damaged(place, say!("it cannot be decoded ({what})")),
+fn refused(place: &Place, error: &Error, kind: Option<&str>) -> FormatError {
+    let supported = |reason| {
+        let remedy = say!("Convert it, for example with ffmpeg -i IN OUT.wav");
+        FormatError::new(Fault::WrongType, place.clone(), reason, remedy)
+    };
+    match (error, kind) {
+        (Error::Unsupported(_), Some(kind)) => supported(say!(
+            "it is {kind}, and only PCM in WAV, FLAC and Ogg Vorbis are supported"
+        )),
+        (Error::Unsupported(_), None) => {
+            supported(say!("it is not a supported WAV, FLAC or Ogg Vorbis file").to_owned())
+        }
+        (Error::IoError(_), _) => damaged(place, say!("it ends in the middle")),
+        _ => damaged(place, say!("its audio data is damaged")),
     }
+}
+
+/// A WAV file whose header declares no samples, although some follow.
+fn open_size(place: &Place) -> FormatError {
+    FormatError::new(
+        Fault::Damaged,
+        place.clone(),
+        say!(
+            "its header declares 0 samples, but samples follow: a pipe or a crash left the size at 0"
+        ),
+        say!("Write the header again, for example with ffmpeg -i IN OUT.wav"),
+    )
 }
 
 /// Decodes all of a file.
@@ -79,6 +96,9 @@ fn reader(source: impl MediaSource + 'static, path: &Path) -> Result<Box<dyn For
 /// How many frames the header of a file says that it has; `None`: it does not say, or is damaged.
 pub(super) fn frames(path: &Path) -> Option<u64> {
     let bytes = Buffer::map(path).ok()?;
+    if let Some(frames) = Wav::read(&bytes).and_then(|wav| wav.frames(&bytes)) {
+        return Some(frames);
+    }
     let read = || {
         let format = reader(Cursor::new(bytes), path).ok()?;
         format.default_track(TrackType::Audio)?.num_frames
@@ -90,7 +110,13 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     if bytes.is_empty() {
         return Err(damaged(place, say!("it is empty")));
     }
-    let failed = |error: Error| refused(place, &error);
+    let kind = other::name(&bytes);
+    let failed = |error: Error| refused(place, &error, kind.as_deref());
+    let bytes = match Wav::read(&bytes) {
+        Some(Wav { left_open: 1.., .. }) => return Err(open_size(place)),
+        Some(wav) => wav.usual(bytes),
+        None => bytes,
+    };
     let mut format = reader(Cursor::new(bytes), path).map_err(failed)?;
     let track = format.default_track(TrackType::Audio);
     let (id, codec, frames) = track

@@ -28,12 +28,7 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
     };
     if !path.is_dir() {
         if !path.exists() {
-            return Err(FormatError::new(
-                Fault::Missing,
-                Place::file(path),
-                say!("there is no such file or folder"),
-                say!("Check the spelling, or whether the disk is connected"),
-            ));
+            return Err(FormatError::missing(path));
         }
         found.files.push((path.to_owned(), None));
         return Ok(found);
@@ -113,14 +108,7 @@ fn below(
 
 /// The folders and sounds of a folder by name, and how many other files there are.
 fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatError> {
-    let unreadable = |error: std::io::Error| {
-        FormatError::new(
-            Fault::Unreadable,
-            Place::file(folder),
-            say!("the folder cannot be read ({error})"),
-            say!("Check the permissions"),
-        )
-    };
+    let unreadable = |error: std::io::Error| FormatError::io(folder, &error);
     let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;

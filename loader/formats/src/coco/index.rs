@@ -1,36 +1,77 @@
-//! What a file of annotations holds: where each part of it is, without reading it all.
+//! Annotations and their places in a file, without all of their values.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
 use loadscope_words::say;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
 
 use crate::buffer::Buffer;
+use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::line_and_column;
+use crate::json::{Json, JsonError, Number};
+
+/// An id, a key of a `dict` in pycocotools: 1.0 is 1 there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Id {
+    Int(i128),
+    Text(Box<str>),
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => number.fmt(f),
+            Self::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+impl From<&Id> for Cell {
+    fn from(id: &Id) -> Self {
+        match id {
+            Id::Int(number) => Number::Int(*number).into(),
+            Id::Text(text) => (&**text).into(),
+        }
+    }
+}
+
+/// A value of a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Value<T> {
+    #[default]
+    Missing,
+    /// Another type than the key has; its place.
+    Wrong(usize),
+    Found(T),
+}
+
+impl<T: Copy> Value<T> {
+    pub(super) fn found(self) -> Option<T> {
+        match self {
+            Self::Found(value) => Some(value),
+            Self::Missing | Self::Wrong(_) => None,
+        }
+    }
+}
 
 /// A picture of the list.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Image {
-    pub id: i64,
-    pub file_name: String,
-    #[serde(default)]
-    pub width: Option<u32>,
-    #[serde(default)]
-    pub height: Option<u32>,
+    pub id: Id,
+    pub file_name: Option<String>,
+    pub width: Value<u32>,
+    pub height: Value<u32>,
+    /// Start of its object.
+    pub at: usize,
 }
 
 /// A class.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Category {
-    pub id: i64,
-    #[serde(default)]
+    pub id: Id,
     pub name: String,
 }
 
@@ -38,18 +79,19 @@ pub(super) struct Category {
 pub(super) type Part = Option<Range<usize>>;
 
 /// One annotation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Note {
-    pub image: i64,
-    pub category: i64,
+    /// The position of its picture in the list.
+    pub image: Option<u32>,
+    pub category: Value<i64>,
     /// x, y, width, height.
-    pub bbox: Option<[f64; 4]>,
-    pub area: f32,
-    pub is_crowd: i64,
+    pub bbox: Value<[f64; 4]>,
+    pub area: Value<f32>,
+    pub is_crowd: Value<i64>,
     pub segmentation: Part,
     pub keypoints: Part,
     pub caption: Part,
-    /// Where its bbox, or else what it has, begins.
+    /// Start of its object.
     pub at: usize,
 }
 
@@ -59,28 +101,40 @@ pub(super) struct Index {
     pub images: Vec<Image>,
     pub categories: Vec<Category>,
     pub notes: Vec<Note>,
-    has_images: bool,
+    /// The number of areas that are lists of one number.
+    pub listed_areas: usize,
+    /// The ids of each annotation and of its picture, until they are resolved.
+    pub(super) ids: Vec<(Option<Id>, Option<Id>)>,
+}
+
+/// A fault of the file.
+struct Broken {
+    at: usize,
+    key: Option<&'static str>,
+    reason: String,
+    remedy: &'static str,
+}
+
+impl From<JsonError> for Broken {
+    fn from(error: JsonError) -> Self {
+        Self {
+            at: error.at,
+            key: None,
+            reason: error.reason(),
+            remedy: error.remedy(),
+        }
+    }
 }
 
 /// Reads the file.
 pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
-    let text = std::str::from_utf8(file).map_err(|e| {
-        let (line, column) = line_and_column(file, e.valid_up_to());
-        broken(path, line, column, say!("it is not text in UTF-8"))
+    let index = whole(file).map_err(|broken| {
+        let (line, column) = line_and_column(file, broken.at);
+        let mut place = Place::file(path).line(line).column(column);
+        place.key = broken.key.map(str::to_owned);
+        FormatError::new(Fault::Damaged, place, broken.reason, broken.remedy)
     })?;
-    let mut json = serde_json::Deserializer::from_str(text);
-    let read = Whole { text }
-        .deserialize(&mut json)
-        .and_then(|index| json.end().map(|()| index));
-    let index = read.map_err(|e| {
-        // What serde_json says ends with the place, which stands in front already.
-        let shown = e.to_string();
-        let reason = shown
-            .rsplit_once(" at line ")
-            .map_or(shown.as_str(), |(reason, _)| reason);
-        broken(path, e.line() as u64, e.column() as u64, reason)
-    })?;
-    if !index.has_images || index.images.is_empty() {
+    if index.images.is_empty() {
         return Err(FormatError::new(
             Fault::Damaged,
             Place::file(path).key("images"),
@@ -93,246 +147,241 @@ pub(super) fn read(file: &Buffer, path: &Path) -> Result<Index, FormatError> {
     Ok(index)
 }
 
-fn broken(path: &Path, line: u64, column: u64, reason: &str) -> FormatError {
-    FormatError::new(
-        Fault::Damaged,
-        Place::file(path).line(line).column(column),
-        reason,
-        say!("Correct the JSON there, or copy the file again"),
-    )
+fn whole(file: &[u8]) -> Result<Index, Broken> {
+    let mut json = Json::new(file)?;
+    let mut index = Index::default();
+    json.object(|json, key| match &*key {
+        "images" => {
+            index.images.clear();
+            list(json, |json| {
+                index.images.push(image(json)?);
+                Ok(())
+            })
+        }
+        "categories" => {
+            index.categories.clear();
+            list(json, |json| {
+                index.categories.extend(category(json)?);
+                Ok(())
+            })
+        }
+        "annotations" => {
+            (index.notes, index.ids, index.listed_areas) = Default::default();
+            list(json, |json| annotation(json, &mut index))
+        }
+        _ => Ok(json.skip().map(drop)?),
+    })?;
+    json.end()?;
+    Ok(index)
 }
 
-/// An annotation as it is written; parts that may be long stay text.
-#[derive(Deserialize)]
-struct Written<'a> {
-    image_id: i64,
-    #[serde(default)]
-    category_id: i64,
-    #[serde(default, borrow)]
-    bbox: Option<&'a RawValue>,
-    #[serde(default)]
-    area: Option<f64>,
-    #[serde(default)]
-    iscrowd: Option<Flag>,
-    #[serde(default, borrow)]
-    segmentation: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    keypoints: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    caption: Option<&'a RawValue>,
+/// A list, or null.
+fn list(
+    json: &mut Json<'_>,
+    each: impl FnMut(&mut Json<'_>) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    match json.peek() {
+        Some(b'n') => Ok(json.skip().map(drop)?),
+        _ => json.list(each),
+    }
 }
 
-/// 0 or 1, or a truth.
-#[derive(Clone, Copy)]
-struct Flag(i64);
+/// The id that comes next; `None`: something else.
+fn id(json: &mut Json<'_>) -> Result<Option<Id>, JsonError> {
+    Ok(match json.peek() {
+        Some(b'"') => Some(Id::Text(json.string()?.into())),
+        _ => json.number()?.and_then(Number::as_int).map(Id::Int),
+    })
+}
 
-impl<'de> Deserialize<'de> for Flag {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl Visitor<'_> for Number {
-            type Value = Flag;
+/// The integer that comes next.
+fn whole_number<T: TryFrom<i128>>(json: &mut Json<'_>) -> Result<Value<T>, JsonError> {
+    let at = json.position();
+    if json.peek() == Some(b'n') {
+        json.skip()?;
+        return Ok(Value::Missing);
+    }
+    let number = json.number()?.and_then(Number::as_int);
+    let number = number.and_then(|number| T::try_from(number).ok());
+    Ok(number.map_or(Value::Wrong(at), Value::Found))
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(say!("0 or 1"))
-            }
-
-            fn visit_bool<E>(self, value: bool) -> Result<Flag, E> {
-                Ok(Flag(i64::from(value)))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<Flag, E> {
-                Ok(Flag(value))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Flag, E> {
-                Ok(Flag(i64::try_from(value).unwrap_or(i64::MAX)))
+fn image(json: &mut Json<'_>) -> Result<Image, Broken> {
+    let at = json.position();
+    let (mut of, mut file_name) = (None, None);
+    let (mut width, mut height) = Default::default();
+    json.object(|json, key| {
+        match &*key {
+            "id" => of = id(json)?,
+            "file_name" if json.peek() == Some(b'"') => file_name = Some(json.string()?.into()),
+            "width" => width = whole_number(json)?,
+            "height" => height = whole_number(json)?,
+            _ => {
+                json.skip()?;
             }
         }
-        json.deserialize_any(Number)
-    }
+        Ok::<_, JsonError>(())
+    })?;
+    let id = of.ok_or_else(|| Broken {
+        at,
+        key: Some("images"),
+        reason: say!("an image has no id that is an integer or a string").to_owned(),
+        remedy: say!("Give each image its id"),
+    })?;
+    Ok(Image {
+        id,
+        file_name,
+        width,
+        height,
+        at,
+    })
 }
 
-/// The outermost object.
-struct Whole<'a> {
-    text: &'a str,
-}
-
-impl<'de> DeserializeSeed<'de> for Whole<'de> {
-    type Value = Index;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Index, D::Error> {
-        json.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Whole<'de> {
-    type Value = Index;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(say!("an object with images, annotations and categories"))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Index, A::Error> {
-        let mut index = Index::default();
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            match key.as_ref() {
-                "images" => {
-                    index.has_images = true;
-                    index.images = map.next_value()?;
-                }
-                "categories" => index.categories = map.next_value()?,
-                "annotations" => index.notes = map.next_value_seed(Notes { text: self.text })?,
-                _ => {
-                    map.next_value::<serde::de::IgnoredAny>()?;
-                }
+fn category(json: &mut Json<'_>) -> Result<Option<Category>, Broken> {
+    let (mut of, mut name) = (None, None);
+    json.object(|json, key| {
+        match &*key {
+            "id" => of = id(json)?,
+            "name" if json.peek() == Some(b'"') => name = Some(json.string()?.into()),
+            _ => {
+                json.skip()?;
             }
         }
-        Ok(index)
-    }
+        Ok::<_, JsonError>(())
+    })?;
+    Ok(of.map(|id| Category {
+        name: name.unwrap_or_else(|| id.to_string()),
+        id,
+    }))
 }
 
-/// The list of annotations, of which only what is needed is kept.
-struct Notes<'a> {
-    text: &'a str,
-}
-
-impl<'de> DeserializeSeed<'de> for Notes<'de> {
-    type Value = Vec<Note>;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Vec<Note>, D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Notes<'de> {
-    type Value = Vec<Note>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(say!("a list of annotations"))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Note>, A::Error> {
-        let mut notes = Vec::new();
-        while let Some(written) = list.next_element::<Written<'de>>()? {
-            notes.push(self.note(&written)?);
+fn annotation(json: &mut Json<'_>, index: &mut Index) -> Result<(), Broken> {
+    let mut note = Note {
+        at: json.position(),
+        ..Note::default()
+    };
+    let (mut own, mut image, mut listed) = (None, None, false);
+    json.object(|json, key| {
+        match &*key {
+            "id" => own = id(json)?,
+            "image_id" => image = id(json)?,
+            "category_id" => note.category = whole_number(json)?,
+            "iscrowd" => note.is_crowd = whole_number(json)?,
+            "bbox" => note.bbox = bbox(json)?,
+            "area" => (note.area, listed) = area(json)?,
+            "segmentation" => note.segmentation = part(json)?,
+            "keypoints" => note.keypoints = part(json)?,
+            "caption" => note.caption = part(json)?,
+            _ => {
+                json.skip()?;
+            }
         }
-        Ok(notes)
+        Ok::<_, JsonError>(())
+    })?;
+    index.listed_areas += usize::from(listed);
+    index.ids.push((own, image));
+    index.notes.push(note);
+    Ok(())
+}
+
+/// The place of a value that is not null.
+fn part(json: &mut Json<'_>) -> Result<Part, JsonError> {
+    let is_null = json.peek() == Some(b'n');
+    let part = json.skip()?;
+    Ok((!is_null).then_some(part))
+}
+
+fn bbox(json: &mut Json<'_>) -> Result<Value<[f64; 4]>, JsonError> {
+    let at = json.position();
+    let numbers = numbers(json)?;
+    let four = numbers.and_then(|numbers| numbers.try_into().ok());
+    Ok(four.map_or(Value::Wrong(at), Value::Found))
+}
+
+/// An area, and whether it is a list of one number.
+fn area(json: &mut Json<'_>) -> Result<(Value<f32>, bool), JsonError> {
+    let at = json.position();
+    let is_list = json.peek() == Some(b'[');
+    let number = match json.peek() {
+        Some(b'n') => return json.skip().map(|_| (Value::Missing, false)),
+        Some(b'[') => match numbers(json)?.as_deref() {
+            Some([one]) => Some(*one),
+            _ => None,
+        },
+        _ => json.number()?.map(Number::as_f64),
+    };
+    Ok(match number {
+        Some(number) => (Value::Found(number as f32), is_list),
+        None => (Value::Wrong(at), false),
+    })
+}
+
+/// The list of numbers that comes next; `None`: something else.
+pub(super) fn numbers(json: &mut Json<'_>) -> Result<Option<Vec<f64>>, JsonError> {
+    if json.peek() != Some(b'[') {
+        return json.skip().map(|_| None);
     }
+    let mut all = Some(Vec::new());
+    json.list(|json| {
+        match (json.number()?, &mut all) {
+            (Some(number), Some(all)) => all.push(number.as_f64()),
+            _ => all = None,
+        }
+        Ok::<_, JsonError>(())
+    })?;
+    Ok(all)
 }
 
-impl Notes<'_> {
-    fn note<E: serde::de::Error>(&self, written: &Written<'_>) -> Result<Note, E> {
-        let part = |raw: Option<&RawValue>| raw.map(|raw| within(self.text, raw.get()));
-        let all = [
-            written.bbox,
-            written.segmentation,
-            written.keypoints,
-            written.caption,
-        ];
-        let at = all
-            .into_iter()
-            .flatten()
-            .next()
-            .map_or(0, |raw| within(self.text, raw.get()).start);
-        let bbox = written
-            .bbox
-            .map(|raw| serde_json::from_str::<[f64; 4]>(raw.get()));
-        let bbox = bbox.transpose().map_err(|_| {
-            E::custom(say!(
-                "a bbox is not a list of four numbers: x, y, width, height"
-            ))
-        })?;
-        Ok(Note {
-            image: written.image_id,
-            category: written.category_id,
-            bbox,
-            area: written.area.unwrap_or_default() as f32,
-            is_crowd: written.iscrowd.map_or(0, |flag| flag.0),
-            segmentation: part(written.segmentation),
-            keypoints: part(written.keypoints),
-            caption: part(written.caption),
-            at,
-        })
-    }
+/// The annotations of each picture by position, and what was found out on the way.
+#[derive(Debug, Default)]
+pub(super) struct ByImage {
+    /// The positions of the pictures, by their ids.
+    pub order: Vec<usize>,
+    /// The annotations of the picture at a position.
+    pub of: HashMap<usize, Vec<u32>>,
+    /// The number of annotations whose picture is not listed.
+    pub lost: usize,
+    /// An id that several pictures have, and the number of such pictures.
+    pub same_images: Option<(Id, usize)>,
+    /// An id that several annotations have, and the number of such annotations.
+    pub same_notes: Option<(Id, usize)>,
 }
 
-/// Where a part of a text is.
-fn within(text: &str, part: &str) -> Range<usize> {
-    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    start..start + part.len()
-}
-
-/// The annotations of each picture, and the number of those whose picture is not listed.
-pub(super) fn by_image(index: &Index) -> (Vec<usize>, HashMap<i64, Vec<u32>>, usize) {
-    // As pycocotools: by id, and of two with the same id the last.
-    let mut by_id: HashMap<i64, usize> = HashMap::with_capacity(index.images.len());
+/// Finds the annotations of each picture, as pycocotools: by id, and of equal ids the last.
+pub(super) fn by_image(index: &mut Index) -> ByImage {
+    let mut found = ByImage::default();
+    let mut by_id: HashMap<Id, usize> = HashMap::with_capacity(index.images.len());
     for (at, image) in index.images.iter().enumerate() {
-        by_id.insert(image.id, at);
-    }
-    let mut order: Vec<usize> = by_id.values().copied().collect();
-    order.sort_by_key(|at| index.images.get(*at).map(|image| image.id));
-    let mut of: HashMap<i64, Vec<u32>> = HashMap::with_capacity(index.images.len());
-    let mut lost = 0;
-    for (at, note) in (0u32..).zip(&index.notes) {
-        match by_id.contains_key(&note.image) {
-            true => of.entry(note.image).or_default().push(at),
-            false => lost += 1,
+        if by_id.insert(image.id.clone(), at).is_some() {
+            let count = found.same_images.take().map_or(1, |(_, count)| count + 1);
+            found.same_images = Some((image.id.clone(), count));
         }
     }
-    (order, of, lost)
-}
-
-/// What pycocotools takes as it is, and is most likely a mistake: sentences.
-pub(super) fn doubts(index: &Index, path: &Path) -> Vec<String> {
-    let known: HashSet<i64> = index.categories.iter().map(|one| one.id).collect();
-    let unknown: Vec<i64> = (index.notes.iter().map(|note| note.category))
-        .filter(|category| !known.contains(category))
-        .collect();
-    let inverted = |note: &&Note| note.bbox.is_some_and(|[_, _, w, h]| w < 0.0 || h < 0.0);
-    let inverted = index.notes.iter().filter(inverted).count();
-    let path = path.display();
-    let mut doubts = Vec::new();
-    if let Some(first) = unknown.first().filter(|_| !known.is_empty()) {
-        doubts.push(format!(
-            "{} of {} annotations in {path} have a category_id that its categories do not list ({first}, for example).",
-            unknown.len(),
-            index.notes.len()
-        ));
+    found.order = by_id.values().copied().collect();
+    (found.order).sort_by_key(|at| index.images.get(*at).map(|image| image.id.clone()));
+    let ids = std::mem::take(&mut index.ids);
+    let mut last: HashMap<&Id, u32> = HashMap::with_capacity(ids.len());
+    for (at, (own, _)) in (0u32..).zip(&ids) {
+        if let Some(own) = own
+            && last.insert(own, at).is_some()
+        {
+            let count = found.same_notes.take().map_or(1, |(_, count)| count + 1);
+            found.same_notes = Some((own.clone(), count));
+        }
     }
-    if inverted > 0 {
-        doubts.push(format!(
-            "{inverted} of {} annotations in {path} have a bbox of negative width or height; it is x, y, width, height.",
-            index.notes.len()
-        ));
+    for ((at, (own, image)), note) in (0u32..).zip(&ids).zip(&mut index.notes) {
+        let position = image.as_ref().and_then(|image| by_id.get(image));
+        note.image = position.and_then(|at| u32::try_from(*at).ok());
+        let Some(position) = position else {
+            found.lost += 1;
+            continue;
+        };
+        let at = own
+            .as_ref()
+            .and_then(|own| last.get(own))
+            .copied()
+            .unwrap_or(at);
+        found.of.entry(*position).or_default().push(at);
     }
-    doubts
-}
-
-/// A number list that may hold anything else.
-pub(super) fn numbers(text: &str) -> Result<Vec<f64>, serde_json::Error> {
-    serde_json::from_str(text)
-}
-
-/// How an object is cut out.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Outline<'a> {
-    /// Polygons of corners x, y, x, y …
-    Polygons(Vec<Vec<f64>>),
-    /// Runs of pixels.
-    Runs {
-        #[serde(borrow)]
-        counts: Counts<'a>,
-        /// Height and width.
-        size: [usize; 2],
-    },
-}
-
-/// Runs of pixels, as numbers or as text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Counts<'a> {
-    Numbers(Vec<u64>),
-    #[serde(borrow)]
-    Text(Cow<'a, str>),
+    found
 }

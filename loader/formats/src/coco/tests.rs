@@ -77,18 +77,16 @@ fn categories_that_are_not_listed_and_inverted_boxes_are_doubted() {
     let notes = r#"{"image_id":7,"category_id":42,"bbox":[1,0,2,1]},
         {"image_id":7,"category_id":1,"bbox":[1,0,-1,1]}]}"#;
     let coco = open(dir.path(), &format!("{HEAD}{notes}"), |_| ()).unwrap();
-    let [unknown, inverted] = coco.notes() else {
-        panic!("{:?}", coco.notes());
-    };
-    assert!(unknown.starts_with("1 of 2 annotations in"), "{unknown}");
-    assert!(
-        unknown.ends_with("do not list (42, for example)."),
-        "{unknown}"
-    );
-    assert!(
-        inverted.contains("a bbox of negative width or height"),
-        "{inverted}"
-    );
+    let said = coco.notes().join("\n");
+    for part in [
+        "1 of 2 annotations in",
+        "do not list (42, for example).",
+        "a bbox of negative width or height",
+        "2 of 2 annotations",
+        "have no area. It is loaded as 0.",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
     // It is loaded as pycocotools loads it.
     assert_eq!(
         target(&coco, 1).unwrap()[2].1,
@@ -131,20 +129,33 @@ fn faults_have_their_place() {
         let error = read.unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    says("", "annotations.json, line 1, column 0: EOF while parsing");
-    says("{\"images\":[\n{]}", "line 2, column 2");
-    says("[]", "expected an object with images");
+    says(
+        "",
+        "annotations.json, line 1, column 1: the JSON ends in the middle",
+    );
+    says(
+        "{\"images\":[\n{]}",
+        "line 2, column 2: the JSON must have a key",
+    );
+    says("[]", "the JSON must have an object");
     says("{}", "'images': it lists no images");
-    says(r#"{"images":[{"id":1}]}"#, "missing field `file_name`");
+    says(
+        r#"{"images":[{"id":1}]}"#,
+        "line 1, column 12, 'file_name': in image 1, it is missing",
+    );
+    says(
+        r#"{"images":[{"file_name":"a.jpg"}]}"#,
+        "an image has no id",
+    );
     says(
         r#"{"images":[{"id":1,"file_name":"c.jpg"}]}"#,
         "annotations.json names this image, but it does not exist",
     );
     let note = |rest: &str| format!(r#"{HEAD}{{"image_id":3,"category_id":1{rest}}}]}}"#);
-    says(&note(""), "an annotation has no bbox");
+    says(&note(""), "'bbox': in an annotation, it is missing");
     says(
         &note(r#","bbox":[1,2]"#),
-        "a bbox is not a list of four numbers",
+        "[1,2] is not four numbers: x, y, width, height",
     );
     let seven = note(r#","bbox":[0,0,1,1],"segmentation":7"#);
     let column = seven
@@ -155,7 +166,9 @@ fn faults_have_their_place() {
         + 1;
     says(
         &seven,
-        &format!("line 2, column {column}: a segmentation must be"),
+        &format!(
+            "line 2, column {column}, 'segmentation': in an annotation, a segmentation must be"
+        ),
     );
     says(
         &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":[1],"size":[9,9]}"#),
@@ -170,14 +183,14 @@ fn faults_have_their_place() {
         "is not a digit",
     );
     says(
-        &note(r#","bbox":[0,0,1,1],"segmentation":[[0,0,1e9,1e9]]"#),
+        &note(r#","bbox":[0,0,1,1],"segmentation":[[0,0,1e9,1e9,0,5]]"#),
         "too far outside",
     );
     says(
         &note(r#","bbox":[0,0,1,1],"keypoints":[1,2]"#),
         "2 numbers differ from the keypoints",
     );
-    says(&note(r#","caption":7"#), "a caption is not text");
+    says(&note(r#","caption":7"#), "7 is not a string");
 }
 
 #[test]
@@ -190,10 +203,60 @@ fn what_is_missing_is_named() {
     )
     .unwrap_err();
     assert!(
-        error.to_string().contains("there is no such image folder"),
+        error
+            .to_string()
+            .ends_with(": it does not exist. Check the path."),
         "{error}"
     );
     let error =
         Coco::open(dir.path(), &dir.path().join("a.json"), &Options::default()).unwrap_err();
     assert_eq!(error.fault, Fault::Missing);
+}
+
+#[test]
+fn contradictions_are_noted() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = |notes: &str| {
+        let text = format!("{HEAD}{notes}]}}");
+        open(dir.path(), &text, |_| ()).unwrap().notes().join("\n")
+    };
+    let right = r#"{"id":1,"image_id":7,"category_id":1,"bbox":[0,0,1,1],"area":1,"segmentation":[[0,0,1,0,1,1]]}"#;
+    assert_eq!(said(right), "");
+    for (from, to, part) in [
+        (
+            r#""area":1"#,
+            r#""area":[1]"#,
+            "an area that is a list of one number",
+        ),
+        ("[0,0,1,1]", "[0,0,9,1]", "partly outside the image"),
+        ("[0,0,1,1]", "[0,0,NaN,1]", "a bbox with NaN or Infinity"),
+        ("[[0,0,1,0,1,1]]", "[[]]", "have no segmentation"),
+        (
+            r#""area""#,
+            r#""iscrowd":1,"area""#,
+            "have iscrowd 1 and polygons",
+        ),
+        (r#""id":1"#, r#""id":"1","image_id":"7""#, ""),
+    ] {
+        let notes = said(&right.replace(from, to));
+        assert!(notes.contains(part), "{from}: {notes}");
+    }
+    let twice = said(&format!("{right},{right}"));
+    assert!(
+        twice.contains("1 annotations in") && twice.contains("earlier annotation (1"),
+        "{twice}"
+    );
+}
+
+#[test]
+fn the_last_annotation_of_an_id_replaces_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let note = |id: &str, image: u32, category: u32| {
+        format!(r#"{{"id":{id},"image_id":{image},"category_id":{category},"bbox":[0,0,1,1]}}"#)
+    };
+    let all = [note("1", 3, 1), note("1.0", 7, 3), note("\"1\"", 3, 1)].join(",");
+    let coco = open(dir.path(), &format!("{HEAD}{all}]}}"), |_| ()).unwrap();
+    let labels = |index| target(&coco, index).unwrap()[2].1.clone();
+    assert_eq!(labels(0), Array::of(&[3i64, 1]).into());
+    assert_eq!(labels(1), Array::of(&[3i64]).into());
 }

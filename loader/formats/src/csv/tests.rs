@@ -116,7 +116,7 @@ fn broken_rows_are_named() {
     assert!(says(b"a\n1\n", 1).contains("row 1 is beyond its 1 rows"));
     let notes = table(b"a;b\n1;2\n1,2\n").unwrap().notes;
     assert!(notes[0].contains("1 row has more fields"), "{notes:?}");
-    assert!(notes[1].contains("If ';' separates columns"), "{notes:?}");
+    assert!(notes[1].contains("set sep=semicolon"), "{notes:?}");
 }
 
 #[test]

@@ -9,12 +9,15 @@ use flate2::read::MultiGzDecoder;
 use loadscope_words::say;
 
 use super::group::Sample;
+use super::order::Order;
 use super::{MOST_BYTES, input};
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Picture, PictureMode};
 use crate::error::{Fault, FormatError, Place};
-use crate::jsonl::value::parse;
+use crate::file::line_and_column;
+use crate::json;
 use crate::npy;
+use crate::unpacked;
 
 /// What becomes of the files of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,11 @@ pub(crate) fn decode(
     wanted: &[String],
 ) -> Result<Cell, FormatError> {
     let Sample {
-        key, url, fields, ..
+        key,
+        url,
+        fields,
+        order,
+        ..
     } = sample;
     let one = |name: &str, bytes: Vec<u8>| match decoding {
         // The package takes names in underscores for its own.
@@ -75,7 +82,14 @@ pub(crate) fn decode(
             (None, "__url__") => Cell::Text(Arc::clone(&url)),
             (None, name) => match fields.remove(name) {
                 Some(bytes) => one(name, bytes)?,
-                None => return Err(missing(&url, &key, name, &fields)),
+                None => {
+                    let taken = wanted
+                        .iter()
+                        .take(at)
+                        .filter(|name| !name.starts_with("__"));
+                    let others = fields.keys().chain(taken).map(String::as_str).collect();
+                    return Err(missing(&url, &key, name, others, &order));
+                }
             },
         };
         cells.push(cell);
@@ -83,18 +97,32 @@ pub(crate) fn decode(
     Ok(Cell::Tuple(cells))
 }
 
-fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) -> FormatError {
-    let mut others: Vec<&str> = others.keys().map(String::as_str).take(20).collect();
+fn missing(url: &str, key: &str, name: &str, mut others: Vec<&str>, order: &Order) -> FormatError {
+    const MOST: usize = 20;
     others.sort_unstable();
-    FormatError::new(
-        Fault::NoSuchKey,
-        Place::named(url).key(format!("{key}.{name}")),
-        match others.as_slice() {
-            [] => say!("the sample has no such file, or any other").to_owned(),
-            others => say!("the sample has no such file; it has {}", others.join(", ")),
-        },
-        say!("Choose others for fields=, or leave the sample out with on_error=skip"),
-    )
+    others.dedup();
+    others.truncate(MOST);
+    let reason = match others.as_slice() {
+        [] => say!("the sample has no such file, or any other").to_owned(),
+        others => say!("the sample has no such file; it has {}", others.join(", ")),
+    };
+    let place = Place::named(url).key(format!("{key}.{name}"));
+    match order.split_sample() {
+        Some(split) => FormatError::new(
+            Fault::Damaged,
+            place,
+            say!(
+                "{reason}, because the files of a sample ({split}, for example) are apart from each other in the archive"
+            ),
+            say!("Write the archive with tar --sort=name"),
+        ),
+        None => FormatError::new(
+            Fault::NoSuchKey,
+            place,
+            reason,
+            say!("Choose others for fields=, or leave the sample out with on_error=skip"),
+        ),
+    }
 }
 
 fn own(bytes: Vec<u8>) -> Cell {
@@ -118,14 +146,20 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
             Ok(text) => text.into(),
             Err(_) => return Err(damaged(say!("it is not text in UTF-8").to_owned())),
         },
-        "cls" | "cls2" | "index" | "inx" | "id" => Cell::Int(number(&bytes).ok_or_else(|| {
-            let begin: String = String::from_utf8_lossy(&bytes).chars().take(40).collect();
-            damaged(say!("{begin:?} is not a 64-bit integer"))
-        })?),
+        "cls" | "cls2" | "index" | "inx" | "id" => {
+            let number = number(&bytes).ok_or_else(|| {
+                let begin: String = String::from_utf8_lossy(&bytes).chars().take(40).collect();
+                damaged(say!("{begin:?} is not an integer of at most 128 bits"))
+            })?;
+            json::Number::Int(number).into()
+        }
         "json" | "jsn" => {
-            let text = std::str::from_utf8(&bytes)
-                .map_err(|_| damaged(say!("it is not JSON: not UTF-8").to_owned()))?;
-            parse(text.as_bytes()).map_err(|e| damaged(say!("it is not JSON: {e}")))?
+            let text = unpacked::utf8(bytes.into(), &Place::default());
+            let text = text.map_err(|e| damaged(e.reason))?;
+            json::parse(&text).map_err(|e| {
+                let (line, column) = line_and_column(&text, e.at);
+                damaged(say!("line {line}, column {column}: {}", e.reason()))
+            })?
         }
         "npy" => {
             let array = npy::array(&bytes.into(), &Place::default());
@@ -144,7 +178,7 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
 }
 
 /// A number as Python's `int` reads it.
-fn number(bytes: &[u8]) -> Option<i64> {
+fn number(bytes: &[u8]) -> Option<i128> {
     let text = std::str::from_utf8(bytes).ok()?.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     // Single underscores may stand between digits.

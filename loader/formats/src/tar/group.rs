@@ -6,6 +6,7 @@ use std::sync::Arc;
 use loadscope_words::say;
 
 use super::key::{base_plus_ext, is_meta};
+use super::order::Order;
 use super::{Archive, MOST_BYTES, Member};
 use crate::error::{Fault, FormatError, Place};
 use crate::stages::Stages;
@@ -21,6 +22,7 @@ pub(crate) struct Sample {
     pub(crate) url: Arc<str>,
     /// Name, in small letters, and content of each.
     pub(crate) fields: Vec<(String, Vec<u8>)>,
+    pub(super) order: Arc<Order>,
     bytes: u64,
 }
 
@@ -28,6 +30,7 @@ pub(crate) struct Sample {
 pub(crate) struct Samples {
     archive: Archive,
     url: Arc<str>,
+    order: Arc<Order>,
     /// The first file of the next sample.
     ahead: Option<Sample>,
     is_over: bool,
@@ -38,6 +41,7 @@ impl Samples {
         Ok(Self {
             archive: Archive::open(path)?,
             url: path.display().to_string().into(),
+            order: Arc::new(Order::new(path)),
             ahead: None,
             is_over: false,
         })
@@ -81,6 +85,7 @@ impl Samples {
                         key,
                         url: Arc::clone(&self.url),
                         fields: Vec::new(),
+                        order: Arc::clone(&self.order),
                         bytes: 0,
                     };
                     add(&mut next, field, member, MOST_BYTES)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use loadscope_files::open_regular;
-use loadscope_words::say;
+use loadscope_words::{cause, say};
 
 use crate::error::{Fault, FormatError};
 
@@ -49,6 +49,11 @@ impl Input {
             position: 0,
             len,
         })
+    }
+
+    /// True if the file is not compressed.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.source, Source::Plain(_))
     }
 
     /// Bytes that were read.
@@ -119,9 +124,9 @@ pub(super) fn broken(error: &io::Error) -> (Fault, String) {
         ),
         ErrorKind::InvalidInput | ErrorKind::InvalidData => (
             Fault::Damaged,
-            say!("its compressed bytes are damaged ({error})"),
+            say!("its compressed bytes are damaged").to_owned(),
         ),
-        _ => (Fault::Unreadable, say!("it cannot be read ({error})")),
+        _ => (Fault::Unreadable, cause(error)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use loadscope_words::say;
 use quick_xml::Reader;
+use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::events::{BytesRef, Event};
 
 use crate::error::{Fault, FormatError, Place};
@@ -84,13 +85,13 @@ impl Parser<'_> {
                 Ok(Event::Text(words)) => {
                     let words = words
                         .decode()
-                        .map_err(|e| self.broken(begin, &e.to_string()))?;
+                        .map_err(|_| self.broken(begin, say!("its text is not UTF-8")))?;
                     self.words.push_str(&words);
                 }
                 Ok(Event::CData(words)) => {
                     let words = words
                         .decode()
-                        .map_err(|e| self.broken(begin, &e.to_string()))?;
+                        .map_err(|_| self.broken(begin, say!("its text is not UTF-8")))?;
                     self.words.push_str(&words);
                 }
                 Ok(Event::GeneralRef(reference)) => self.refer(&reference, begin)?,
@@ -98,7 +99,7 @@ impl Parser<'_> {
                 Ok(Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Comment(_)) => {}
                 Err(error) => {
                     let at = usize::try_from(reader.error_position()).unwrap_or(begin);
-                    return Err(self.broken(at, &error.to_string()));
+                    return Err(self.broken(at, &fault(&error)));
                 }
             }
         }
@@ -217,6 +218,26 @@ impl Parser<'_> {
 
     fn broken(&self, at: usize, reason: &str) -> FormatError {
         broken(self.text, self.path, at, reason)
+    }
+}
+
+/// The fault of an XML text.
+fn fault(error: &quick_xml::Error) -> String {
+    let fault = match error {
+        quick_xml::Error::IllFormed(fault) => fault,
+        // The other errors of syntax are about a tag or a comment without an end.
+        quick_xml::Error::Syntax(fault) if *fault != SyntaxError::InvalidBangMarkup => {
+            return say!("it is truncated").to_owned();
+        }
+        _ => return say!("the XML is damaged").to_owned(),
+    };
+    match fault {
+        IllFormedError::MismatchedEndTag { expected, found } => {
+            say!("</{found}> closes <{expected}>")
+        }
+        IllFormedError::UnmatchedEndTag(found) => say!("</{found}> closes no element"),
+        IllFormedError::MissingEndTag(name) => say!("<{name}> is not closed"),
+        _ => say!("the XML is damaged").to_owned(),
     }
 }
 

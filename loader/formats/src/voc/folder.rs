@@ -17,12 +17,7 @@ const PICTURES: [&str; 4] = ["jpg", "jpeg", "png", "JPG"];
 /// The folder that holds `Annotations` and `JPEGImages`: `dir` itself, or the year's below `dir` or `dir/VOCdevkit`.
 pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatError> {
     if !dir.is_dir() {
-        return Err(FormatError::new(
-            Fault::Missing,
-            Place::file(dir),
-            say!("there is no such folder"),
-            say!("Check the spelling, or whether the disk is connected"),
-        ));
+        return Err(FormatError::no_folder(dir));
     }
     let is_root = |path: &Path| {
         ["Annotations", "SegmentationClass"]
@@ -112,7 +107,7 @@ pub(super) fn names(
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(&list),
-            say!("there is no such list"),
+            say!("it does not exist"),
             match sets.as_str() {
                 "" => say!("Choose set=all for all annotations").to_owned(),
                 sets => say!("Choose another set: {sets}, or all"),
@@ -165,14 +160,7 @@ fn listed(text: &str) -> Vec<String> {
 
 /// The names without their ending of all files that have it, sorted.
 pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatError> {
-    let unreadable = |e: std::io::Error| {
-        FormatError::new(
-            Fault::Unreadable,
-            Place::file(folder),
-            say!("the folder cannot be read ({e})"),
-            say!("Check that it exists and that you have permission to open it"),
-        )
-    };
+    let unreadable = |e: std::io::Error| FormatError::io(folder, &e);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = PathBuf::from(entry.map_err(unreadable)?.file_name());

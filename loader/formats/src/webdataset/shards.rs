@@ -55,8 +55,11 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
         return Err(FormatError::new(
             Fault::Missing,
             Place::named(first),
-            say!("there is no such file{others}"),
-            say!("Check the pattern of the shards, or whether the disk is connected"),
+            match others.as_str() {
+                "" => say!("it does not exist").to_owned(),
+                others => say!("it does not exist{others}"),
+            },
+            say!("Check the pattern of the shards"),
         ));
     }
     Ok(shards)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_formats::arrow::Saved;
 use loadscope_formats::audio::Sounds;
+use loadscope_formats::coco::{self, Coco};
 use loadscope_formats::csv::Csv;
 use loadscope_formats::jsonl::JsonLines;
 use loadscope_formats::npy::{Npy, Window};
@@ -16,7 +17,9 @@ use loadscope_formats::npz::Npz;
 use loadscope_formats::parquet::Parquet;
 use loadscope_formats::safetensors::Tensors;
 use loadscope_formats::text::Text;
-use loadscope_formats::{Cell, FormatError, Rows, Untimed};
+use loadscope_formats::voc::{self, Voc};
+use loadscope_formats::webdataset::{self, WebDataset};
+use loadscope_formats::{Cell, FormatError, Rows, Share, Stages, StreamSource, Untimed};
 use serde_json::Value;
 
 /// Opens what a case of `make_data.py` names.
@@ -67,11 +70,44 @@ pub fn open(
         "audio" => Box::new(Sounds::open(path)?),
         "parquet" => Box::new(Parquet::open(paths)?),
         "text" => Box::new(Text::open(path, options.vocabulary.as_deref())?),
+        "coco" => Box::new(Coco::open(path, &paths[1], &coco::Options::default())?),
         "csv" => Box::new(Csv::open(path, options.separator)?),
+        "voc" => Box::new(Voc::open(path, &voc::Options::default())?),
+        "webdataset" => Box::new(Samples::read(path, &options.names)?),
         "jsonl" => Box::new(JsonLines::open(path)?),
         "safetensors" => Box::new(Tensors::open(path, &options.names)?),
         other => panic!("no format {other}"),
     })
+}
+
+/// All samples of an archive.
+#[derive(Debug)]
+struct Samples(Vec<Cell>);
+
+impl Samples {
+    fn read(path: &Path, fields: &[String]) -> Result<Self, FormatError> {
+        let data = WebDataset::open(webdataset::Options {
+            fields: fields.to_vec(),
+            empty_check: false,
+            ..webdataset::Options::new(path.display().to_string())
+        })?;
+        let mut stream = data.open(&Share::default())?;
+        let samples = std::iter::from_fn(|| stream.next(&mut Untimed));
+        samples.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Rows for Samples {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn row(&self, index: usize, _: &mut dyn Stages) -> Result<Cell, FormatError> {
+        let place = loadscope_formats::Place::named("samples").row(index as u64);
+        let beyond =
+            || FormatError::new(loadscope_formats::Fault::OutOfRange, place, "none", "None");
+        self.0.get(index).cloned().ok_or_else(beyond)
+    }
 }
 
 pub fn row(data: &dyn Rows, index: usize) -> Result<Cell, FormatError> {

@@ -193,7 +193,7 @@ fn saved_folders() {
         ),
         (
             r#"{"_data_files": [{"filename": "data-1.arrow"}]}"#,
-            "there is no such file",
+            "it does not exist",
         ),
         (r#"{"_data_files": []}"#, "there are no .arrow files"),
         (

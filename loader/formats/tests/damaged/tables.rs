@@ -30,13 +30,7 @@ fn csv_files() {
         ("more fields", with(b"7,x,1,True,5\n")),
         ("many more fields", with(&b",".repeat(1_000_000))),
         ("text without UTF-8", with(b"7,\xc3\x28,1,True\n")),
-        (
-            "UTF-16",
-            "a,b\n1,ä\n"
-                .encode_utf16()
-                .flat_map(u16::to_le_bytes)
-                .collect(),
-        ),
+        ("half of a character in UTF-16", b"a\0,\0b\0\n\0\0\xd8".to_vec()),
         ("first row wider", b"a,b\n1,2,3\n".to_vec()),
         ("no names", b"\n\n\"".to_vec()),
         ("header of quotes", b"\"\"\"\n1\n".to_vec()),
@@ -74,28 +68,25 @@ fn jsonl_files() {
         ("no JSON", b"hello\n".to_vec()),
         ("half an object", b"{\"a\": \n".to_vec()),
         ("no closing brace", b"{\"a\": 1\n".to_vec()),
-        ("an array over several lines", b"[\n1,\n2\n]\n".to_vec()),
+        ("an array without its end", b"[\n1,\n2\n".to_vec()),
         ("two values", b"1 2\n".to_vec()),
         ("a comma too many", b"[1,]\n".to_vec()),
-        ("NaN", b"[NaN]\n".to_vec()),
-        ("infinity", b"{\"a\": Infinity}\n".to_vec()),
+        ("nan in small letters", b"[nan]\n".to_vec()),
+        ("infinity in short", b"{\"a\": inf}\n".to_vec()),
         ("single quotes", b"{'a': 1}\n".to_vec()),
         ("no UTF-8", b"\"\xff\xfe\"\n".to_vec()),
         ("half a surrogate", b"\"\\ud800\"\n".to_vec()),
         ("wrong escape", b"\"\\x41\"\n".to_vec()),
         ("control character", b"\"\x01\"\n".to_vec()),
-        ("beyond double", b"1e400\n".to_vec()),
+        ("beyond 128 bits", b"9".repeat(40)),
         ("leading zero", b"012\n".to_vec()),
         ("no key", b"{1: 2}\n".to_vec()),
         ("open text", b"\"abc\n".to_vec()),
         ("deep lists", b"[".repeat(1_000_000)),
         ("deep objects", b"{\"a\":".repeat(1_000_000)),
         ("zeros", vec![0; 1000]),
-        ("a mark", b"\xef\xbb\xbf{}".to_vec()),
-        (
-            "UTF-16",
-            "{}".encode_utf16().flat_map(u16::to_be_bytes).collect(),
-        ),
+        ("half a mark", b"\xef\xbb{}".to_vec()),
+        ("half of a character in UTF-16", b"\0{\0}\0".to_vec()),
     ]
     .map(|(name, bytes)| Damaged::refused(name, bytes));
     all("jsonl", "a.jsonl", damaged.into(), &right, 60);

@@ -27,6 +27,15 @@ class Maker:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
+    def foreign(self, kind, form, name, paths, read, says=None, **options):
+        """A file as another tool writes it. `read` is the reference reader, `says` a part of the error where the file is refused."""
+        if says is None:
+            rows = list(read())
+        else:
+            rows = []
+        self.case(form, name, paths, rows, **options)
+        self.cases[-1] |= {"kind": kind, "says": says}
+
     def case(self, form, name, paths, rows, classes=None, labels=None, close=None, **options):
         """Samples `rows` are what is read of `paths`. `close`: floats may differ by that much."""
         if not isinstance(paths, list):

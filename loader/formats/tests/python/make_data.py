@@ -22,6 +22,8 @@ from pathlib import Path
 from common import Maker
 
 PARTS = ["arrays", "tables", "columns", "saved", "sounds", "texts", "public"]
+# Files as other tools write them.
+PARTS += ["foreign_tables", "foreign_json", "foreign_coco", "foreign_voc", "foreign_parquet", "foreign_sounds", "foreign_tar"]
 
 
 def main():

@@ -1,9 +1,9 @@
 //! Events in any order, from few bytes: histories that no sequence of changed letters in a text comes to.
 
 use loadscope_trace::{
-    BatchContent, BatchId, Dispatch, EndReason, Event, EventKind, Fetched, Field, FieldData, Gauge,
-    GaugeKind, Generators, Lane, Level, Message, Nanos, Origin, Pictures, RunId, RunInfo,
-    SampleTiming, Stage, StageTiming, WorkerInfo,
+    BatchContent, BatchId, Difference, Dispatch, EndReason, Event, EventKind, Fact, Fetched, Field,
+    FieldData, Gauge, GaugeKind, Generators, Lane, Level, Message, Misfit, Nanos, Origin, Pictures,
+    RunId, RunInfo, SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};
@@ -127,7 +127,7 @@ impl Bytes<'_> {
 }
 
 pub fn kind(from: &mut Bytes<'_>) -> EventKind {
-    match from.byte() % 32 {
+    match from.byte() % 33 {
         0 => EventKind::RunStarted(Box::new(info(from))),
         1 | 2 => EventKind::EpochStarted {
             epoch: from.batch().epoch,
@@ -177,9 +177,46 @@ pub fn kind(from: &mut Bytes<'_>) -> EventKind {
             worker: from.maybe(Bytes::worker),
             sample: from.maybe(|f| f.number() as u64),
         })),
+        31 => EventKind::Fact(Box::new(fact(from))),
         _ => EventKind::Dropped {
             count: from.number() as u64,
         },
+    }
+}
+
+fn fact(from: &mut Bytes<'_>) -> Fact {
+    match from.byte() % 6 {
+        0 => Fact::EarlierWorkers {
+            workers: from.index(),
+        },
+        1 => Fact::Length {
+            batches: from.number() as u64,
+        },
+        2 => Fact::UndividedStream {
+            worker: from.worker(),
+        },
+        3 => Fact::DatasetChanged {
+            attributes: from.list(Bytes::text),
+        },
+        4 => Fact::File {
+            of: from.batch(),
+            position: from.index(),
+            file: from.text(),
+        },
+        _ => Fact::Misfit(Misfit {
+            of: from.batch(),
+            position: from.index(),
+            field: from.text(),
+            by: from.one_of(&[
+                Difference::Shape,
+                Difference::Length,
+                Difference::Keys,
+                Difference::Type,
+            ]),
+            got: from.text(),
+            usual: from.text(),
+            alike: from.index(),
+        }),
     }
 }
 

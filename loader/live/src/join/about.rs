@@ -1,6 +1,8 @@
 //! How a loader of PyTorch introduces itself, in our words.
 
-use loadscope_trace::{MadeAt, Origin, PinMemory, RunInfo, RunOptions, Stage, count};
+use loadscope_trace::{
+    MadeAt, Origin, PinMemory, RunInfo, RunOptions, Stage, UNNAMED_DATASET, count,
+};
 
 use crate::wire::{About, Introduction};
 
@@ -29,6 +31,7 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
             line: about.line,
             name: about.place.clone(),
         }),
+        role: about.role.clone(),
         dataset: describe(about, who),
         dataset_len: about.dataset_len,
         batches_per_epoch: about.batches,
@@ -91,17 +94,17 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
     }
 }
 
-/// `ImageFolder of 1,281,167 samples in train.py`
+/// `ImageFolder (1,281,167 samples) from train.py`
 fn describe(about: &About, who: &Introduction) -> String {
     let name = match about.dataset.as_str() {
-        "" => "A dataset",
+        "" => UNNAMED_DATASET,
         name => name,
     };
     let len = about
         .dataset_len
-        .map(|len| format!(" of {} samples", count(len)));
+        .map(|len| format!(" ({} samples)", count(len)));
     let program = Some(who.program.as_str()).filter(|p| !p.is_empty());
-    let program = program.map(|p| format!(" in {p}"));
+    let program = program.map(|p| format!(" from {p}"));
     format!(
         "{name}{}{}",
         len.unwrap_or_default(),
@@ -122,14 +125,19 @@ mod tests {
     fn a_loader_is_described_in_our_words() {
         let info = made(
             r#"{"dataset":"ImageFolder","dataset_len":1281167,"batch_size":256,"num_workers":8,"prefetch_factor":2,"in_order":true,
-               "sampler":"RandomSampler","shuffle":true,"pin_memory":true,"pins":true,"batches":5005,"seed":7,"future":[1]}"#,
+               "sampler":"RandomSampler","shuffle":true,"pin_memory":true,"pins":true,"batches":5005,"seed":7,"role":"train","future":[1]}"#,
         );
         assert_eq!(
             info.options.python_line(),
             "DataLoader(dataset, batch_size=256, shuffle=True, num_workers=8, pin_memory=True, \
              generator=torch.Generator().manual_seed(7))"
         );
-        assert_eq!(info.dataset, "ImageFolder of 1,281,167 samples");
+        assert_eq!(info.dataset, "ImageFolder (1,281,167 samples)");
+        assert_eq!(info.role, "train");
+        assert_eq!(info.dataset_class(), Some("ImageFolder"));
+        assert_eq!(made("{}").dataset_class(), None);
+        let stream = made(r#"{"dataset":"Shards","iterable":true}"#);
+        assert_eq!(stream.dataset_class(), Some("Shards"));
         assert!(info.measured.contains(&Stage::Pinning));
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Crew {
     pub stepping: Option<BatchId>,
     /// The sample that failed, by batch.
     failures: HashMap<BatchId, (Option<WorkerId>, Option<u64>)>,
+    /// Positions of samples that do not fit to the others, by batch.
+    unfit: HashMap<BatchId, u32>,
 }
 
 impl Crew {
@@ -60,6 +62,7 @@ impl Crew {
             own: Vec::new(),
             stepping: None,
             failures: HashMap::new(),
+            unfit: HashMap::new(),
         }
     }
 
@@ -69,6 +72,7 @@ impl Crew {
             let kept = &self.epochs[last..];
             self.tasks.retain(|(epoch, _), _| kept.contains(epoch));
             self.failures.retain(|batch, _| kept.contains(&batch.epoch));
+            self.unfit.retain(|batch, _| kept.contains(&batch.epoch));
         }
     }
 
@@ -120,8 +124,21 @@ impl Crew {
         std::mem::take(&mut self.own)
     }
 
-    pub fn note_failed(&mut self, failed: Option<(BatchId, Option<WorkerId>, Option<u64>)>) {
+    /// A sample of a batch does not fit to the others.
+    pub fn note_unfit(&mut self, batch: BatchId, position: Option<u32>) {
+        if let Some(position) = position {
+            self.unfit.insert(batch, position);
+        }
+    }
+
+    pub fn note_failed(
+        &mut self,
+        failed: Option<(BatchId, Option<WorkerId>, Option<u64>)>,
+        indices: &[u64],
+    ) {
         if let Some((batch, worker, sample)) = failed {
+            let unfit = self.unfit.remove(&batch);
+            let sample = sample.or_else(|| indices.get(unfit? as usize).copied());
             self.failures.insert(batch, (worker, sample));
         }
     }
@@ -138,6 +155,10 @@ impl Crew {
                 (*of, false)
             }
             Record::Fetch(fetch) => (fetch.of, true),
+            Record::Learned(learned) => match learned.of() {
+                Some(of) => (of, false),
+                None => return Found::Nothing,
+            },
             _ => return Found::Nothing,
         };
         let Where::Worker { generation, count } = of else {

@@ -31,8 +31,8 @@ impl Join {
         if let Some(needed) = fetch.needed.filter(|_| fetch.outcome == Outcome::Fetched) {
             self.needed(end, run, batch, Part::Fetch, needed);
         }
-        // An error is sent, too; the end of a stream is recognized by its worker's silence.
-        if worker.is_some() && fetch.outcome != Outcome::Ended {
+        // An error and the end of a stream are answers, too.
+        if worker.is_some() {
             self.enter(end, run, batch, Stage::Returning);
         }
         (fetch.outcome == Outcome::Failed).then(|| {

@@ -2,10 +2,11 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::crew::Crew;
+use super::step::named;
 use super::{Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{About, Arrival, Record, Started, Where};
 
@@ -76,6 +77,9 @@ impl Join {
                 }
             }
             Record::Bye { .. } => stream.said_bye = true,
+            Record::Learned(learned) if learned.of().is_none() => {
+                self.learned_of_main(stream, &learned);
+            }
             Record::Other { name, .. } => {
                 if self.others.len() < MOST_OTHERS {
                     self.others.insert(name);
@@ -168,56 +172,28 @@ impl Join {
                 crew.end(epoch);
                 self.event(at, run, EventKind::EpochEnded { epoch });
             }
-            Record::Left { workers, .. } => {
-                for (worker, code) in workers {
-                    let Some(pid) = crew.left(worker) else {
-                        continue;
-                    };
-                    self.left(at, run, worker, pid, code);
-                }
-            }
+            Record::Left { workers, .. } => self.all_left(crew, at, workers),
             Record::Fetch(fetch) => {
                 if let Some(batch) = known(fetch.of) {
                     let indices = crew.indices_itself();
                     let failed = self.fetched(stream, run, batch, None, &indices, &fetch);
                     if let Some(crew) = stream.crews.get_mut(&iterator) {
-                        crew.note_failed(failed);
+                        crew.note_failed(failed, &indices);
                     }
                 }
             }
+            Record::Learned(learned) => {
+                if let Some(batch) = learned.of().and_then(known) {
+                    let unfit = self.learned_of_batch(at, run, batch, learned);
+                    if let Some(crew) = stream.crews.get_mut(&iterator) {
+                        crew.note_unfit(batch, unfit);
+                    }
+                }
+            }
+            Record::Aside { .. } | Record::Raised { .. } => {
+                self.in_step(stream, run, at, record);
+            }
             record => self.of_batch(stream, run, at, record),
-        }
-    }
-
-    /// What the main process says of its training steps.
-    fn of_step(&mut self, crew: &mut Crew, at: Nanos, record: Record) {
-        let run = crew.run;
-        match record {
-            Record::Wait { step, .. } => {
-                let stepped = crew.stepping.take().zip(step);
-                self.event(at, run, EventKind::Consumer { waiting: true });
-                if let Some((batch, needed)) = stepped {
-                    self.needed(at, run, batch, Part::Step, needed);
-                }
-            }
-            Record::Yield { epoch, batch, .. } => {
-                crew.stepping = Some(named(epoch, batch));
-                self.enter(at, run, named(epoch, batch), Stage::Training);
-            }
-            Record::Step {
-                epoch,
-                batch,
-                needed,
-                ..
-            } => {
-                crew.stepping = None;
-                let batch = named(epoch, batch);
-                self.enter(at, run, batch, Stage::Done);
-                if let Some(needed) = needed {
-                    self.needed(at, run, batch, Part::Step, needed);
-                }
-            }
-            _ => {}
         }
     }
 
@@ -267,6 +243,15 @@ impl Join {
                 run,
                 kind: EventKind::WorkerStarted(Box::new(info)),
             });
+        }
+    }
+
+    /// Workers of an iterator ended, each with its exit code.
+    fn all_left(&mut self, crew: &mut Crew, at: Nanos, workers: Vec<(WorkerId, i64)>) {
+        for (worker, code) in workers {
+            if let Some(pid) = crew.left(worker) {
+                self.left(at, crew.run, worker, pid, code);
+            }
         }
     }
 
@@ -322,10 +307,6 @@ impl Join {
     }
 }
 
-fn named(epoch: u32, batch: u32) -> BatchId {
-    BatchId { epoch, idx: batch }
-}
-
 fn known(of: Where) -> Option<BatchId> {
     match of {
         Where::Batch { epoch, batch, .. } => Some(BatchId { epoch, idx: batch }),
@@ -342,6 +323,8 @@ fn iterator_of(record: &Record) -> Option<u32> {
         | Record::Ready { iterator, .. }
         | Record::Yield { iterator, .. }
         | Record::Step { iterator, .. }
+        | Record::Aside { iterator, .. }
+        | Record::Raised { iterator, .. }
         | Record::Gone { iterator, .. }
         | Record::Fail { iterator, .. }
         | Record::EndEpoch { iterator, .. }
@@ -352,6 +335,7 @@ fn iterator_of(record: &Record) -> Option<u32> {
             return batch_iterator(*of);
         }
         Record::Fetch(fetch) => return batch_iterator(fetch.of),
+        Record::Learned(learned) => return batch_iterator(learned.of()?),
         _ => return None,
     })
 }

@@ -47,6 +47,7 @@ impl Join {
                 self.held -= 1;
                 self.held_bytes -= record.weight();
                 self.set_up(&stream, place, &record);
+                self.learned_of_worker(&stream, place, &record);
                 self.of_worker(&mut stream, place, found, record);
             }
         }
@@ -94,11 +95,18 @@ impl Join {
             Record::Begin { .. } => self.enter(at, run, batch, Stage::Fetching),
             Record::Collate { .. } => self.enter(at, run, batch, Stage::Collating),
             Record::Content { fields, .. } => self.content(at, run, batch, fields),
+            Record::Learned(learned) => {
+                let unfit = self.learned_of_batch(at, run, batch, learned);
+                let main = self.streams.get_mut(&place.stream);
+                if let Some(crew) = main.and_then(|main| main.crews.get_mut(&place.iterator)) {
+                    crew.note_unfit(batch, unfit);
+                }
+            }
             Record::Fetch(fetch) => {
                 let failed = self.fetched(stream, run, batch, Some(place.worker), &indices, &fetch);
                 let main = self.streams.get_mut(&place.stream);
                 if let Some(crew) = main.and_then(|main| main.crews.get_mut(&place.iterator)) {
-                    crew.note_failed(failed);
+                    crew.note_failed(failed, &indices);
                 }
             }
             _ => {}

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::{fmt, io};
 
-use loadscope_words::say;
+use loadscope_words::{explain, say};
 
 /// Why a program cannot be started.
 #[derive(Debug)]
@@ -28,13 +28,38 @@ impl fmt::Display for ProgramError {
                     "cannot prepare a folder for the probe in {e}. {remedy}."
                 ))
             }
-            Self::Starting(name, e) if name.is_empty() => {
-                write!(f, "{}", say!("cannot start a program without a name: {e}"))
+            Self::Starting(name, _) if name.is_empty() => {
+                write!(
+                    f,
+                    "{}",
+                    say!("cannot start a program without a name. Name it after --.")
+                )
             }
+            Self::Starting(name, e) if e.kind() == io::ErrorKind::NotFound => write!(
+                f,
+                "{}",
+                say!(
+                    "cannot start {}: it does not exist. Check the name and PATH.",
+                    name.to_string_lossy()
+                )
+            ),
+            // The system says "permission denied" of a folder.
+            Self::Starting(name, _) if std::path::Path::new(name).is_dir() => write!(
+                f,
+                "{}",
+                say!(
+                    "cannot start {}: it is a folder. Name a program.",
+                    name.to_string_lossy()
+                )
+            ),
             Self::Starting(name, e) => write!(
                 f,
                 "{}",
-                say!("cannot start {}: {e}", name.to_string_lossy())
+                say!(
+                    "cannot start {}: {e}",
+                    name.to_string_lossy(),
+                    e = explain(e)
+                )
             ),
         }
     }

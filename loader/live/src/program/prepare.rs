@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use loadscope_files::TemporaryFolder;
+use loadscope_words::cause;
 
 use super::error::ProgramError;
 use crate::{Listener, PROBE, SITECUSTOMIZE};
@@ -31,7 +32,8 @@ pub(super) fn prepared(
         let listener = Listener::tcp(token.clone())?;
         Ok((listener, token))
     };
-    let placed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
+    let placed =
+        |e: io::Error| io::Error::new(e.kind(), format!("{}: {}", folder.display(), cause(&e)));
     prepare().map_err(|e| ProgramError::Preparing(placed(e)))
 }
 

@@ -2,12 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loadscope_trace::{Field, WorkerId, brief};
+use loadscope_trace::{AsideKind, Field, WorkerId, brief};
 use loadscope_words::say;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::{Arrival, Digests, Fetch, Needed, Outcome, Record, Where, WireError};
+use super::{Arrival, Digests, Fetch, Learned, Needed, Outcome, Record, Where, WireError};
 
 /// Samples of a batch at most; more is damage.
 const MOST_SAMPLES: usize = 1 << 22;
@@ -66,7 +66,7 @@ fn needed(cpu: Option<i64>, core_wait: Option<i64>, beside: Option<i64>) -> Opti
     })
 }
 
-fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
+pub(super) fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
     serde_json::from_str(text).map_err(WireError::of)
 }
 
@@ -161,7 +161,10 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
             let (_, at, troubles): (Name, _, _) = fields(text)?;
             Record::Bye { at, troubles }
         }
-        _ => read_of_batch(name, text)?,
+        _ => match Learned::read(name, text)? {
+            Some(learned) => Record::Learned(learned),
+            None => read_of_batch(name, text)?,
+        },
     })
 }
 
@@ -236,6 +239,28 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
                 epoch,
                 batch,
                 needed: needed(cpu, core_wait, None),
+            }
+        }
+        "aside" => {
+            type Line = (Name, i64, u32, u32, u32, i64, AsideKind);
+            let (_, at, iterator, epoch, batch, start, kind): Line = fields(text)?;
+            Record::Aside {
+                at,
+                iterator,
+                epoch,
+                batch,
+                start,
+                kind,
+            }
+        }
+        "raised" => {
+            let (_, at, iterator, epoch, batch, text): (Name, _, _, _, _, _) = fields(text)?;
+            Record::Raised {
+                at,
+                iterator,
+                epoch,
+                batch,
+                text,
             }
         }
         "ready" | "yield" | "gone" => {
@@ -317,7 +342,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
     }
 }
 
-fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
+pub(super) fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
     Ok(match iterator {
         None => Where::Worker {
             generation: a,

@@ -9,6 +9,7 @@ impl Record {
             Self::Fetcher { .. } => return true,
             Self::Begin { of, .. } | Self::Collate { of, .. } | Self::Content { of, .. } => *of,
             Self::Fetch(fetch) => fetch.of,
+            Self::Learned(learned) => return learned.is_of_worker(),
             _ => return false,
         };
         matches!(of, Where::Worker { .. })

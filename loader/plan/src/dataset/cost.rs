@@ -351,10 +351,16 @@ mod tests {
         let says = |text: &str, part: &str| {
             let error = text.parse::<CostModel>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
-            assert!(error.contains("Valid: "), "{error}");
+            assert!(
+                error.contains("Valid: ") || error.contains("Example: "),
+                "{error}"
+            );
             assert!(error.contains(&format!("synthetic:{text}: ")), "{error}");
         };
-        says("cost=3", "unknown key 'cost'. Valid: cost_ms=50");
+        says(
+            "cost=3",
+            "unknown key 'cost'. Did you mean cost_ms? Valid: ",
+        );
         says("size=3", "synthetic:size=3: unknown key 'size'");
         says("len", "'len' is not of the form name=value");
         says("len=", "'len=' is not of the form name=value");
@@ -366,7 +372,7 @@ mod tests {
         says("jitter=2", "is not a number from 0 to 1");
         says("jitter=NaN", "is not a number from 0 to 1");
         says("cost_ms=inf", "is not a number");
-        says("every=0:5", "is not a whole number from 1");
+        says("every=0:5", "is not a whole number of at least 1");
         says("shape=3x0x4", "is not a shape");
         says("shape=99999x99999x9", "is not a shape");
         says("cpu=yes", "neither true nor false");

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{CostModel, StreamModel};
 use crate::error::EngineError;
+use crate::keyvalue::nearest;
 
 mod data;
 mod option;
@@ -107,15 +108,7 @@ impl FromStr for DatasetSpec {
                 } else {
                     String::new()
                 };
-                Err(EngineError::Spec(say!(
-                    "unknown dataset '{}'. Valid: digits (built in), folder:PATH (images, one subfolder per class), tokens:PATH,block=1024 (a file of 16-bit tokens), {}, synthetic:len=24,cost_ms=50 (synthetic) and stream:len=24,cost_ms=50,shard=true (synthetic, iterable-style).{hint}",
-                    without_password(text),
-                    DataSpec::WORDS
-                        .iter()
-                        .map(|(_, example)| *example)
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                )))
+                Err(EngineError::Spec(unknown(text) + &hint))
             }
         }
     }
@@ -150,3 +143,19 @@ impl<'de> Deserialize<'de> for DatasetSpec {
 
 #[cfg(test)]
 mod tests;
+
+/// An error for a dataset that does not exist: its name, the most similar one, and all names.
+fn unknown(text: &str) -> String {
+    let mut names = vec!["digits", "folder", "tokens"];
+    names.extend(DataSpec::WORDS.iter().map(|(name, _)| *name));
+    names.extend(["synthetic", "stream"]);
+    let typed = text.split(':').next().unwrap_or_default();
+    let valid = names.join(", ");
+    let text = without_password(text);
+    match nearest(typed.trim(), names) {
+        Some(like) => say!(
+            "unknown dataset '{text}'. Did you mean {like}? Valid: {valid}. docs/DATASETS.md has examples."
+        ),
+        None => say!("unknown dataset '{text}'. Valid: {valid}. docs/DATASETS.md has examples."),
+    }
+}

@@ -234,12 +234,16 @@ mod tests {
             ("shards=3,len=4", "Remove len"),
             ("shard=true,shards=3", "cannot be combined"),
             ("speed=3", "stream:speed=3: unknown key 'speed'"),
-            ("shared=true", "unknown key 'shared'. Valid: shard=true"),
+            (
+                "shared=true",
+                "unknown key 'shared'. Did you mean shard? Valid: ",
+            ),
             ("shards=3,fail=3", "the last sample is 2"),
         ] {
             let error = text.parse::<StreamModel>().unwrap_err().to_string();
             assert!(
-                error.contains(says) && error.contains("shard=true (each worker"),
+                error.contains(says)
+                    && (error.contains("shard=true (each worker") || error.contains("Example: ")),
                 "{error}"
             );
         }

@@ -73,9 +73,14 @@ impl Recorded {
                 "the recording does not show how another number of workers would split this iterable-style dataset. Record a run with that many workers."
             ));
         }
+        if self.is_repeated && self.changes_workers(&setting) {
+            return refuse(say!(
+                "every worker yields the whole stream, so another number of workers changes the number of batches"
+            ));
+        }
         if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
             let known = match self.stages.is_empty() {
-                true => say!("The dataset has no named stages.").to_owned(),
+                true => say!("Its samples have no named stages. The steps of a torchvision Compose are named stages.").to_owned(),
                 false => say!("Its stages are {}.", self.stage_names().join(", ")),
             };
             return Err(Refusal(say!("the recording has no stage {stage}. {known}")));

@@ -275,8 +275,12 @@ impl<'a> Costs<'a> {
             let workers = self.setting.num_workers.max(1);
             let mut streams = vec![Vec::new(); workers];
             let is_divided_anew = self.recorded.changes_workers(self.setting);
+            let among = self.recorded.shards.map_or(workers, |n| n.min(workers));
             for (at, draft) in drafts.iter().enumerate() {
-                let worker = if is_divided_anew { at } else { draft.worker };
+                let worker = match is_divided_anew {
+                    true => at % among,
+                    false => draft.worker,
+                };
                 streams[worker % workers].push(at as u32);
             }
             load.streams = Some(streams);

@@ -60,12 +60,11 @@ impl Way {
             true => spawn * (worker + 1) as f64 + float(startup.until_runs),
             false => 0.0,
         };
-        let cores = setting.cores.or(recorded.cores);
         Self {
             num_workers: workers,
             prefetch_factor: setting.prefetch_factor,
             in_order: setting.in_order,
-            cores: cores.map_or(f64::INFINITY, |n| n as f64),
+            cores: recorded.cores_of(setting).unwrap_or(f64::INFINITY),
             slows: recorded.is_measured(),
             pins: setting.pin_memory,
             trainer_cpu: setting.trainer_cpu,

@@ -24,7 +24,7 @@ pub fn prospects(
     if !tell(0.0) {
         return Ok(None);
     }
-    let recorded = Recorded::of_part(run)?;
+    let recorded = Recorded::of_enough(run)?;
     recorded.prospects(tell)
 }
 
@@ -143,7 +143,7 @@ impl Recorded {
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
             workers_refused: self.workers_refused(),
-            is_divided: self.streams && self.may_divide(),
+            is_divided: self.streams && self.may_divide() && self.shards.is_none(),
             headroom: self.headroom(&base)?,
             assumptions: self.notes().to_vec(),
         }))

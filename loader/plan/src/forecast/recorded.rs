@@ -11,9 +11,10 @@ mod processor;
 mod sample;
 mod size;
 mod startup;
+mod streams;
 mod task;
 
-use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage};
+use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, plural};
 use loadscope_words::say;
 
 use super::cores::side_by_side;
@@ -44,10 +45,16 @@ pub struct Recorded {
     pub(super) options: RunOptions,
     /// Cores of the host; `None`: not known, or a simulation, which has as many as it needs.
     pub(super) cores: Option<usize>,
+    /// Cores of these that other programs used.
+    pub(super) taken: f64,
     /// Steps are of a fixed length, whatever the size of a batch.
     pub(super) fixed_step: bool,
     pub(super) pinned: bool,
     pub(super) streams: bool,
+    /// Every worker yields the whole stream.
+    pub(super) is_repeated: bool,
+    /// Workers that have a part of the stream, where others have none: more of them have nothing to yield.
+    pub(super) shards: Option<usize>,
     pub(super) epochs: Vec<EpochCosts>,
     pub(super) samples: Vec<SampleCost>,
     pub(super) stages: Vec<StageCosts>,
@@ -129,6 +136,24 @@ impl Recorded {
         Self::of_parts(run, &part::whole(run))
     }
 
+    /// [`Recorded::of_part`] of a run with enough batches for a forecast.
+    ///
+    /// # Errors
+    /// If it has too few, or tells too little.
+    pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
+        const FEWEST: u64 = 10;
+        let batches = run.yields().all().len() as u64;
+        // Without a batch, it tells too little.
+        if (1..FEWEST).contains(&batches) {
+            return Err(Refusal(plural(
+                batches,
+                say!(n: "batch is too few"),
+                say!(n: "batches are too few"),
+            )));
+        }
+        Self::of_part(run)
+    }
+
     /// The same; of a long run, what a part of it tells that can be looked at many times in a second.
     ///
     /// # Errors
@@ -147,9 +172,12 @@ impl Recorded {
         let mut recorded = Self {
             options: run.info.options.clone(),
             cores: (!simulated && run.info.cores > 0).then_some(cores),
+            taken: run.taken_cores().unwrap_or(0.0),
             fixed_step: matches!(run.info.origin, Origin::Engine | Origin::Simulation),
             pinned: run.batches().iter().any(loadscope_trace::Batch::was_pinned),
             streams: false,
+            is_repeated: false,
+            shards: None,
             epochs: Vec::new(),
             samples: Vec::new(),
             stages: Vec::new(),
@@ -193,6 +221,13 @@ impl Recorded {
         }
         recorded.refit_error = recorded.refit();
         Ok(recorded)
+    }
+
+    /// Cores that the loader has in `setting`: those that it names, or those that other programs left.
+    pub(super) fn cores_of(&self, setting: &Setting) -> Option<f64> {
+        let left = |cores: usize| (cores as f64 - self.taken).max(1.0);
+        let named = setting.cores.map(|cores| cores as f64);
+        named.or(self.cores.map(left))
     }
 
     /// Batches in it.
@@ -286,6 +321,7 @@ impl Recorded {
     fn take_epochs(&mut self, run: &Run, parts: &[Part]) -> Vec<BatchFacts> {
         let mut all = Vec::new();
         self.streams = self.is_of_streams(run);
+        self.note_shares(run);
         for part in parts {
             let epoch = &run.epochs()[part.epoch];
             let before = part.epoch.checked_sub(1).map(|k| &run.epochs()[k]);
@@ -333,19 +369,6 @@ impl Recorded {
             self.epochs.push(costs);
         }
         all
-    }
-
-    /// True if each worker has samples of its own, so that tasks name none.
-    fn is_of_streams(&self, run: &Run) -> bool {
-        let rows = 0..run.batches().len();
-        if !rows.clone().all(|row| run.indices(row).is_empty()) {
-            return false;
-        }
-        let has_ended = |row: usize| {
-            let batch = &run.batches()[row];
-            batch.stage == Stage::Discarded && run.entered(row, Stage::Fetching).is_some()
-        };
-        self.options.is_stream() || rows.clone().any(has_ended)
     }
 }
 

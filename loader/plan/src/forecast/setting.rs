@@ -157,6 +157,13 @@ impl Setting {
                 self.cache * 100.0
             ),
         );
+        if let Some(share) = self
+            .trainer_cpu
+            .filter(|_| self.trainer_cpu != other.trainer_cpu)
+        {
+            let share = share * 100.0;
+            say(true, say!("{share:.0}\u{2009}% of a step on a CPU core"));
+        }
         for (stage, factor) in &self.faster {
             say(true, say!("{stage} {factor}× as fast"));
         }

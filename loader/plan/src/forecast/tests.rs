@@ -11,6 +11,7 @@ mod cores;
 mod measured;
 mod processes;
 mod properties;
+mod streams;
 
 /// What a recording of a simulation is made of.
 #[derive(Clone, Debug)]

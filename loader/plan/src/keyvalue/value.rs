@@ -69,6 +69,10 @@ fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>
         Bound::Unbounded => None,
     };
     let range = match (end(range.start_bound()), end(range.end_bound())) {
+        // The end of the type is not a limit that a user knows.
+        (Some(low), Some(high)) if high.to_string() == u64::MAX.to_string() => {
+            say!(" of at least {low}")
+        }
         (Some(low), Some(high)) => say!(" from {low} to {high}"),
         (Some(low), None) => say!(" of at least {low}"),
         (None, Some(high)) => say!(" of at most {high}"),
@@ -164,6 +168,10 @@ mod tests {
         says(
             whole("10", 0..=9u64),
             "'10' is not a whole number from 0 to 9",
+        );
+        says(
+            whole("x", 0..=u64::MAX),
+            "'x' is not a whole number of at least 0",
         );
         says(
             whole("", 1usize..),

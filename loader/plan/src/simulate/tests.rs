@@ -181,3 +181,51 @@ fn what_cannot_be_simulated_is_refused() {
     };
     assert!(simulate(&wrong, &MadeUp).is_err());
 }
+
+/// What PyTorch 2.13 says after `iter(loader)` and after each batch of two workers with 2 and 8 samples of 20 ms, in batches of 2, while a
+/// step takes longer than all tasks: `_rcvd_idx`, `_send_idx`, `_tasks_outstanding`, `_workers_status`, the keys of `_task_info`.
+#[test]
+fn an_uneven_stream_has_the_variables_of_pytorch() {
+    type Row = (u32, u32, u32, [bool; 2], &'static [u32]);
+    const PYTORCH: [Row; 6] = [
+        (0, 4, 4, [true, true], &[0, 1, 2, 3]),
+        (1, 5, 4, [true, true], &[1, 2, 3, 4]),
+        (2, 7, 4, [false, true], &[2, 3, 4, 5, 6]),
+        (4, 8, 4, [false, true], &[4, 5, 6, 7]),
+        (6, 9, 4, [false, true], &[6, 7, 8]),
+        (7, 10, 4, [false, true], &[7, 8, 9]),
+    ];
+    let options = RunOptions {
+        dataset: "stream:shards=2/8,cost_ms=20".to_owned(),
+        batch_size: Some(2),
+        num_workers: 2,
+        step_ms: 200.0,
+        ..RunOptions::default()
+    };
+    let mut run = Run::default();
+    let events = simulate(&options, &MadeUp).expect("sound options");
+    events.iter().for_each(|event| run.apply(event));
+    let yields = run.transitions().iter().enumerate();
+    let yields = yields.filter(|(_, t)| t.stage == Stage::Training);
+    let after: Vec<usize> = yields.map(|(at, _)| at + 1).collect();
+    assert_eq!(after.len() + 1, PYTORCH.len());
+    let primed = run
+        .transitions()
+        .iter()
+        .position(|t| t.stage != Stage::Queued);
+    // What the workers have begun meanwhile changes no variable.
+    let steps = std::iter::once(primed.expect("workers begin")).chain(after);
+    for (step, row) in steps.zip(PYTORCH) {
+        let pipeline = run.pipeline_after(step);
+        let tasks: Vec<u32> = pipeline.task_info().map(|task| task.idx).collect();
+        let status = [0, 1].map(|worker| pipeline.takes_tasks(worker));
+        let found = (
+            pipeline.rcvd_idx,
+            pipeline.send_idx,
+            pipeline.tasks_outstanding,
+            status,
+            tasks.as_slice(),
+        );
+        assert_eq!(found, row);
+    }
+}

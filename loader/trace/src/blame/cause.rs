@@ -38,11 +38,13 @@ pub enum Cause {
     End,
     /// The source does not tell.
     NotMeasured,
+    /// It was in a worker that was started before the recording, so its work is not recorded.
+    InWorker,
 }
 
 impl Cause {
     /// All of them, in the order of a batch's life.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::NotDispatched,
         Self::Starting,
         Self::Queued,
@@ -56,6 +58,7 @@ impl Cause {
         Self::Trainer,
         Self::End,
         Self::NotMeasured,
+        Self::InWorker,
     ];
 
     /// Its name in JSON.
@@ -74,6 +77,7 @@ impl Cause {
             Self::Trainer => "trainer",
             Self::End => "end",
             Self::NotMeasured => "not_measured",
+            Self::InWorker => "in_worker",
         }
     }
 
@@ -93,6 +97,7 @@ impl Cause {
             Self::Trainer => say!("Main process"),
             Self::End => say!("End of epoch"),
             Self::NotMeasured => say!("Not measured"),
+            Self::InWorker => say!("In a worker, not measured"),
         }
     }
 
@@ -124,6 +129,9 @@ impl Cause {
             }
             Self::End => say!("No batches were left: the workers were shutting down"),
             Self::NotMeasured => say!("The source did not record the stage of the batch"),
+            Self::InWorker => {
+                say!("In a worker, not measured (it was started before the recording)")
+            }
         }
     }
 
@@ -137,7 +145,7 @@ impl Cause {
             Self::Pinning => Activity::Pinning,
             Self::Held => Activity::Held,
             Self::Trainer | Self::Sampling => Activity::Ready,
-            Self::NotDispatched | Self::End | Self::NotMeasured => return None,
+            Self::NotDispatched | Self::End | Self::NotMeasured | Self::InWorker => return None,
         })
     }
 
@@ -151,7 +159,11 @@ impl Cause {
             Self::Pinning => Stage::Pinning,
             Self::Held => Stage::Held,
             Self::Sampling | Self::Trainer => Stage::Ready,
-            Self::NotDispatched | Self::Starting | Self::End | Self::NotMeasured => return None,
+            Self::NotDispatched
+            | Self::Starting
+            | Self::End
+            | Self::NotMeasured
+            | Self::InWorker => return None,
         })
     }
 }

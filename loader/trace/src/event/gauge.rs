@@ -29,6 +29,8 @@ pub enum GaugeKind {
     Uss,
     /// Processor use, cores.
     Cpu,
+    /// Cores of the program that other programs use.
+    OtherCpu,
     /// Shared memory in `/dev/shm`, bytes: of all programs of the host, or of the container.
     Shm,
     /// What is left of it, bytes.
@@ -61,6 +63,7 @@ impl GaugeKind {
             Self::Pss => "pss",
             Self::Uss => "uss",
             Self::Cpu => "cpu",
+            Self::OtherCpu => "other_cpu",
             Self::Shm => "shm",
             Self::ShmLeft => "shm_left",
             Self::MemoryLeft => "memory_left",
@@ -85,7 +88,7 @@ impl GaugeKind {
             | Self::ShmLeft
             | Self::MemoryLeft
             | Self::PinnedBytes => "bytes",
-            Self::Cpu => "cores",
+            Self::Cpu | Self::OtherCpu => "cores",
             Self::Occupancy => "share",
             Self::Throughput => "1/s",
             Self::TaskTime => "s",

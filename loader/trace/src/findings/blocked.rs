@@ -9,12 +9,13 @@ use loadscope_words::{Text, say, text};
 
 /// Finished batches had to lie behind the missing one for this share of a wait.
 const HELD_SHARE: f64 = 0.25;
-/// Less of the run than this is not worth a word.
-const TOLD: f64 = 0.005;
 /// One or two slow samples an epoch are single ones and no tail; the same come again in the next epoch.
 const FEW: u64 = 3;
 /// Nor is less than this share of all samples.
 const RARE: f64 = 0.001;
+
+/// The remedy for slow samples.
+pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
 
 /// One batch that takes much longer than others holds up those behind it, which are finished.
 pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
@@ -34,7 +35,6 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         1 => run.batches()[row].id.to_string(),
         n => plural(n, say!(n: "slow batch"), say!(n: "slow batches")),
     };
-    let ready = survey.blame.ready_batches.unwrap_or_default();
     let verb = if waits == 1 {
         say!("costs")
     } else {
@@ -43,30 +43,22 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
     let first = text.chars().next().map_or(0, char::len_utf8);
     text.replace_range(..first, &text[..first].to_uppercase());
-    if survey.share(ready) >= TOLD {
-        text += &say!(
-            ". Finished batches were held for {}, summed over batches.",
-            survey.say(ready)
-        );
+    if let Some(sample) = named(survey, row).filter(|_| longest.by_slow_sample) {
+        text = say!("{text}. The longest wait is for {sample}.");
     }
-    let any_order =
-        say!("in_order=False yields batches as they finish, in a different order in every run");
     Some(Finding {
         id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: match grouping(&run.info.options) {
-            Some(advice) => say!("{any_order}. {advice}"),
-            None => any_order.to_owned(),
-        },
+        remedy: say!("Use in_order=False to get batches as they finish").to_owned(),
         cost: Some(cost),
     })
 }
 
 /// The advice to group samples of similar cost; `None` if a batch is one sample.
 pub(super) fn grouping(options: &RunOptions) -> Option<Text> {
-    const GROUPS: Text = text!("Group samples of similar cost into a batch to avoid outliers.");
+    const GROUPS: Text = text!("Group samples of similar cost into a batch");
     let has_several = options.batch_size.is_some_and(|size| size > 1);
     has_several.then_some(GROUPS)
 }
@@ -86,7 +78,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     });
     let severity = Severity::of_share(survey.share(cost))?;
     let worst = survey.waits.iter().max_by_key(|w| w.in_slow_samples)?;
-    let text = say!(
+    let mut text = say!(
         "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",
         count(samples.slow),
         count(samples.count),
@@ -94,21 +86,25 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         samples.usual,
         survey.say_cost(cost),
     );
-    let order = if survey.run.info.options.in_order && survey.workers > 1 {
-        say!("in_order=False lets other batches pass. ")
-    } else {
-        ""
-    };
+    if let Some(slowest) = named(survey, worst.row?) {
+        text = say!("{text}. The slowest is {slowest}.");
+    }
     Some(Finding {
         id: FindingId::HeavyTail,
         text,
         severity,
         evidence: worst_sample(survey.run, worst.row?),
-        remedy: say!(
-            "{order}A larger prefetch_factor hides slow samples up to a point. Best: preprocess or cache these samples."
-        ),
+        remedy: PREPARE.say().to_owned(),
         cost: Some(cost),
     })
+}
+
+/// `sample 13 (a/13.png)`: the slowest sample of a batch, if its file is known.
+fn named(survey: &Survey, row: usize) -> Option<String> {
+    let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
+    let index = slowest.index?;
+    let file = survey.run.file_of(index)?;
+    Some(say!("sample {} ({file})", count(index)))
 }
 
 /// The sample of a batch that took longest, or the batch.

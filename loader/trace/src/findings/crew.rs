@@ -1,4 +1,4 @@
-//! What ends a run: an error, a worker that died, or one that is not heard of any more.
+//! What ends a run: an error of the loader, or a worker that died.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
@@ -37,7 +37,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
             Some(batch) => Evidence::Batch(batch.id),
             None => Evidence::Worker(worker),
         },
-        remedy: say!("Load that batch with num_workers=0, and check the system log for an out-of-memory kill. Fewer workers or smaller batches use less memory.")
+        remedy: say!("Load that batch with num_workers=0, and check the system log for an out-of-memory kill. After such a kill, use fewer workers or smaller batches.")
             .to_owned(),
         cost: None,
     })
@@ -56,6 +56,9 @@ fn how(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
 /// An error ended the run.
 pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
+    if run.step_failure().is_some() {
+        return None;
+    }
     let (at, message) = run.failure()?;
     let place = message.place();
     let place = place.map_or(String::new(), |place| say!(" in {place}"));
@@ -91,49 +94,6 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
             (None, _) => Evidence::Range(at, at),
         },
         remedy: remedy.to_owned(),
-        cost: None,
-    })
-}
-
-/// A worker took a batch and gave no sign for very long, until the end of the recording.
-pub(super) fn silent(survey: &Survey) -> Option<Finding> {
-    /// So many times the longest that any other batch took,
-    const MANY: i64 = 10;
-    /// and at least so long.
-    const LONG: Nanos = Nanos::from_millis(5_000);
-    let run = survey.run;
-    let is_over = |at: Nanos| run.epochs().iter().any(|e| e.end == Some(at));
-    let silent = run.batches().iter().enumerate().filter_map(|(row, batch)| {
-        let path = run.transitions.get(batch.last as usize)?;
-        let (stage, since, until) = match path.stage {
-            s if !s.is_final() => (s, path.at, run.end()),
-            Stage::Discarded if is_over(path.at) => {
-                let before = run.transitions.get(run.previous(batch.last) as usize)?;
-                (before.stage, before.at, path.at)
-            }
-            _ => return None,
-        };
-        let worker = batch.worker?;
-        let is_working = matches!(stage, Stage::Fetching | Stage::Collating);
-        (is_working && until - since >= LONG).then_some((row, worker, until - since))
-    });
-    let (row, worker, took) = silent.max_by_key(|(_, _, took)| *took)?;
-    let others = survey.work.iter().enumerate().filter(|(k, _)| *k != row);
-    let longest = others.map(|(_, work)| work.0).max().unwrap_or(0);
-    if took.0 < longest.saturating_mul(MANY) {
-        return None;
-    }
-    let id = run.batches()[row].id;
-    Some(Finding {
-        id: FindingId::SilentWorker,
-        text: say!(
-            "Worker {worker} appears stuck: {took} on {id} so far. No other batch took more than {}.",
-            Nanos(longest)
-        ),
-        severity: Severity::Critical,
-        evidence: Evidence::Batch(id),
-        remedy: say!("Set timeout=60 to get an error instead of a hang. Likely causes: a lock held during fork (try multiprocessing_context='spawn'), or a hanging file system.")
-            .to_owned(),
         cost: None,
     })
 }

@@ -154,10 +154,24 @@ impl Prospects {
         self.error().abs() <= Self::FITS
     }
 
-    /// What other settings are held against: what the run took, or less if that is forecast for the same settings. A gain is not what
-    /// the forecast is off by.
+    /// The base of all percentages: the forecast for the recorded settings. A gain is not the error of that forecast.
     pub fn now(&self) -> Nanos {
-        self.recorded.min(self.refit)
+        self.refit
+    }
+
+    /// Change of the time from [`Prospects::now`] to `took`, as a share of it; negative is better.
+    pub fn change(&self, took: Nanos) -> f64 {
+        took.0 as f64 / self.now().0.max(1) as f64 - 1.0
+    }
+
+    /// Warning about rough forecasts; `None` for exact and for unreliable ones.
+    pub fn caveat(&self) -> Option<String> {
+        (self.is_rough() && self.fits()).then(|| {
+            say!(
+                "The model is {} off for the recorded settings: treat the forecasts as estimates.",
+                percent(self.error().abs())
+            )
+        })
     }
 
     /// True if they are rough: the forecast of the recorded setting is off by more than [`Prospects::WELL`].
@@ -199,14 +213,30 @@ impl Prospects {
         others.find(is_little).copied()
     }
 
-    /// `num_workers=5: forecast 2.40 s instead of 3.10 s`, the remedy of findings that this change is about.
+    /// Forecasts that are known for `change`; for a prefetch factor without one those for other factors.
+    pub fn known(&self, change: Change) -> impl Iterator<Item = &Forecast> {
+        let all = || {
+            let rest = self.best.iter().chain(&self.cheapest);
+            self.changes.iter().chain(rest)
+        };
+        let is_exact = all().any(|f| f.change == change);
+        let is_it = move |f: &&Forecast| match (f.change, change) {
+            (Change::PrefetchFactor(_), Change::PrefetchFactor(_)) if !is_exact => true,
+            (known, _) => known == change,
+        };
+        all().filter(is_it)
+    }
+
+    /// `Use num_workers=5: 2.40 s forecast (−23 %)`, the remedy of findings that this change is about.
     pub fn remedy(&self, of: &Forecast) -> String {
-        let now = self.now();
+        let gain = match self.change(of.took) {
+            gain if gain < 0.0 => format!("−{}", percent(-gain)),
+            loss => format!("+{}", percent(loss)),
+        };
         say!(
-            "{}: forecast {} instead of {}{}",
+            "Use {}: {} forecast ({gain}){}",
             of.change,
-            of.took.beside(now),
-            now.beside(now),
+            of.took.beside(self.now()),
             self.condition(of.change)
         )
     }
@@ -230,17 +260,22 @@ impl Prospects {
     /// `in_order=False would take 1.17 s, and num_workers=3 would take 1.45 s`. The run had `workers` workers. `say` formats times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
         if !self.fits() {
+            let share = percent(self.error().abs());
+            let difference = match self.error() < 0.0 {
+                true => say!("{share} less"),
+                false => say!("{share} more"),
+            };
             return say!(
-                "No forecasts: for the recorded settings, the model predicts {}, which is {} off",
+                "Unreliable forecasts: the model predicts {} for the recorded settings, {difference} than the recorded {}",
                 say(self.refit),
-                percent(self.error().abs()),
+                say(self.recorded),
             );
         }
         let unknown = self.workers_refused.as_ref();
         let unknown = unknown.map(|why| say!("Other numbers of workers cannot be forecast: {why}"));
         let Some(first) = self.first(workers) else {
             let which = match unknown {
-                Some(_) => say!("No setting with as many workers"),
+                Some(_) => say!("No setting with the same num_workers"),
                 None => say!("No other setting"),
             };
             let text = say!(

@@ -4,6 +4,9 @@ use crate::words::list;
 use crate::{BatchId, Cause, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
 
+/// The program does much else if it takes so many times the time of the loop.
+const NOTICEABLE: f64 = 1.1;
+
 /// A wait of this share of all waiting is what the waiting is about.
 const ONE_WAIT: f64 = 0.5;
 
@@ -16,16 +19,16 @@ pub struct LongestWait {
     pub batch: BatchId,
     /// True if it is most of the waiting: then it explains the whole.
     pub is_most: bool,
-    /// State of the awaited batch: `sample 4 took 1.00 s in worker 0`.
+    /// The slow part of its work, with a time: `sample 4 took 1.00 s in worker 0`.
     what: String,
     /// Batches that were finished meanwhile: ` while batches 5 and 7 were already finished`; empty without any.
     ready: String,
 }
 
 impl LongestWait {
-    /// `sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
+    /// `batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
     pub fn why(&self) -> String {
-        format!("{}{}", self.what, self.ready)
+        say!("{}: {}{}", self.batch, self.what, self.ready)
     }
 }
 
@@ -79,9 +82,9 @@ impl<'a> Glance<'a> {
         if self.run.tells_only_parts() {
             return say!("The waits for single batches were not measured").to_owned();
         }
-        let verb = match self.run.has_ended() {
-            true => say!("waited"),
-            false => say!("has waited"),
+        let verb = match self.run.is_live() {
+            true => say!("has waited"),
+            false => say!("waited"),
         };
         let (place, so_far) = (self.place(), self.so_far());
         say!(
@@ -116,15 +119,15 @@ impl<'a> Glance<'a> {
 
     fn place(&self) -> &'static str {
         match self.is_loop_a_part() {
-            true => say!(" in the loader's loop"),
+            true => say!(" in the DataLoader loop"),
             false => "",
         }
     }
 
     fn so_far(&self) -> &'static str {
-        match self.run.has_ended() {
-            true => "",
-            false => say!(" so far"),
+        match self.run.is_live() {
+            true => say!(" so far"),
+            false => "",
         }
     }
 
@@ -135,7 +138,6 @@ impl<'a> Glance<'a> {
 
     /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
     fn is_loop_a_part(&self) -> bool {
-        const NOTICEABLE: f64 = 1.1;
         let run = self.run;
         let start = run.epochs().first().map(|epoch| epoch.start);
         // Of a recording with a limit the loop is that of what is kept in full.
@@ -146,8 +148,24 @@ impl<'a> Glance<'a> {
         lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
     }
 
+    /// Time of the program that is not in the loop: `evaluation 2.00 s, outside the loop 1.20 s`. `None` if it is not noticeable.
+    pub fn left_out(&self) -> Option<String> {
+        /// Share of the loop from which work in the steps is named.
+        const NAMED: f64 = 0.01;
+        let is_much = |time: Nanos, share: f64| time.0 as f64 >= share * self.total.0.max(1) as f64;
+        let out = self.run.left_out();
+        let asides = out.asides.iter().filter(|(_, time)| is_much(**time, NAMED));
+        let mut parts: Vec<String> = asides
+            .map(|(kind, time)| format!("{} {}", kind.label(), self.say(*time)))
+            .collect();
+        if is_much(out.between, NOTICEABLE - 1.0) {
+            parts.push(say!("outside the loop {}", self.say(out.between)));
+        }
+        (!parts.is_empty()).then(|| parts.join(say!(", ")))
+    }
+
     /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
-    /// to more: `its longest wait, 0.10 s, was for batch 4: …`
+    /// to more, a sentence: `Longest wait: 0.10 s for batch 4, because …`. Waits of equal length come first: `64 waits of about 60.0 ms`
     pub fn cause(&self) -> Option<String> {
         let wait = self.longest_wait()?;
         let took = self.say(wait.took);
@@ -156,8 +174,39 @@ impl<'a> Glance<'a> {
         } = wait;
         Some(match wait.is_most {
             true => say!("{took} of it for {batch}: {what}{ready}"),
-            false => say!("its longest wait, {took}, was for {batch}: {what}{ready}"),
+            false => match self.usual_wait() {
+                Some((waits, each)) => say!(
+                    "{} waits of about {each} each. Longest wait: {took} for {batch}, because {what}{ready}",
+                    count(waits)
+                ),
+                None => say!("Longest wait: {took} for {batch}, because {what}{ready}"),
+            },
         })
+    }
+
+    /// The number of waits that are about as long as the median one, and their mean, if they make up most of the waiting.
+    fn usual_wait(&self) -> Option<(u64, Nanos)> {
+        /// Of fewer none is usual.
+        const FEW: usize = 4;
+        /// As long as the median, give or take this share.
+        const ALIKE: f64 = 0.25;
+        /// Most of the waiting.
+        const MOST: f64 = 0.75;
+        let run = self.run;
+        let lengths = run.waits().iter();
+        let lengths = lengths.map(|wait| (wait.end.min(run.end()) - wait.start).0);
+        let mut lengths: Vec<i64> = lengths.filter(|length| *length > 0).collect();
+        let middle = lengths.len() / 2;
+        if lengths.len() < FEW {
+            return None;
+        }
+        let median = *lengths.select_nth_unstable(middle).1;
+        let is_alike = |length: &i64| (*length - median).abs() as f64 <= ALIKE * median as f64;
+        lengths.retain(is_alike);
+        let sum: i64 = lengths.iter().sum();
+        let is_most = sum as f64 >= MOST * self.waited.0 as f64 && lengths.len() >= FEW;
+        let waits = lengths.len() as i64;
+        is_most.then(|| (waits as u64, Nanos(sum / waits)))
     }
 
     /// The longest wait, and the state of the awaited batch; `None` without waits, and for the wait at the end of an epoch.
@@ -176,23 +225,26 @@ impl<'a> Glance<'a> {
             Some(worker) => say!("worker {worker}"),
             None => say!("the main process").to_owned(),
         };
+        let part = self.say(times[main as usize]);
+        let whole = |stage| self.say(self.time_in(row, stage));
         let what = match main {
-            Cause::NotDispatched => say!("it had not been dispatched").to_owned(),
-            Cause::Starting => say!("{place} was starting"),
-            Cause::Queued => say!("it was queued after an earlier batch of {place}"),
-            Cause::IndexQueue => say!("it was in the index queue of {place}"),
+            Cause::NotDispatched => say!("dispatching took {part}"),
+            Cause::Starting => say!("starting {place} took {part}"),
+            Cause::Queued => say!("an earlier batch kept {place} busy for {part}"),
+            Cause::IndexQueue => say!("waiting in the index queue of {place} took {part}"),
             Cause::Fetching => match self.slowest_sample(row) {
                 Some(sample) => say!("{sample} in {place}"),
-                None => say!("it was fetched by {place}"),
+                None => say!("fetching in {place} took {}", whole(Stage::Fetching)),
             },
-            Cause::Collating => say!("it was collated by {place}"),
-            Cause::Returning => say!("it was in the result queue").to_owned(),
-            Cause::Pinning => say!("it was being pinned").to_owned(),
-            Cause::Held => say!("it was held in the reorder buffer").to_owned(),
-            Cause::Sampling => say!("the sampler drew the next batch").to_owned(),
-            Cause::Trainer => say!("the main process had not yielded it yet").to_owned(),
+            Cause::Collating => say!("collating in {place} took {}", whole(Stage::Collating)),
+            Cause::Returning => say!("transfer to the main process took {part}"),
+            Cause::Pinning => say!("pinning took {}", whole(Stage::Pinning)),
+            Cause::Held => say!("waiting in the reorder buffer took {part}"),
+            Cause::Sampling => say!("drawing the next indices took {part}"),
+            Cause::Trainer => say!("yielding took {part}"),
             Cause::End => return None,
-            Cause::NotMeasured => say!("its stage was not measured").to_owned(),
+            Cause::NotMeasured => say!("the source did not record the stage for {part}"),
+            Cause::InWorker => say!("{place}, which was not recorded, took {part}"),
         };
         Some(LongestWait {
             took: wait.end.min(run.end()) - wait.start,
@@ -200,6 +252,16 @@ impl<'a> Glance<'a> {
             is_most: self.is_one_wait(),
             what,
             ready: self.ready_behind(k, row),
+        })
+    }
+
+    /// Time that the batch at `row` spent in `stage`, up to the last event.
+    fn time_in(&self, row: usize, stage: Stage) -> Nanos {
+        let path = self.run.path(row).into_iter();
+        let steps = path.filter(|step| step.stage == stage);
+        let end = self.run.end();
+        steps.fold(Nanos::ZERO, |sum, step| {
+            sum + (step.end.unwrap_or(end) - step.start)
         })
     }
 
@@ -226,7 +288,7 @@ impl<'a> Glance<'a> {
         }
         let name = match slowest.index {
             Some(index) => say!("sample {}", count(index)),
-            None => say!("sample {} of it", slowest.position),
+            None => say!("the sample at position {}", slowest.position),
         };
         let took = self.say(slowest.wall);
         let stages = run.sample_stages(row);
@@ -240,7 +302,7 @@ impl<'a> Glance<'a> {
                 if is_most(wall, slowest.wall)
                     && (wall.0 as f64) < NEARLY_ALL * slowest.wall.0 as f64 =>
             {
-                say!("{name} took {took}, {} of it in {stage},", self.say(wall))
+                say!("{name} took {took} ({} in {stage})", self.say(wall))
             }
             _ => say!("{name} took {took}"),
         })

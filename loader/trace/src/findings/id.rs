@@ -20,6 +20,8 @@ use serde::{Serialize, Serializer};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum FindingId {
+    /// Other programs use the cores.
+    BusyHost,
     /// Batches do not hold the classes in the shares that were asked for.
     ClassBalance,
     /// Workers, streams or ranks that draw the same random numbers.
@@ -32,6 +34,8 @@ pub enum FindingId {
     Descriptors,
     /// Samples that come more than once in an epoch.
     Duplicates,
+    /// A sample raised `StopIteration`.
+    EndedEarly,
     /// A gap at the beginning of each epoch.
     EpochRefill,
     /// An error ended the run.
@@ -40,8 +44,12 @@ pub enum FindingId {
     HeadOfLine,
     /// A few samples that take very long.
     HeavyTail,
+    /// Workers whose part of a stream is empty, or ends early.
+    IdleWorkers,
     /// Indices that the dataset does not have.
     IndicesOutside,
+    /// A new iterator for each batch.
+    IteratorPerBatch,
     /// Events that there was no room for.
     LostEvents,
     /// Memory runs out.
@@ -60,6 +68,8 @@ pub enum FindingId {
     Pinning,
     /// Neighbours in the dataset come near each other.
     PoorShuffle,
+    /// Every worker yields the whole stream.
+    RepeatedStream,
     /// Two epochs with the same order.
     SamePermutation,
     /// The main thread draws indices while the trainer waits.
@@ -74,16 +84,30 @@ pub enum FindingId {
     SilentWorker,
     /// Putting batches together takes long.
     SlowCollate,
+    /// A few samples that cost most of the waiting.
+    SlowSample,
+    /// Batches that take longer on their way than their samples.
+    SlowTransfer,
+    /// A worker that is slow in every batch.
+    SlowWorker,
     /// The first batch comes late.
     SlowFirstBatch,
     /// Handing batches over takes longer than making them.
     SlowerThanNone,
     /// Classes come one after the other.
     SortedClasses,
+    /// Persistent workers whose dataset the main process changes.
+    StaleDataset,
     /// Workers that make batches more slowly than the trainer takes them.
     StarvedWorkers,
+    /// An error ended the run in a training step.
+    StepFailed,
     /// The trainer hardly waits.
     TrainingBound,
+    /// Ranks with different numbers of batches.
+    UnevenRanks,
+    /// Workers that were started before the recording.
+    UnrecordedWorkers,
     /// More batches in flight than it takes.
     WindowTooLarge,
     /// Too few batches in flight.

@@ -45,7 +45,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     ];
     let run = survey.run;
     let remedy = say!(
-        "In Docker, use --shm-size=8g or --ipc=host. Fewer workers, a smaller prefetch_factor or smaller batches use less shared memory."
+        "In Docker, use --shm-size=8g or --ipc=host. Elsewhere, use fewer workers, a smaller prefetch_factor or smaller batches."
     );
     let finding = |text, severity, evidence| Finding {
         id: FindingId::SharedMemory,

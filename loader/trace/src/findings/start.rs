@@ -1,9 +1,24 @@
 //! Beginnings: of the run, and of each epoch.
 
 use super::survey::Kind;
+use super::unrecorded::hides_work;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
-use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
-use loadscope_words::say;
+use crate::{Cause, Epoch, Nanos, Origin, count, plural};
+use loadscope_words::{Text, say, text};
+
+/// The remedy for workers that start again in every epoch.
+const KEEP: Text =
+    text!("Use persistent_workers=True to keep workers and their open files between epochs");
+/// The remedy for workers that start one after another.
+pub(super) const FEWER: Text = text!("Use fewer workers, because they start one at a time");
+/// The same if fewer workers are not faster.
+pub(super) const EARLIER: Text = text!(
+    "Start the workers before the program uses much memory, because each start takes longer in a large process"
+);
+/// The remedy for an empty prefetch window at the start of every epoch.
+pub(super) const LONGER: Text = text!(
+    "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
+);
 
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
@@ -31,6 +46,11 @@ fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)>
     Some((starts.count() as u64, last - epoch.start))
 }
 
+/// Time that beginnings can cost: a program may do other work between `iter` and the first `next`.
+fn most(survey: &Survey) -> Nanos {
+    survey.blame.waited + survey.run.opening()
+}
+
 fn is_late(survey: &Survey, gap: Nanos) -> bool {
     // Where the cost of a batch is unknown, there is nothing to compare it with.
     survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
@@ -40,13 +60,13 @@ fn is_late(survey: &Survey, gap: Nanos) -> bool {
 pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let epoch = survey.run.epochs().first()?;
     let (took, first) = gap(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
-    let cost = took - survey.usual_work;
+    let cost = (took - survey.usual_work).min(most(survey));
     let severity = Severity::of_share(survey.share(cost))?;
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
     let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {
         say!(
-            ": the main process took {} to start {}",
+            ", because the main process took {} to start {}",
             survey.say(time),
             plural(workers, say!(n: "worker"), say!(n: "workers"))
         )
@@ -68,24 +88,25 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
-            say!(
-                "Workers start one at a time. Use fewer workers, or num_workers=0 for short epochs."
-            ),
+            match survey.run.epochs().len() > 1 && !survey.run.info.options.persistent_workers {
+                true => KEEP.say(),
+                false => FEWER.say(),
+            },
         ),
         Some(Cause::Starting) => (
-            say!(": its worker was starting"),
+            say!(", because its worker was starting"),
             say!(
-                "Make workers start faster: shorten worker_init_fn, reduce imports (spawned workers repeat the program's), and use a smaller dataset object"
+                "Make workers start faster: shorten worker_init_fn, import less (each spawned worker imports the program again), and use a smaller dataset object"
             ),
         ),
         Some(Cause::Pinning) => (
-            say!(": pinning it was slow"),
+            say!(", because pinning it was slow"),
             say!(
-                "The first batch allocates page-locked memory. For short runs without a GPU, use pin_memory=False."
+                "For short runs without a GPU, use pin_memory=False: the first batch allocates page-locked memory"
             ),
         ),
         Some(Cause::NotDispatched | Cause::Sampling) => (
-            say!(": the sampler had not drawn its indices"),
+            say!(", because the sampler had not drawn its indices"),
             say!("Compute the order once before training, not in the sampler's __iter__"),
         ),
         _ => (
@@ -98,10 +119,10 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowFirstBatch,
         text: say!(
-            "The first batch took {}, later batches {} ({} of the run){what}",
+            "The first batch took {}{what}. A later batch takes {} to load, so this delay costs {}.",
             survey.say(took),
             survey.usual_work,
-            percent(survey.share(cost))
+            survey.say_part(cost)
         ),
         severity,
         evidence: Evidence::Range(epoch.start, first),
@@ -112,7 +133,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
 
 /// A sample that took most of the wait for the first batch.
 struct SlowSample {
-    /// `: sample 3 took 1.20 s`
+    /// `, because sample 3 took 1.20 s`
     text: String,
     /// Its worker had read none before it.
     is_first: bool,
@@ -125,10 +146,10 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
     }
     let name = match slowest.index {
         Some(index) => say!("sample {}", count(index)),
-        None => say!("its sample {}", slowest.position),
+        None => say!("the sample at position {}", slowest.position),
     };
     Some(SlowSample {
-        text: say!(": {name} took {}", survey.say(slowest.wall)),
+        text: say!(", because {name} took {}", survey.say(slowest.wall)),
         is_first: slowest.position == 0,
     })
 }
@@ -152,7 +173,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
         ),
         severity: Severity::Note,
         evidence: Evidence::Range(epoch.start, first),
-        remedy: say!("This matters less in longer runs").to_owned(),
+        remedy: say!("Record a longer run, in which the first batch matters less").to_owned(),
         cost: None,
     })
 }
@@ -161,48 +182,48 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
 pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let later = run.epochs().get(1..).unwrap_or_default();
-    if later.is_empty() || survey.workers == 0 {
+    if later.is_empty() || survey.workers == 0 || hides_work(survey) {
         return None;
     }
     let gaps: Vec<(Nanos, Nanos, Nanos)> = (later.iter())
         .filter_map(|e| gap(survey, e).map(|(took, first)| (took, e.start, first)))
         .collect();
-    // The iterator ends its workers before it returns.
-    let ending = survey.sum(|w| match w.kind {
-        Kind::End => w.took,
-        _ => Nanos::ZERO,
-    });
-    let cost = gaps.iter().fold(ending, |sum, (took, ..)| sum + *took);
+    // The iterator ends its workers before it returns. After the last epoch, no batch waits for that.
+    let last = later.last().map_or(Nanos::ZERO, |epoch| epoch.start);
+    let waits = survey.waits.iter().zip(run.waits());
+    let ending = waits.filter(|(w, at)| w.kind == Kind::End && at.start < last);
+    let ending = ending.fold(Nanos::ZERO, |sum, (w, _)| sum + w.took);
+    let beginning = gaps.iter().fold(Nanos::ZERO, |sum, (took, ..)| sum + *took);
+    let beginning = beginning.min(most(survey) - ending);
+    let cost = ending + beginning;
     let severity = Severity::of_share(survey.share(cost))?;
     let (longest, start, first) = *gaps.iter().max_by_key(|(took, ..)| *took)?;
     let is_persistent = run.info.options.persistent_workers;
-    let starting = survey.blame.of(Cause::Starting).unwrap_or_default();
-    let anew = (starting + ending).0 >= cost.0 / 5 && !is_persistent;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
-        say!(
-            "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
-        )
+        LONGER.say()
     } else if is_persistent {
         say!(
-            "Workers persist, so the sampler or the dataset's __iter__ takes the time: do its setup only once"
+            "Set up the sampler or the dataset's __iter__ only once, not in every epoch: the workers persist, so this setup takes the time"
         )
     } else {
-        say!("persistent_workers=True keeps workers and their open files between epochs")
+        KEEP.say()
     };
-    let what = match anew {
-        true => say!(", while workers restarted"),
-        false => "",
-    };
+    let epochs = say!(
+        "After {} of {} epochs, training waited {}",
+        count(gaps.len() as u64),
+        count(run.epochs().len() as u64),
+        survey.say_part(cost)
+    );
+    let beginning = survey.say(beginning);
     Some(Finding {
         id: FindingId::EpochRefill,
-        text: say!(
-            "{} of {} epochs began with a gap of {}{} before the first batch{what}: {}",
-            count(gaps.len() as u64),
-            count(run.epochs().len() as u64),
-            if gaps.len() > 1 { say!("up to ") } else { "" },
-            survey.say(longest),
-            survey.say_cost(cost)
-        ),
+        text: match ending.0 > 0 {
+            true => say!(
+                "{epochs}: {} until the old workers ended, {beginning} until the first batch",
+                survey.say(ending)
+            ),
+            false => say!("{epochs} until the first batch"),
+        },
         severity,
         evidence: Evidence::Range(start, first),
         remedy: remedy.to_owned(),

@@ -1,5 +1,6 @@
 //! Supply and demand: workers that cannot keep up, and a trainer that is never kept waiting.
 
+use super::host::free_cores;
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, ProcessCost, percent, plural};
@@ -15,7 +16,6 @@ pub(super) fn cost(survey: &Survey) -> Nanos {
 
 /// The workers make batches more slowly than the trainer takes them; or there are none, and the trainer makes them itself.
 pub(super) fn starved(survey: &Survey) -> Option<Finding> {
-    let run = survey.run;
     let workers = survey.workers;
     let cost = cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
@@ -28,37 +28,40 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let needed = survey
         .needed_workers()
         .map(|n| n.min(survey.most_workers()));
-    let cores = run.info.cores as usize;
+    let cores = free_cores(survey).unwrap_or(0);
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
         0 => say!(
-            "With num_workers=0 the main process loads every batch itself, {} each",
+            "With num_workers=0 the main process loads every batch itself, which takes {}",
             survey.plain_work
         ),
-        1 => say!("1 worker needs {} per batch", survey.plain_work),
+        1 => say!("The only worker needs {} per batch", survey.plain_work),
         n => say!(
-            "{n} workers need {} per batch, so a batch arrives every {}",
+            "Each of the {n} workers needs {} per batch, so a batch arrives every {}",
             survey.plain_work,
             Nanos(survey.plain_work.0 / n as i64)
         ),
     };
     let text = say!(
-        "{supply}, but a training step takes only {}: {}",
+        "{supply}. A training step takes only {}: {}.",
         survey.step,
         survey.say_cost(cost)
     );
     let remedy = match needed {
+        Some(n) if is_computing && cores > workers.max(1) && n > cores => say!(
+            "num_workers={cores}, one per free core. Loading is CPU-bound, so more workers do not help."
+        ),
         Some(n) if is_computing && cores > 0 && n > cores => say!(
-            "Loading is CPU-bound, and the host has {}: more workers do not help. Simplify the transforms, or precompute them.",
+            "Simplify or precompute the transforms. Loading is CPU-bound, and the host has {}, so more workers do not help.",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
-        Some(n) => format!("num_workers={n}"),
+        Some(n) => say!("Use num_workers={n}"),
         None if workers == 0 => say!("Use num_workers=2 or more").to_owned(),
         None if is_computing && cores > 0 && workers >= cores => say!(
-            "Training is much faster than {} can load: simplify the transforms, or cache their output",
+            "Simplify the transforms or cache their output: training is much faster than {} can load",
             plural(cores as u64, say!(n: "core"), say!(n: "cores"))
         ),
-        None => say!("Training is much faster than loading: add workers, simplify the transforms, or cache their output")
+        None => say!("Add workers, simplify the transforms or cache their output: training is much faster than loading")
             .to_owned(),
     };
     Some(Finding {
@@ -114,7 +117,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Sawtooth,
         text: say!(
-            "{} of that waiting occurs once every {workers} batches: the {workers} workers finish at the same time, then nothing arrives",
+            "{} of the waiting occurs once per {workers} batches, because the {workers} workers finish at the same time",
             match highest as f64 / all as f64 {
                 share if share > 0.95 => say!("Nearly all").to_owned(),
                 share => percent(share),
@@ -123,7 +126,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => say!("Use num_workers={n}. A larger prefetch_factor hardly helps."),
+            Some(n) => say!("Use num_workers={n}"),
             None => say!("Reduce the cost per sample. A larger prefetch_factor hardly helps.")
                 .to_owned(),
         },
@@ -146,7 +149,7 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         id: FindingId::TrainingBound,
         text: match hardly_waits {
             true => say!(
-                "Training is the bottleneck: it waited for data only {} of the time, and a step takes {}",
+                "Training is the bottleneck: the trainer waited for {} of the time, and a step takes {}",
                 percent(share),
                 survey.step
             ),
@@ -160,9 +163,9 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         severity: Severity::Note,
         evidence: Evidence::Run,
         remedy: match survey.run.info.world_size {
-            0 | 1 if !hardly_waits => say!("Most of the time goes into the training step: optimize it first").to_owned(),
-            0 | 1 => say!("Data loading keeps up: nothing to change").to_owned(),
-            _ => say!("This rank's loader keeps up. If its steps wait for other ranks (all_reduce), look at the rank that waits longest for data.").to_owned(),
+            0 | 1 if !hardly_waits => say!("Optimize the training step, which takes most of the time").to_owned(),
+            0 | 1 => say!("Leave the loader unchanged: it keeps up with training").to_owned(),
+            _ => say!("If steps wait for other ranks (all_reduce), look at the rank that waits longest for data. The loader of this rank keeps up.").to_owned(),
         },
         cost: None,
     })

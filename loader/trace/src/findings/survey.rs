@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Glance;
-use crate::{Blame, Cause, Nanos, Run, percent};
+use crate::{Blame, Cause, Nanos, Run, Streams, percent};
 use loadscope_words::say;
 
 mod spent;
@@ -45,6 +45,8 @@ pub struct Survey<'a> {
     pub(super) trained: Nanos,
     /// The samples.
     pub(super) samples: Samples,
+    /// The streams of an iterable-style dataset, once they have ended.
+    pub(super) streams: Option<Streams>,
     /// Workers that there were at a time.
     pub workers: usize,
 }
@@ -136,11 +138,12 @@ impl<'a> Survey<'a> {
             mean_work: mean(spent.work.iter().filter(|w| w.0 > 0)),
             work: spent.work,
             collate: Nanos(spent.collating.0 / spent.collated.max(1)),
-            step: Nanos(spent.training.0 / spent.trained.max(1)),
+            step: Nanos(run.trained().0 / spent.trained.max(1)),
             pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
             yielded: run.yields().all().len() as u64,
-            trained: spent.training,
+            trained: run.trained(),
             samples: Samples::of(run),
+            streams: Streams::of(run),
             workers: workers(run),
         };
         survey.plain_work = survey.find_plain_work();
@@ -170,6 +173,12 @@ impl<'a> Survey<'a> {
     pub(super) fn say_cost(&self, cost: Nanos) -> String {
         let share = percent(self.share(cost));
         say!("{} of waiting ({share} of the run)", self.say(cost))
+    }
+
+    /// A part of the run in time and as a share, where not all of it is waiting: `0.86 s (71 % of the run)`.
+    pub(super) fn say_part(&self, part: Nanos) -> String {
+        let share = percent(self.share(part));
+        say!("{} ({share} of the run)", self.say(part))
     }
 
     /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.

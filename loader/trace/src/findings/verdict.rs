@@ -5,7 +5,12 @@ use loadscope_words::say;
 use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
 
 /// Findings that say why a run ended.
-const ENDS: [FindingId; 2] = [FindingId::Failed, FindingId::DeadWorker];
+const ENDS: [FindingId; 4] = [
+    FindingId::Failed,
+    FindingId::DeadWorker,
+    FindingId::SilentWorker,
+    FindingId::StepFailed,
+];
 
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,11 +21,16 @@ pub struct Verdict {
     pub severity: Severity,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
     pub headline: String,
-    /// What the longest wait was for, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
-    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`. Otherwise the first finding, a sentence of its own.
+    /// The longest wait, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
+    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`. Otherwise the first finding, or without one the
+    /// longest wait, as a sentence of its own.
     pub cause: Option<String>,
-    /// True if the cause is a sentence of its own.
+    /// True if the cause is a finding.
     pub is_apart: bool,
+    /// True if the cause is part of the sentence of the headline.
+    is_part: bool,
+    /// Time of the program that is not in the headline: `Left out: evaluation 2.00 s`.
+    pub left_out: Option<String>,
     /// What other settings would bring: `in_order=False would take 1.17 s`.
     pub outlook: Option<String>,
     /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
@@ -34,14 +44,12 @@ impl Verdict {
     pub fn text(&self) -> String {
         let mut text = self.headline.clone();
         match &self.cause {
-            Some(cause) if self.is_apart => text = join(&text, cause),
-            Some(cause) => text = say!("{text}, {cause}"),
+            Some(cause) if self.is_part => text = say!("{text}, {cause}"),
+            Some(cause) => text = join(&text, cause),
             None => {}
         }
-        match &self.outlook {
-            Some(outlook) => join(&text, outlook),
-            None => text,
-        }
+        let more = self.left_out.iter().chain(&self.outlook);
+        more.fold(text, |text, more| join(&text, more))
     }
 
     pub(super) fn of(survey: &Survey, findings: &[Finding], prospects: Option<&Prospects>) -> Self {
@@ -81,6 +89,8 @@ impl Verdict {
             severity,
             headline,
             is_apart: found.is_some(),
+            is_part: found.is_none() && end.is_none() && is_one_wait,
+            left_out: glance.left_out().map(|parts| say!("Left out: {parts}")),
             cause,
             outlook: prospects
                 .filter(|_| wants_outlook)

@@ -45,7 +45,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
             Some(row) => Evidence::Batch(survey.run.batches()[row].id),
             None => Evidence::Run,
         },
-        remedy: format!("prefetch_factor={factor}"),
+        remedy: say!("Use prefetch_factor={factor}"),
         cost: Some(cost),
     })
 }
@@ -77,7 +77,7 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
         ),
         severity: Severity::Note,
         evidence: Evidence::Run,
-        remedy: say!("prefetch_factor={factor} is enough"),
+        remedy: say!("Use prefetch_factor={factor}"),
         cost: None,
     })
 }

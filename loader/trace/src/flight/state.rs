@@ -1,9 +1,24 @@
 //! How a run stands at a moment, as events from which reading can begin.
 
 use super::tracked::Tracked;
-use crate::{BatchId, Event, EventKind, Nanos, RunId, State, WorkerId};
+use crate::{BatchId, Event, EventKind, Fact, Nanos, RunId, State, WorkerId};
+
+/// Facts that are kept of a run, besides those about its batches.
+const MOST_FACTS: usize = 64;
 
 impl Tracked {
+    /// Keeps a fact: with its batch, or as long as the run lasts.
+    pub(super) fn learn(&mut self, fact: &Fact, event: &Event) {
+        if let Some(batch) = fact.batch() {
+            self.note(batch, event);
+        } else if self.facts.len() < MOST_FACTS {
+            let is_known = |known: &Event| known.kind == event.kind;
+            if !self.facts.iter().any(is_known) {
+                self.facts.push(event.clone());
+            }
+        }
+    }
+
     pub(super) fn end_worker(&mut self, worker: WorkerId, os_id: Option<u32>) {
         let os_id = os_id.map(u64::from);
         let of = |event: &Event| match &event.kind {
@@ -52,6 +67,8 @@ impl Tracked {
             at: begin,
             ..worker
         }));
+        let facts = self.facts.iter().cloned();
+        events.extend(facts.map(|fact| Event { at: begin, ..fact }));
         for (epoch, next) in &self.epochs {
             let of_it = BatchId {
                 epoch: *epoch,

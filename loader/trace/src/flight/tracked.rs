@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flying::{Flying, MOST_EVENTS, add_awaited, is_small};
 use super::gauges::Gauges;
+use super::steps::Steps;
 use crate::{BatchId, Event, EventKind, Fetched, Level, Nanos, RunInfo, Stage, Sums};
 
 /// Batches in flight that are followed. No loader has more; after lost events some may never come to their end.
@@ -44,8 +45,11 @@ pub(super) struct Tracked {
     pub(super) wait: Option<Nanos>,
     pub(super) flying: BTreeMap<BatchId, Flying>,
     training: BTreeSet<BatchId>,
+    steps: Steps,
     /// How those that run introduced themselves.
     pub(super) workers: Vec<Event>,
+    /// Facts about the loader.
+    pub(super) facts: Vec<Event>,
     /// When it said that nothing more comes.
     pub(super) ended: Option<Nanos>,
     /// Waits of this length are reported.
@@ -67,7 +71,9 @@ impl Tracked {
             wait: None,
             flying: BTreeMap::new(),
             training: BTreeSet::new(),
+            steps: Steps::default(),
             workers: Vec::new(),
+            facts: Vec::new(),
             ended: None,
             long_wait: Nanos::ZERO,
             last: at,
@@ -104,7 +110,10 @@ impl Tracked {
         let at = self.last;
         self.sums.events += 1;
         match &event.kind {
-            EventKind::RunStarted(info) => self.info = Some(Box::new(info.finite())),
+            EventKind::RunStarted(info) => {
+                self.steps.set_origin(&info.origin);
+                self.info = Some(Box::new(info.finite()));
+            }
             EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
             EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch, told),
             EventKind::RunEnded => {
@@ -132,6 +141,7 @@ impl Tracked {
             }
             EventKind::Fetched(fetched) => self.fetched(event, fetched),
             EventKind::Processor(time) => self.note(time.batch, event),
+            EventKind::Aside(aside) => self.steps.aside(at, aside),
             EventKind::Content(content) => self.note(content.batch, event),
             EventKind::Consumer { waiting: true } => self.start_wait(at, told),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None, told),
@@ -146,6 +156,7 @@ impl Tracked {
                 self.sums.dropped = self.sums.dropped.saturating_add(*count);
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
+            EventKind::Fact(fact) => self.learn(fact, event),
             // These are not heard from who records.
             EventKind::Gauge(_)
             | EventKind::Retention(_)
@@ -155,7 +166,7 @@ impl Tracked {
         }
     }
 
-    fn note(&mut self, batch: BatchId, event: &Event) {
+    pub(super) fn note(&mut self, batch: BatchId, event: &Event) {
         if let Some(flying) = self.flying.get_mut(&batch) {
             flying.note(event);
         }
@@ -185,6 +196,7 @@ impl Tracked {
             return;
         }
         self.end_wait(at, None, told);
+        self.steps.leave_loop(at, epoch);
         let of_it = BatchId { epoch, idx: 0 }..=BatchId {
             epoch,
             idx: u32::MAX,
@@ -240,10 +252,12 @@ impl Tracked {
         let (before, took) = flying.enter(at, stage);
         if before == Stage::Training {
             self.sums.steps.record(took);
+            self.steps.end(batch, at, took);
             self.training.remove(&batch);
         }
         if stage == Stage::Training {
             self.training.insert(batch);
+            self.steps.begin(batch, at);
         }
         if matches!(stage, Stage::Training | Stage::Failed) {
             self.end_wait(at, Some(batch), told);
@@ -290,6 +304,7 @@ impl Tracked {
         if let Some(batch) = self.training.first().copied() {
             self.enter(at, batch, Stage::Done, told);
         }
+        self.steps.asked(at);
         self.wait = Some(at);
     }
 
@@ -320,6 +335,7 @@ impl Tracked {
             return None;
         }
         let mut sums = std::mem::take(&mut self.sums);
+        (sums.uncounted, sums.asides) = self.steps.sum_up();
         sums.gauges = std::mem::take(&mut self.gauges).sums();
         Some(sums)
     }

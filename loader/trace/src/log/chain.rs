@@ -320,5 +320,8 @@ fn unpacked(file: File, consumed: &Arc<AtomicU64>) -> io::Result<Input> {
 
 /// The error with the file that it is about.
 fn named(name: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{name}: {error}"))
+    io::Error::new(
+        error.kind(),
+        format!("{name}: {}", loadscope_words::cause(&error)),
+    )
 }

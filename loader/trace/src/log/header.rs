@@ -1,6 +1,6 @@
 //! The first line of a log.
 
-use loadscope_words::say;
+use loadscope_words::{json_error, say};
 use serde::{Deserialize, Serialize};
 
 use crate::LogError;
@@ -89,8 +89,10 @@ impl Header {
             .get("loadscope")
             .ok_or_else(|| not_a_log(say!("its first line has no field `loadscope`")))?;
         match version.as_u64() {
-            Some(PLAIN..=FORMAT_VERSION) => serde_json::from_value(value)
-                .map_err(|e| not_a_log(&say!("its header is damaged: {e}"))),
+            Some(PLAIN..=FORMAT_VERSION) => serde_json::from_value(value).map_err(|e| {
+                let why = json_error(&e.to_string());
+                not_a_log(&say!("its header is damaged: {why}"))
+            }),
             Some(found) => Err(LogError::Version {
                 found,
                 supported: FORMAT_VERSION,

@@ -2,7 +2,7 @@
 
 use super::wire::Line;
 use crate::{Event, LogError, brief};
-use loadscope_words::say;
+use loadscope_words::{json_error, say};
 
 /// The event on a line of any kind; `None` on an empty one.
 pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
@@ -11,7 +11,7 @@ pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
         return Ok(None);
     }
     serde_json::from_slice::<Line<'_>>(text)
-        .map_err(|e| e.to_string())
+        .map_err(|e| json_error(&e.to_string()))
         .and_then(|line| line.into_event().map_err(|wrong| wrong.to_string()))
         .map(Some)
         // What is wrong is quoted, and may be as long as the line.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
+use crate::event::{EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime};
 use crate::{
-    BatchId, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo, Stage, Sums,
-    WorkerId,
+    AsideKind, BatchId, Fact, Field, Generators, Level, Message, Nanos, Retention, RunId, RunInfo,
+    Stage, Sums, WorkerId,
 };
 
 mod past;
@@ -27,6 +27,7 @@ pub(super) enum Name {
     Entered,
     Fetched,
     Processor,
+    Aside,
     Content,
     Consumer,
     Gauge,
@@ -37,6 +38,7 @@ pub(super) enum Name {
     Summed,
     Kept,
     State,
+    Fact,
 }
 
 /// A line. Which fields are present depends on `e`.
@@ -73,6 +75,10 @@ pub(super) struct Line<'a> {
     core_wait: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beside: Option<Nanos>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<AsideKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,6 +123,8 @@ pub(super) struct Line<'a> {
     wait: Option<(Nanos, Nanos)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     events: Option<Vec<Line<'a>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fact: Option<Cow<'a, Fact>>,
 }
 
 fn is_zero(run: &RunId) -> bool {
@@ -142,6 +150,8 @@ impl<'a> Line<'a> {
             cpu: None,
             core_wait: None,
             beside: None,
+            kind: None,
+            start: None,
             waiting: None,
             seed: None,
             os_id: None,
@@ -164,6 +174,7 @@ impl<'a> Line<'a> {
             sums: None,
             wait: None,
             events: None,
+            fact: None,
         }
     }
 
@@ -232,12 +243,11 @@ impl<'a> Line<'a> {
                 ..Self::of_batch(event, Name::Entered, *batch)
             },
             EventKind::Fetched(f) => Self::of_fetched(event, f),
-            EventKind::Processor(p) => Self {
-                of: Some(p.part),
-                cpu: Some(p.cpu),
-                core_wait: p.core_wait,
-                beside: p.beside,
-                ..Self::of_batch(event, Name::Processor, p.batch)
+            EventKind::Processor(p) => Self::of_processor(event, p),
+            EventKind::Aside(aside) => Self {
+                kind: Some(aside.kind),
+                start: Some(aside.start),
+                ..Self::of_batch(event, Name::Aside, aside.batch)
             },
             EventKind::Content(content) => Self {
                 fields: Some(Cow::Borrowed(&content.fields)),
@@ -247,13 +257,7 @@ impl<'a> Line<'a> {
                 waiting: Some(*waiting),
                 ..bare(Name::Consumer)
             },
-            EventKind::Gauge(g) => Self {
-                lane: g.lane.map(|lane| Cow::Owned(lane.key())),
-                part: g.part.as_deref().map(Cow::Borrowed),
-                what: Some(g.what),
-                value: Some(g.value).filter(|v| v.is_finite()),
-                ..bare(Name::Gauge)
-            },
+            EventKind::Gauge(g) => Self::of_gauge(event, g),
             EventKind::Message(m) => Self::of_message(event, m),
             EventKind::Dropped { count } => Self {
                 count: Some(*count),
@@ -264,10 +268,34 @@ impl<'a> Line<'a> {
                 first: Some(*first),
                 ..bare(Name::EpochContinued)
             },
+            EventKind::Fact(fact) => Self {
+                fact: Some(Cow::Borrowed(fact)),
+                ..bare(Name::Fact)
+            },
             EventKind::Retention(_)
             | EventKind::Summed(_)
             | EventKind::Kept(_)
             | EventKind::State(_) => Self::of_past(event),
+        }
+    }
+
+    fn of_processor(event: &Event, p: &ProcessorTime) -> Self {
+        Self {
+            of: Some(p.part),
+            cpu: Some(p.cpu),
+            core_wait: p.core_wait,
+            beside: p.beside,
+            ..Self::of_batch(event, Name::Processor, p.batch)
+        }
+    }
+
+    fn of_gauge(event: &'a Event, g: &'a Gauge) -> Self {
+        Self {
+            lane: g.lane.map(|lane| Cow::Owned(lane.key())),
+            part: g.part.as_deref().map(Cow::Borrowed),
+            what: Some(g.what),
+            value: Some(g.value).filter(|v| v.is_finite()),
+            ..Self::bare(event, Name::Gauge)
         }
     }
 

@@ -20,9 +20,14 @@ pub struct TaskInfo {
 
 impl Pipeline<'_> {
     /// PyTorch's `_task_info`: the tasks sent whose batches were not yielded, by index. A batch that arrives when it is its turn
-    /// is never kept there.
+    /// is never kept there. A task that was answered with the end of a stream stays until `_rcvd_idx` passes it.
     pub fn task_info(&self) -> impl Iterator<Item = TaskInfo> + '_ {
-        self.flying.iter().filter_map(|f| {
+        self.tasks.iter().copied()
+    }
+
+    /// The tasks whose batches are on their way or kept.
+    pub(super) fn pending(&self) -> Vec<TaskInfo> {
+        let pending = self.flying.iter().filter_map(|f| {
             let batch = &self.run.batches[f.batch as usize];
             let was_kept = f.stage == Stage::Held || (f.stage == Stage::Ready && batch.was_held);
             let is_pending = f.stage < Stage::Held || was_kept;
@@ -33,38 +38,66 @@ impl Pipeline<'_> {
                 stage: f.stage,
                 row: f.batch as usize,
             })
-        })
+        });
+        pending.collect()
     }
 
-    /// PyTorch's `_workers_status[worker]`: whether the worker takes tasks. It does not once its part of an iterable dataset is
-    /// exhausted, once it has died, and after an epoch whose workers do not persist. The events tell that a worker is exhausted when it
-    /// puts its answer into the result queue; PyTorch takes note when it gets there.
+    /// The tasks that were answered with the end of a stream, and which `_rcvd_idx` has not passed. It passes them in a call of `next`,
+    /// once no batch before them is missing.
+    pub(super) fn ended(&self, epoch: &Epoch, call: Call) -> Vec<TaskInfo> {
+        if epoch.end.is_some_and(|end| end <= self.at) {
+            return Vec::new();
+        }
+        let first = self.tasks.first().map(|task| task.idx);
+        let received = epoch.exhausted.iter().copied();
+        let received = received.filter(|(at, _)| (*at as usize) < self.step);
+        let ended = received.filter_map(|(at, worker)| {
+            let row = self.run.transitions.get(at as usize)?.batch as usize;
+            let idx = self.run.batches[row].id.idx;
+            let is_blocked = first.is_some_and(|first| first < idx);
+            // The batch before them was yielded by this call: the next one goes past them.
+            let is_next = matches!(call, Call::Yielded(yielded) if yielded < idx);
+            (is_blocked || is_next).then_some(TaskInfo {
+                idx,
+                worker: Some(worker),
+                has_data: false,
+                stage: Stage::Discarded,
+                row,
+            })
+        });
+        ended.collect()
+    }
+
+    /// PyTorch's `_workers_status[worker]`: whether the loader sends the worker tasks. It is false once the main process has received
+    /// the end of the worker's stream, once the worker has died, and after an epoch whose workers do not persist.
     pub fn takes_tasks(&self, worker: WorkerId) -> bool {
-        let Some(epoch) = self
-            .run
-            .epochs
-            .iter()
-            .rev()
-            .find(|e| Some(e.epoch) == self.epoch)
-        else {
+        let Some(epoch) = self.current_epoch() else {
             return true;
         };
         let is_over = epoch.end.is_some_and(|end| end <= self.at);
         let shut_down = is_over && !self.run.info.options.persistent_workers;
         let has_ended = |w: &Worker| w.end.is_some_and(|(end, _)| end <= self.at);
-        !(self.is_exhausted(worker) || shut_down || self.worker(worker).is_some_and(has_ended))
+        let was_received = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
+        let is_exhausted = epoch.exhausted.iter().any(was_received);
+        !(is_exhausted || shut_down || self.worker(worker).is_some_and(has_ended))
     }
 
-    /// True once the worker has answered, in this epoch, that its part of an iterable dataset has nothing left.
+    /// True once the worker has put the end of its stream into the result queue. The main process may not have received it yet: until
+    /// then [`Pipeline::takes_tasks`] stays true.
     pub fn is_exhausted(&self, worker: WorkerId) -> bool {
-        let epoch = self
-            .run
-            .epochs
-            .iter()
-            .rev()
-            .find(|e| Some(e.epoch) == self.epoch);
-        let is_known = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
-        epoch.is_some_and(|e| e.exhausted.iter().any(is_known))
+        let was_sent = |(at, w): &(u32, WorkerId)| {
+            let answer = self.run.transitions.get(*at as usize);
+            let id = answer.map(|t| self.run.batches[t.batch as usize].id);
+            let stage = id.and_then(|id| self.stage_of(id));
+            *w == worker && stage.is_some_and(|stage| stage > Stage::Fetching)
+        };
+        let epoch = self.current_epoch();
+        epoch.is_some_and(|e| e.exhausted.iter().any(was_sent))
+    }
+
+    fn current_epoch(&self) -> Option<&Epoch> {
+        let mut epochs = self.run.epochs.iter().rev();
+        epochs.find(|e| Some(e.epoch) == self.epoch)
     }
 
     /// The worker of that id that was started last.
@@ -76,27 +109,20 @@ impl Pipeline<'_> {
             .find(|w| w.info.worker == worker)
     }
 
-    /// `_rcvd_idx` moves when a batch is yielded, by one if it was that batch's turn, and goes past what is not there any more at
-    /// the next call only.
-    pub(super) fn derive_rcvd_idx(&self, epoch: &Epoch) -> u32 {
-        let pending = self
-            .task_info()
-            .map(|t| t.idx)
-            .min()
-            .unwrap_or(self.send_idx);
+    /// The last call of `next` in this epoch.
+    pub(super) fn last_call(&self, epoch: &Epoch) -> Call {
         let called = self
             .run
             .waits
             .partition_point(|w| w.step as usize <= self.step && w.start <= self.at);
         let Some(call) = self.run.waits[..called].last() else {
-            return if self.run.waits.is_empty() {
-                pending
-            } else {
-                0
+            return match self.run.waits.is_empty() {
+                true => Call::Unknown,
+                false => Call::NotYet,
             };
         };
         if call.start < epoch.start {
-            return 0;
+            return Call::NotYet;
         }
         let since = &self.run.transitions[(call.step as usize).min(self.step)..self.step];
         // One at most, unless calls were lost; then the latest counts.
@@ -104,11 +130,44 @@ impl Pipeline<'_> {
             let id = self.run.batches[t.batch as usize].id;
             (is_taken(self.run, t.batch, t.stage) && id.epoch == epoch.epoch).then_some(id.idx)
         });
-        match yielded {
-            Some(idx) if idx <= pending => idx.saturating_add(1).min(self.send_idx),
-            _ => pending,
+        yielded.map_or(Call::UnderWay, Call::Yielded)
+    }
+
+    /// A call takes the kept batch whose turn it is out of `_task_info`, and yields it, before it sends the next task.
+    pub(super) fn take_kept(&mut self, call: Call) -> Call {
+        let is_kept = |task: &&TaskInfo| task.has_data && task.stage == Stage::Ready;
+        match self.tasks.first().filter(is_kept).map(|task| task.idx) {
+            Some(idx) if call == Call::UnderWay => {
+                self.tasks.remove(0);
+                Call::Yielded(idx)
+            }
+            _ => call,
         }
     }
+
+    /// `_rcvd_idx` moves when a batch is yielded, by one if it was that batch's turn, and goes past what is not there any more at
+    /// the next call only.
+    pub(super) fn derive_rcvd_idx(&self, call: Call) -> u32 {
+        let pending = self.tasks.first().map_or(self.send_idx, |task| task.idx);
+        match call {
+            Call::NotYet => 0,
+            Call::Yielded(idx) if idx <= pending => idx.saturating_add(1).min(self.send_idx),
+            Call::Unknown | Call::UnderWay | Call::Yielded(_) => pending,
+        }
+    }
+}
+
+/// The last call of `next` in an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// Calls are not recorded.
+    Unknown,
+    /// There was none.
+    NotYet,
+    /// It has yielded nothing so far.
+    UnderWay,
+    /// It yields the batch with this index, or has yielded it.
+    Yielded(u32),
 }
 
 /// True if a batch leaves `_task_info` for good with this stage.

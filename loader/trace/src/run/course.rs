@@ -1,40 +1,187 @@
 //! How long the program was in the loader's loop. A program does other things between its epochs, and within them: it validates
 //! with another loader, it saves a checkpoint. How large a share of the loop is waiting must not depend on those.
 
-use super::Run;
-use crate::Nanos;
+use std::collections::BTreeMap;
+
+use strum::IntoEnumIterator as _;
+
+use super::{Epoch, Run};
+use crate::step::{Aside, AsideKind, OpenStep};
+use crate::{Activity, Lane, Nanos, Origin, Past, Stage};
+
+/// Time of a program that is not in the loader's loop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Other work in training steps. Missing are kinds that did not occur.
+    pub asides: BTreeMap<AsideKind, Nanos>,
+    /// Time between epochs, and after the last step of an epoch.
+    pub between: Nanos,
+}
 
 impl Run {
-    /// How long the program was in the loader's loop: in `iter`, in the waits, and in the training steps. Steps that are more than 20
-    /// times the usual one count with 20 times that.
+    /// Time in the loader's loop: in `iter`, in the waits, and in the training steps. Other work of the program in a step does not
+    /// count, unless most steps contain it.
     pub fn in_loop(&self) -> Nanos {
-        let steps = self.in_steps(self.steps.sum());
-        self.waited() + self.opening() + steps
+        self.waited() + self.opening() + self.trained()
     }
 
     /// The same of the whole course, also of what is only known as sums.
     pub fn whole_in_loop(&self) -> Nanos {
-        let Some(past) = self.past() else {
-            return self.in_loop();
-        };
-        let past = past.total();
-        let steps = self.in_steps(self.steps.sum_with(&past.steps));
-        self.waited() + past.waited() + self.opening() + past.opening + steps
+        let past = self.past().map(|past| past.total().in_loop());
+        self.in_loop() + past.unwrap_or_default()
     }
 
-    /// The training steps: those that are over come to `sum`, of one that lasts at most `longest` counts.
-    fn in_steps(&self, (sum, longest): (f64, f64)) -> Nanos {
+    /// Time of the training steps. A step that lasts counts as much as the longest one before it.
+    pub fn trained(&self) -> Nanos {
+        if self.iterates_per_batch() {
+            // The program trains between the iterators.
+            let steps = self.lasted() - self.waited() - self.opening() - self.in_asides();
+            return steps.max(Nanos::ZERO);
+        }
+        let longest = self.steps.longest().unwrap_or(Nanos::MAX);
         let lasting = self.in_training().filter_map(|row| {
             let batch = self.batches.get(row as usize)?;
             let since = self.transitions.get(batch.last as usize)?.at;
-            Some(((self.last - since).0 as f64).min(longest))
+            Some((self.last - since).min(longest))
         });
-        Nanos((sum + lasting.sum::<f64>()) as i64)
+        lasting.fold(self.steps.sum(), |sum, lasts| sum + lasts)
+    }
+
+    /// The part of [`Run::trained`] for the batch at `row`. Its step ends before `until`: the next yield, or [`Run::left_loop`].
+    pub fn trained_on(&self, row: usize, until: Nanos) -> Nanos {
+        let Some(start) = self.entered(row, Stage::Training) else {
+            return Nanos::ZERO;
+        };
+        if self.iterates_per_batch() {
+            let waited = self
+                .spent(Lane::Trainer, start, until)
+                .of(Activity::Waiting);
+            let step = until - start - waited - self.steps.left_out_within(start, until);
+            return step.max(Nanos::ZERO);
+        }
+        let took = match self.entered(row, Stage::Done) {
+            Some(done) => done - start,
+            None => (self.last - start).min(self.steps.longest().unwrap_or(Nanos::MAX)),
+        };
+        took - self.steps.uncounted_within(start, until)
+    }
+
+    /// Until when the last step of an epoch may last.
+    pub fn left_loop(&self, epoch: &Epoch) -> Nanos {
+        let end = epoch.end.unwrap_or(self.last);
+        // The program trains between the iterators.
+        let later = self.epochs.partition_point(|e| e.start <= epoch.start);
+        match self.epochs.get(later) {
+            Some(next) if self.iterates_per_batch() => next.start.max(end),
+            _ => end,
+        }
+    }
+
+    /// Time between the first epoch and the end of the last one that is not in [`Run::in_loop`], by kind.
+    pub fn left_out(&self) -> LeftOut {
+        let asides = AsideKind::iter().map(|kind| (kind, self.steps.left_out(kind)));
+        let between = self.lasted() - self.in_loop() - self.in_asides();
+        LeftOut {
+            asides: asides.filter(|(_, time)| time.0 > 0).collect(),
+            between: between.max(Nanos::ZERO),
+        }
+    }
+
+    fn in_asides(&self) -> Nanos {
+        let asides = AsideKind::iter().map(|kind| self.steps.left_out(kind));
+        asides.fold(Nanos::ZERO, |sum, time| sum + time)
+    }
+
+    /// True if the program creates an iterator for most batches: `next(iter(loader))`.
+    pub fn iterates_per_batch(&self) -> bool {
+        /// Fewer can be single looks at a batch.
+        const FEW: usize = 4;
+        let all = self.epochs.len();
+        all >= FEW && self.singles.len() > all / 2
+    }
+
+    /// Number of epochs that yielded one batch of several.
+    pub fn single_batches(&self) -> usize {
+        self.singles.len()
+    }
+
+    /// From the first epoch, or from where everything is kept, to the end of the last epoch.
+    fn lasted(&self) -> Nanos {
+        let (Some(first), Some(last)) = (self.epochs.first(), self.epochs.last()) else {
+            return Nanos::ZERO;
+        };
+        let kept = self.past().and_then(Past::until).unwrap_or(first.start);
+        last.end.unwrap_or(self.last) - first.start.max(kept)
+    }
+
+    /// A batch was yielded.
+    pub(super) fn begin_step(&mut self, at: Nanos, row: u32) {
+        let past = self.past.as_ref().map(|past| past.total());
+        let batch = self.batches[row as usize].id;
+        self.step = Some(OpenStep::new(batch, at, self.steps.before(past)));
+    }
+
+    /// The stage *training* of a batch is over.
+    pub(super) fn end_step(&mut self, at: Nanos, row: u32, since: Nanos) {
+        self.steps.record(at - since);
+        if let Some(step) = &mut self.step {
+            step.done(self.batches[row as usize].id, at);
+        }
+    }
+
+    /// Other work of the program in a step ended.
+    pub(super) fn put_aside(&mut self, at: Nanos, aside: &Aside) {
+        if let Some(step) = &mut self.step {
+            let uncounted = step.aside(at, aside);
+            self.steps.leave_out(at, &uncounted);
+        }
+    }
+
+    /// `next` was called.
+    pub(super) fn ask_after_step(&mut self, at: Nanos) {
+        if let Some(step) = self.step.take() {
+            let uncounted = step.asked(at, self.turns());
+            self.steps.leave_out(at, &uncounted);
+        }
+    }
+
+    /// An epoch ends.
+    pub(super) fn leave_loop(&mut self, at: Nanos, epoch: u32) {
+        if let Some(step) = self.step.take_if(|step| step.batch().epoch == epoch) {
+            let uncounted = step.left(at, self.turns());
+            self.steps.leave_out(at, &uncounted);
+            let of_epoch = self.epoch_at.get(&epoch).map(|at| &self.epochs[*at]);
+            let is_single = |epoch: &Epoch| {
+                let all = self.info.batches_per_epoch;
+                let has_more = epoch.rows.len() > 1 || all.is_some_and(|all| all > 1);
+                has_more && self.yielded_in(epoch) == 1
+            };
+            if of_epoch.is_some_and(is_single) {
+                self.singles.push(at);
+            }
+        }
+    }
+
+    /// True if the stage *training* ends before the call of `next` only where the program turns to another loader.
+    fn turns(&self) -> bool {
+        matches!(self.info.origin, Origin::Pytorch(_))
     }
 
     /// How long the program was in `iter`, where workers are started and get their first tasks.
     pub fn opening(&self) -> Nanos {
         self.openings.last().map_or(Nanos::ZERO, |(_, sum)| *sum)
+    }
+
+    /// Time in `iter` of the iterators whose first `next` was called after `from`, until `until`.
+    pub fn opening_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        let sum = |time: Nanos| {
+            let before = self.openings.partition_point(|(at, _)| *at <= time);
+            let last = before
+                .checked_sub(1)
+                .and_then(|last| self.openings.get(last));
+            last.map_or(Nanos::ZERO, |(_, sum)| *sum)
+        };
+        sum(until) - sum(from)
     }
 
     /// An iterator was made; until the first `next` it hands tasks to its workers.
@@ -61,7 +208,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchId, Event, EventKind, RunId, Stage};
+    use crate::{BatchId, Event, EventKind, RunId};
 
     /// An epoch of `steps` after waits of 10 each; it ends `pause` after the last step.
     fn run(steps: &[i64], pause: i64) -> Run {
@@ -101,17 +248,16 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_never_ends_counts_as_much_as_others() {
-        let mut steps = vec![100; 10];
-        steps[9] = 50_000_000;
+    fn a_long_step_counts_in_full() {
+        let mut steps = vec![100; 31];
+        steps.push(15_000);
         let run = run(&steps, 0);
-        assert_eq!(run.in_loop(), Nanos(10 * 10 + 9 * 100 + 20 * 100));
-        assert_eq!(run.waited(), Nanos(100));
-    }
-
-    #[test]
-    fn of_few_steps_none_is_an_outlier() {
-        let run = run(&[100, 50_000], 0);
-        assert_eq!(run.in_loop(), Nanos(2 * 10 + 50_100));
+        assert_eq!(run.in_loop(), Nanos(32 * 10 + 31 * 100 + 15_000));
+        // The program calls `next` 5 after `iter`, and 5 after each step.
+        let out = LeftOut {
+            between: Nanos(32 * 5),
+            ..LeftOut::default()
+        };
+        assert_eq!(run.left_out(), out);
     }
 }

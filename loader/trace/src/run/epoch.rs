@@ -19,7 +19,7 @@ pub struct Epoch {
     pub rows: Column<u32>,
     /// Of the batches before the next one only those in flight are known.
     pub(crate) has_gap: bool,
-    /// Workers whose stream came to its end, with the positions of the transitions that told so.
+    /// Workers whose stream ended, with the positions of the transitions with which the main process received that answer.
     pub(crate) exhausted: Column<(u32, WorkerId)>,
     /// Positions of the transitions with which tasks were given up that will get no answer.
     pub(crate) lost: Column<u32>,

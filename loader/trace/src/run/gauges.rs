@@ -41,6 +41,19 @@ impl Run {
         (!series.points().is_empty()).then_some(series)
     }
 
+    /// Cores that other programs used, on average; `None` if it was not measured, or is within the noise.
+    pub fn taken_cores(&self) -> Option<f64> {
+        /// A part of a core that the system itself may need.
+        const NOISE: f64 = 0.25;
+        let points = self.gauge(None, GaugeKind::OtherCpu)?.points();
+        let known = points.iter().map(|(_, value)| *value);
+        let (sum, count) = known
+            .filter(|v| v.is_finite())
+            .fold((0.0, 0.0), |(sum, count), v| (sum + v, count + 1.0));
+        let mean = if count > 0.0 { sum / count } else { 0.0 };
+        (mean >= NOISE).then_some(mean)
+    }
+
     /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
     pub fn parts(&self) -> &[String] {
         &self.parts

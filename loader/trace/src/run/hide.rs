@@ -67,6 +67,15 @@ impl Run {
         self.waits.all()
     }
 
+    /// Where the times of the samples of a batch are, also if they are hidden.
+    pub(super) fn timings_of(&self, row: usize) -> Extent {
+        let hidden = self.hidden.iter().flat_map(|hidden| &hidden.batches);
+        // One that was changed twice is there twice: first as it was.
+        let mut whole = hidden.filter(|(at, _)| *at == row).map(|(_, batch)| batch);
+        let batch = whole.next().or_else(|| self.batches.get(row));
+        batch.map_or(Extent::default(), |batch| batch.timings)
+    }
+
     /// Positions of the batches that the trainer works on.
     pub(super) fn in_training(&self) -> impl Iterator<Item = u32> + '_ {
         let hidden = self.hidden.as_ref();
@@ -96,6 +105,7 @@ impl Run {
         };
         self.hide_waits(step, at, &mut hidden);
         self.hide_measured(at);
+        self.hide_ticks(step, at);
         let rows = self.batches.partition_point(|b| (b.first as usize) < step);
         self.hide_batches(step, at, rows, &flying, &mut hidden);
         self.hide_phases(step, at, rows, &mut hidden);
@@ -141,12 +151,16 @@ impl Run {
     fn hide_measured(&mut self, at: Nanos) {
         let messages = self.messages.partition_point(|(t, _)| *t <= at);
         self.messages.show(messages);
+        let facts = self.facts.partition_point(|(t, _)| *t <= at);
+        self.facts.show(facts);
         let losses = self.losses.partition_point(|(t, _)| *t <= at);
         self.losses.show(losses);
         let lost = self.losses.iter().map(|(_, count)| *count);
         self.dropped = lost.fold(0, u64::saturating_add);
         let openings = self.openings.partition_point(|(t, _)| *t <= at);
         self.openings.show(openings);
+        let singles = self.singles.partition_point(|t| *t <= at);
+        self.singles.show(singles);
         let gauges = self.gauges.values_mut();
         gauges
             .chain(self.part_gauges.values_mut())
@@ -167,9 +181,21 @@ impl Run {
         self.timings.show(last.map_or(0, |b| b.timings.range().end));
         let names = self.stage_names_at.partition_point(|t| *t <= at);
         self.stage_names.show(names);
-        for ticks in [&mut self.yields, &mut self.arrived] {
+    }
+
+    /// Arrivals and yields. Several transitions may share the instant `at`: those after the first `step` are hidden.
+    fn hide_ticks(&mut self, step: usize, at: Nanos) {
+        let (mut yields, mut arrived) = (0, 0);
+        let later = (step..).map_while(|k| Some((k, self.transitions.get(k)?)));
+        for (k, t) in later.take_while(|(_, t)| t.at <= at) {
+            let before = self.transitions.get(self.previous(k as u32) as usize);
+            let had_arrived = before.is_some_and(|before| before.stage.has_arrived());
+            arrived += usize::from(t.stage.has_arrived() && !had_arrived);
+            yields += usize::from(t.stage == Stage::Training);
+        }
+        for (ticks, hidden) in [(&mut self.yields, yields), (&mut self.arrived, arrived)] {
             let shown = ticks.all().partition_point(|t| *t <= at);
-            ticks.show(shown);
+            ticks.show(shown.saturating_sub(hidden));
         }
     }
 
@@ -187,7 +213,7 @@ impl Run {
             .all()
             .len()
             .saturating_sub(hidden.training.len());
-        self.steps.show(ended);
+        self.steps.show(ended, at);
         self.dispatched.show(rows);
         for f in flying {
             let row = f.batch as usize;
@@ -338,8 +364,10 @@ impl Run {
         }
         self.transitions.show_all();
         self.messages.show_all();
+        self.facts.show_all();
         self.losses.show_all();
         self.openings.show_all();
+        self.singles.show_all();
         let gauges = self.gauges.values_mut();
         gauges
             .chain(self.part_gauges.values_mut())

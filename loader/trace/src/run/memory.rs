@@ -24,6 +24,11 @@ pub struct Memory {
 }
 
 impl Run {
+    /// Marks the run as read to its end, also if its last event is missing.
+    pub fn close(&mut self) {
+        self.closed = true;
+    }
+
     /// Gives back memory that was kept for events to come: after the last one of a recording.
     pub fn shrink_to_fit(&mut self) {
         self.batches.shrink_to_fit();

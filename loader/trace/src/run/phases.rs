@@ -45,6 +45,7 @@ impl Run {
             return;
         }
         let position = self.epoch_at[&epoch];
+        self.leave_loop(at, epoch);
         self.epochs[position].end = Some(at);
         self.end_wait(at, None);
         for row in self.left_in(position) {
@@ -90,6 +91,7 @@ impl Run {
             info: info.clone(),
             start: at,
             was_running: false,
+            is_recorded: true,
             end: None,
             generators: None,
         });

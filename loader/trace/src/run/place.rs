@@ -36,6 +36,7 @@ impl Run {
         if let Some(row) = self.training.first().copied() {
             self.enter(at, row as usize, Stage::Done);
         }
+        self.ask_after_step(at);
         self.waits.push(Wait {
             start: at,
             end: Nanos::MAX,

@@ -9,8 +9,8 @@ use crate::span::Span;
 use crate::spans::Spans;
 use crate::transition::Transition;
 use crate::{
-    Batch, BatchContent, BatchId, CountLevel, Lane, Level, Message, Nanos, OnError, PathStep,
-    Sample, SampleStages, Stage, Ticks, Track,
+    Batch, BatchContent, BatchId, CountLevel, Lane, Message, Nanos, PathStep, Sample, SampleStages,
+    Stage, Ticks, Track,
 };
 
 impl Run {
@@ -49,24 +49,6 @@ impl Run {
         &self.messages
     }
 
-    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
-    /// goes on after errors is not ended by them.
-    pub fn failure(&self) -> Option<(Nanos, &Message)> {
-        let epoch = self.epochs.last()?;
-        if self.info.options.on_error != OnError::Stop {
-            return None;
-        }
-        let last = self.yields.all().last().copied().unwrap_or(epoch.start);
-        let since = last.max(epoch.start);
-        let until = epoch.end.unwrap_or(Nanos::MAX);
-        let mut errors = self
-            .messages
-            .iter()
-            .filter(|(_, m)| m.level == Level::Error);
-        let found = errors.find(|(at, _)| (since..=until).contains(at))?;
-        Some((found.0, &found.1))
-    }
-
     /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`, over time.
     pub fn tasks_outstanding(&self) -> CountLevel<'_> {
         CountLevel {
@@ -88,6 +70,12 @@ impl Run {
     /// True after the run's last event.
     pub fn has_ended(&self) -> bool {
         self.ended
+    }
+
+    /// True while further events may follow: the run has not ended, and it was not read from a file.
+    /// True as well while the end of the run is hidden.
+    pub fn is_live(&self) -> bool {
+        !self.ended && (!self.closed || self.hidden.is_some())
     }
 
     /// Number of events taken in. Grows with every change, so it also tells whether anything changed.
@@ -226,6 +214,27 @@ impl Run {
             wall: t.wall,
             cpu: t.cpu,
         })
+    }
+
+    /// Number of samples of a batch whose times were measured, and those of them that began by `at`. While the end of the run is hidden,
+    /// samples of a batch that is being fetched are among them: they were reported later, but began before.
+    pub fn samples_begun(
+        &self,
+        row: usize,
+        at: Nanos,
+    ) -> (usize, impl Iterator<Item = Sample> + '_) {
+        let part = self.timings_of(row).range();
+        let indices = self.indices(row);
+        let timings = self.timings.whole_range(part.clone()).enumerate();
+        let begun = timings.filter(move |(_, t)| t.start <= at);
+        let samples = begun.map(move |(position, t)| Sample {
+            position,
+            index: indices.get(position).copied(),
+            start: t.start,
+            wall: t.wall,
+            cpu: t.cpu,
+        });
+        (part.len(), samples)
     }
 
     /// The named stages of the samples of a batch; `None` if they were not measured (yet).

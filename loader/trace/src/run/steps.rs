@@ -1,125 +1,122 @@
 //! The lengths of the training steps.
 
+use strum::IntoEnumIterator as _;
+
 use crate::column::Column;
-use crate::{Nanos, Octaves};
+use crate::step::{AsideKind, Before, Uncounted};
+use crate::{Nanos, Sums};
 
-/// A training step longer than so many times the usual one is something else: the program saved a checkpoint, or never asked
-/// for another batch. Only so much of it counts.
-const LONGEST_STEP: f64 = 20.0;
-
-/// Of fewer steps none is usual.
-const FEW_STEPS: u64 = 4;
-
-/// The lengths of the training steps that are over.
+/// The lengths of the training steps that are over, and what of them does not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps {
-    /// All that are shown.
-    shown: Histogram,
-    lengths: Column<Nanos>,
-    /// The first `k * EVERY` of them.
-    before: Vec<Histogram>,
-}
-
-/// Lengths by powers of two.
-#[derive(Clone, Debug)]
-struct Histogram {
-    counts: [u64; 64],
-    sums: [i64; 64],
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self {
-            counts: [0; 64],
-            sums: [0; 64],
-        }
-    }
+    /// Of the first so many steps: their time in the stage *training*, and the longest of them.
+    lengths: Column<(Nanos, Nanos)>,
+    /// Since when so much does not count.
+    uncounted: Column<(Nanos, Uncounted)>,
 }
 
 impl Steps {
-    /// So many steps have one histogram in `before`.
-    const EVERY: usize = 1024;
-
     pub(super) fn record(&mut self, took: Nanos) {
-        if self.lengths.len().is_multiple_of(Self::EVERY) {
-            self.before.push(self.shown.clone());
-        }
-        self.lengths.push(took);
-        self.shown.record(took);
+        let (sum, longest) = self.lengths.last().copied().unwrap_or_default();
+        self.lengths.push((sum + took, longest.max(took)));
     }
 
-    /// Hides all but the first `count`.
-    pub(super) fn show(&mut self, count: usize) {
-        let count = count.min(self.lengths.all().len());
-        let block = (count / Self::EVERY).min(self.before.len().saturating_sub(1));
-        let mut shown = self.before.get(block).cloned().unwrap_or_default();
-        let rest = self.lengths.all().get(block * Self::EVERY..count);
-        let rest = rest.into_iter().flatten();
-        rest.for_each(|took| shown.record(*took));
-        self.shown = shown;
+    /// Time that does not count, known at `at`.
+    pub(super) fn leave_out(&mut self, at: Nanos, more: &Uncounted) {
+        if *more == Uncounted::default() {
+            return;
+        }
+        let mut sum = self.uncounted();
+        sum.add(more);
+        self.uncounted.push((at, sum));
+    }
+
+    /// Hides all but the first `count`, and what became known after `at`.
+    pub(super) fn show(&mut self, count: usize, at: Nanos) {
         self.lengths.show(count);
+        let known = self.uncounted.all().partition_point(|(t, _)| *t <= at);
+        self.uncounted.show(known);
     }
 
     /// Hides nothing.
     pub(super) fn show_all(&mut self) {
-        self.show(self.lengths.all().len());
+        self.lengths.show_all();
+        self.uncounted.show_all();
     }
 
-    /// All together, of steps that are too long only as much as counts; and the longest that counts.
-    pub(super) fn sum(&self) -> (f64, f64) {
-        self.shown.sum()
-    }
-
-    /// The same of those and of others, of which less is known.
-    pub(super) fn sum_with(&self, past: &Octaves) -> (f64, f64) {
-        let mut all = self.shown.clone();
-        for (octave, count, sum) in past.iter() {
-            let octave = usize::from(octave).min(63);
-            all.counts[octave] = all.counts[octave].saturating_add(count);
-            all.sums[octave] = all.sums[octave].saturating_add(sum);
+    /// Number and length of the steps so far, with those in `past`.
+    pub(super) fn before(&self, past: Option<&Sums>) -> Before {
+        let mut before = Before {
+            count: self.lengths.len() as u64,
+            time: self.in_stage() - self.uncounted().in_steps,
+        };
+        if let Some(past) = past {
+            let counts = past.steps.iter().map(|(_, count, _)| count);
+            before.count = counts.fold(before.count, u64::saturating_add);
+            before.time = before.time + past.steps.sum() - past.uncounted;
         }
-        all.sum()
+        before
     }
 
-    /// What they cost in memory.
-    pub(super) fn bytes(&self) -> usize {
-        self.lengths.capacity() * size_of::<Nanos>()
-            + self.before.capacity() * size_of::<Histogram>()
-    }
-}
-
-impl Histogram {
-    fn record(&mut self, took: Nanos) {
-        let bucket = bucket(took);
-        self.counts[bucket] += 1;
-        self.sums[bucket] = self.sums[bucket].saturating_add(took.0.max(0));
+    /// Time of all steps that counts.
+    pub(super) fn sum(&self) -> Nanos {
+        let uncounted = self.uncounted();
+        self.in_stage() - uncounted.in_steps + uncounted.recurring(self.lengths.len() as u64)
     }
 
-    /// The longest that a step counts with, ns.
-    fn longest(&self) -> f64 {
-        let all = self.counts.iter().copied().fold(0, u64::saturating_add);
-        if all < FEW_STEPS {
-            return f64::INFINITY;
-        }
-        let mut seen = 0u64;
-        let median = self.counts.iter().position(|count| {
-            seen = seen.saturating_add(*count);
-            seen.saturating_mul(2) >= all
-        });
-        median.map_or(f64::INFINITY, |bucket| {
-            let mean = self.sums[bucket] as f64 / self.counts[bucket].max(1) as f64;
-            LONGEST_STEP * mean.max(1.0)
+    /// The longest time in the stage *training*.
+    pub(super) fn longest(&self) -> Option<Nanos> {
+        self.lengths.last().map(|(_, longest)| *longest)
+    }
+
+    /// Time of the asides of `kind`, if they are not a part of the steps.
+    pub(super) fn left_out(&self, kind: AsideKind) -> Nanos {
+        self.uncounted().left_out(kind, self.lengths.len() as u64)
+    }
+
+    /// Time in the stage *training* that does not count, of what became known after `from`, until `until`.
+    pub(super) fn uncounted_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        let (before, after) = (self.known_at(from), self.known_at(until));
+        let recurring = self.asides_within(&before, &after, true);
+        after.in_steps - before.in_steps - recurring
+    }
+
+    /// The same of the asides that are not a part of the steps.
+    pub(super) fn left_out_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        self.asides_within(&self.known_at(from), &self.known_at(until), false)
+    }
+
+    /// Length of the asides between two sums: of the kinds that are a part of the steps, or of the others.
+    fn asides_within(&self, before: &Uncounted, after: &Uncounted, recurs: bool) -> Nanos {
+        let (whole, all) = (self.uncounted(), self.lengths.len() as u64);
+        let kinds = AsideKind::iter().filter(|kind| whole.recurs(*kind, all) == recurs);
+        kinds.fold(Nanos::ZERO, |sum, kind| {
+            sum + (after.asides[kind as usize] - before.asides[kind as usize])
         })
     }
 
-    fn sum(&self) -> (f64, f64) {
-        let longest = self.longest();
-        let each = self.counts.iter().zip(&self.sums);
-        let sums = each.map(|(count, sum)| (*sum as f64).min(*count as f64 * longest));
-        (sums.sum(), longest)
+    /// What was known at `time` not to count.
+    fn known_at(&self, time: Nanos) -> Uncounted {
+        let known = self.uncounted.partition_point(|(at, _)| *at <= time);
+        let last = known.checked_sub(1);
+        let last = last.and_then(|last| self.uncounted.get(last));
+        last.map(|(_, sum)| *sum).unwrap_or_default()
     }
-}
 
-fn bucket(took: Nanos) -> usize {
-    63 - (took.0.max(1) as u64).leading_zeros() as usize
+    fn in_stage(&self) -> Nanos {
+        self.lengths.last().map_or(Nanos::ZERO, |(sum, _)| *sum)
+    }
+
+    fn uncounted(&self) -> Uncounted {
+        self.uncounted
+            .last()
+            .map(|(_, sum)| *sum)
+            .unwrap_or_default()
+    }
+
+    /// Memory, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.lengths.capacity() * size_of::<(Nanos, Nanos)>()
+            + self.uncounted.capacity() * size_of::<(Nanos, Uncounted)>()
+    }
 }

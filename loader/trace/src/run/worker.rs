@@ -12,6 +12,8 @@ pub struct Worker {
     pub start: Nanos,
     /// It started earlier: before what is known in full.
     pub was_running: bool,
+    /// False for a worker that was started before the recording: its work is not recorded.
+    pub is_recorded: bool,
     /// When and why it ended.
     pub end: Option<(Nanos, EndReason)>,
     /// What its random numbers began with, if it told.

@@ -2,10 +2,10 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchContent, BatchId, Collate, Dispatch, EndReason, EventKind, Fetched, Field, FieldData,
-    Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError, Origin, Part,
-    Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions, SampleTiming, Stage, StageTiming,
-    WorkerInfo,
+    Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
+    Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message,
+    Misfit, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions,
+    SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -134,7 +134,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
     let lists = (
         prop::collection::vec(text(), 0..3),
         prop::collection::vec(stage(), 0..3),
-        prop::collection::vec(text(), 2),
+        prop::collection::vec(text(), 3),
     );
     let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
     let texts = (text(), prop::option::of(text()));
@@ -168,6 +168,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
             class: lists.2[0].clone(),
             batch_sampler: lists.2[1].clone(),
             arguments: lists.0,
+            role: lists.2[2].clone(),
             made_at: places.3,
         },
     )
@@ -244,6 +245,7 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         GaugeKind::Shm,
         GaugeKind::ShmLeft,
         GaugeKind::MemoryLeft,
+        GaugeKind::OtherCpu,
         GaugeKind::Descriptors,
         GaugeKind::PinnedBytes,
         GaugeKind::Occupancy,
@@ -288,6 +290,15 @@ fn message() -> impl Strategy<Value = Message> {
     })
 }
 
+fn aside() -> impl Strategy<Value = Aside> {
+    let kinds = vec![
+        AsideKind::Checkpoint,
+        AsideKind::Evaluation,
+        AsideKind::Loader,
+    ];
+    (batch(), select(kinds), time()).prop_map(|(batch, kind, start)| Aside { batch, kind, start })
+}
+
 fn processor() -> impl Strategy<Value = ProcessorTime> {
     let part = select(vec![Part::Fetch, Part::Step]);
     let maybe = || prop::option::of(time());
@@ -300,6 +311,40 @@ fn processor() -> impl Strategy<Value = ProcessorTime> {
             beside,
         }
     })
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    let by = select(vec![
+        Difference::Shape,
+        Difference::Length,
+        Difference::Keys,
+        Difference::Type,
+    ]);
+    let values = (text(), text(), text());
+    let misfit = (batch(), 0..4u32, by, values, number());
+    prop_oneof![
+        any::<u32>().prop_map(|workers| Fact::EarlierWorkers { workers }),
+        any::<u64>().prop_map(|batches| Fact::Length { batches }),
+        worker().prop_map(|worker| Fact::UndividedStream { worker }),
+        prop::collection::vec(text(), 0..3)
+            .prop_map(|attributes| Fact::DatasetChanged { attributes }),
+        (batch(), 0..4u32, text()).prop_map(|(of, position, file)| Fact::File {
+            of,
+            position,
+            file
+        }),
+        misfit.prop_map(|(of, position, by, (field, got, usual), alike)| {
+            Fact::Misfit(Misfit {
+                of,
+                position,
+                field,
+                by,
+                got,
+                usual,
+                alike,
+            })
+        }),
+    ]
 }
 
 /// What happens, with lists of one length if it is to be `even`.
@@ -327,6 +372,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         16 => (batch(), stage()).prop_map(|(batch, stage)| EventKind::Entered { batch, stage }),
         3 => fetched(even).prop_map(|f| EventKind::Fetched(Box::new(f))),
         2 => processor().prop_map(|p| EventKind::Processor(Box::new(p))),
+        2 => aside().prop_map(|aside| EventKind::Aside(Box::new(aside))),
         2 => (batch(), fields).prop_map(|(batch, fields)| {
             EventKind::Content(Box::new(BatchContent { batch, fields }))
         }),
@@ -334,6 +380,7 @@ pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
         1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
         1 => message().prop_map(|m| EventKind::Message(Box::new(m))),
         1 => any::<u64>().prop_map(|count| EventKind::Dropped { count }),
+        2 => fact().prop_map(|f| EventKind::Fact(Box::new(f))),
         1 => (number(), number()).prop_map(|(epoch, first)| EventKind::EpochContinued { epoch, first }),
     ]
     .boxed()

@@ -45,11 +45,13 @@ fn the_remedy_is_the_one_that_the_forecasts_say() {
             .find(|f| f.id == FindingId::StarvedWorkers);
         starved.expect("one worker is too few").remedy
     };
-    assert_eq!(remedy(None), "num_workers=6");
+    assert_eq!(remedy(None), "Use num_workers=6");
     let faster = prospects(&run, true);
-    assert!(remedy(Some(&faster)).starts_with("num_workers=3: "));
+    assert!(remedy(Some(&faster)).starts_with("Use num_workers=3: "));
     let slower = prospects(&run, false);
-    assert!(remedy(Some(&slower)).starts_with("No other number of workers"));
+    assert!(
+        remedy(Some(&slower)).ends_with("No other number of workers is forecast to be faster.")
+    );
 }
 
 #[test]
@@ -64,7 +66,10 @@ fn no_more_workers_are_advised_than_there_are_batches() {
     let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
     let found = Diagnosis::of(&run, None, Vec::new()).findings;
     let starved = found.iter().find(|f| f.id == FindingId::StarvedWorkers);
-    assert_eq!(starved.map(|f| f.remedy.as_str()), Some("num_workers=4"));
+    assert_eq!(
+        starved.map(|f| f.remedy.as_str()),
+        Some("Use num_workers=4")
+    );
 }
 
 #[test]

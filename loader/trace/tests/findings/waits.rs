@@ -2,6 +2,88 @@
 
 use loadscope_trace::{BatchId, Event, EventKind, Glance, Nanos, Run, RunId, RunInfo, Stage};
 
+/// A run whose trainer waits 100 ms for batch 0, which worker 2 loads: the time of its dispatch, and its stages.
+fn waiting(dispatched: i64, stages: &[(i64, Stage)]) -> Run {
+    let batch = BatchId::default();
+    let enter = |stage| EventKind::Entered { batch, stage };
+    let mut all = vec![
+        (0, EventKind::EpochStarted { epoch: 0 }),
+        (0, EventKind::Consumer { waiting: true }),
+        (dispatched, EventKind::dispatched(batch, Some(2), [7])),
+    ];
+    all.extend(stages.iter().map(|(at, stage)| (*at, enter(*stage))));
+    all.push((100, enter(Stage::Training)));
+    let mut run = Run::new(RunInfo::default());
+    for (at, kind) in all {
+        run.apply(&Event {
+            at: Nanos::from_millis(at),
+            run: RunId(0),
+            kind,
+        });
+    }
+    run
+}
+
+/// "It was fetched by worker 0" left open what was fetched, and for how long.
+#[test]
+fn each_cause_names_the_batch_and_a_time() {
+    use Stage::{Collating, Fetching, Pinning, Ready, Returning};
+    for (dispatched, stages, why) in [
+        (80, &[(80, Fetching)][..], "dispatching took 80.0 ms"),
+        (
+            0,
+            &[(80, Fetching)][..],
+            "waiting in the index queue of worker 2 took 80.0 ms",
+        ),
+        (
+            0,
+            &[(10, Fetching), (90, Returning)][..],
+            "fetching in worker 2 took 80.0 ms",
+        ),
+        (
+            0,
+            &[(0, Fetching), (10, Collating), (80, Returning)][..],
+            "collating in worker 2 took 70.0 ms",
+        ),
+        (
+            0,
+            &[(0, Fetching), (10, Returning)][..],
+            "transfer to the main process took 90.0 ms",
+        ),
+        (
+            0,
+            &[(0, Fetching), (10, Returning), (20, Pinning), (90, Ready)][..],
+            "pinning took 70.0 ms",
+        ),
+        (
+            0,
+            &[(0, Fetching), (10, Returning), (20, Ready)][..],
+            "yielding took 80.0 ms",
+        ),
+    ] {
+        let run = waiting(dispatched, stages);
+        let wait = Glance::of(&run).longest_wait().expect("it waits");
+        let said = wait.why().replace('\u{2009}', " ");
+        assert_eq!(said, format!("batch 0: {why}"));
+    }
+}
+
+/// The report of a truncated recording contained "has waited … so far".
+#[test]
+fn only_a_live_run_has_waited_so_far() {
+    let mut run = waiting(0, &[(10, Stage::Fetching)]);
+    let said = |run: &Run| Glance::of(run).headline();
+    assert!(run.is_live() && said(&run).contains(" so far"));
+    run.close();
+    assert!(!run.is_live() && !run.has_ended());
+    assert!(
+        said(&run).starts_with("The trainer waited "),
+        "{}",
+        said(&run)
+    );
+    assert!(!said(&run).contains("so far"), "{}", said(&run));
+}
+
 /// The longest wait of a run in which the batches behind batch 0 are held meanwhile.
 fn longest_wait(held: u32) -> String {
     let mut all = vec![(0, EventKind::EpochStarted { epoch: 0 })];

@@ -25,8 +25,20 @@ impl Difference {
     }
 }
 
+/// Seeds of PyTorch's default generator from here on count as drawn by the system, which draws 53 bits. Programs choose smaller ones.
+const DRAWN: u64 = 1 << 32;
+
+/// The options without a seed of the default generator that no program chose.
+fn chosen(options: &RunOptions) -> RunOptions {
+    RunOptions {
+        global_seed: options.global_seed.filter(|seed| *seed < DRAWN),
+        ..options.clone()
+    }
+}
+
 /// The options that differ between two runs.
 pub fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
+    let (a, b) = (&chosen(a), &chosen(b));
     let (x, y) = (serde_json::to_value(a), serde_json::to_value(b));
     let (Ok(x), Ok(y)) = (x, y) else {
         return Vec::new();
@@ -65,7 +77,7 @@ pub fn line(a: &RunOptions, b: &RunOptions) -> String {
 pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     match (a.dataset_len, b.dataset_len) {
-        _ if a.dataset != b.dataset && !a.dataset.is_empty() && !b.dataset.is_empty() => {
+        _ if differ_in_dataset(a, b) => {
             warnings.push(say!(
                 "The recordings differ in dataset ({} and {}): the data may explain a change",
                 a.dataset,
@@ -87,6 +99,14 @@ pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// True if the datasets are known and have other names. The name of a PyTorch program's dataset is its class: the same dataset can have
+/// another length, or belong to another script.
+fn differ_in_dataset(a: &RunInfo, b: &RunInfo) -> bool {
+    let class = |info: &RunInfo| info.dataset_class().unwrap_or(&info.dataset).to_owned();
+    let (of_a, of_b) = (class(a), class(b));
+    of_a != of_b && !of_a.is_empty() && !of_b.is_empty()
 }
 
 /// `batch_size` as Python writes it; `None` if it is not known.
@@ -153,5 +173,15 @@ mod tests {
         texts.sort();
         assert_eq!(texts, ["manual_seed None → 2", "pin_memory False → True"]);
         assert!(line(&a, &b).starts_with("Options that differ: "));
+        let unseeded = |seed| RunOptions {
+            global_seed: Some(seed),
+            ..RunOptions::default()
+        };
+        // Nobody called torch.manual_seed.
+        let (x, y) = (
+            unseeded(5_862_114_070_351_283),
+            unseeded(1_400_218_337_906_114),
+        );
+        assert_eq!(differences(&x, &y), []);
     }
 }

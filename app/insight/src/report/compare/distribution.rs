@@ -44,6 +44,15 @@ impl Quantile {
         }
     }
 
+    /// `wait for a batch, 90th percentile`
+    pub fn label(&self) -> String {
+        let name = self.name();
+        match (self.quantile * 100.0).round() {
+            50.0 => say!("{name}, median"),
+            share => say!("{name}, {share}th percentile"),
+        }
+    }
+
     /// `−12.0 ms (−13.1 ms to −11.0 ms)`
     pub fn change(&self) -> String {
         let signed = |seconds: f64| match Nanos::from_secs_f64(seconds.abs()) {

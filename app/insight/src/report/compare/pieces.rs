@@ -86,6 +86,7 @@ pub(super) fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
 fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Drawn>> {
     let out = yielded(run, epoch);
     let end = epoch.end.unwrap_or(run.end());
+    let left = run.left_loop(epoch);
     let waited = |from, until| {
         let trainer = run.spent(loadscope_trace::Lane::Trainer, from, until);
         trainer.of(loadscope_trace::Activity::Waiting).0 as f64
@@ -93,15 +94,15 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
     let mut before = epoch.start;
     let mut batches: Vec<Drawn> = Vec::with_capacity(out.len());
     for (k, (at, row)) in out.iter().copied().enumerate() {
-        let next = out.get(k + 1).map_or(end, |(next, _)| *next);
+        let next = out.get(k + 1).map_or(left, |(next, _)| *next);
         let done = run.entered(row, loadscope_trace::Stage::Done);
-        let done = done.unwrap_or(next).max(at);
+        let done = done.unwrap_or(next.min(end)).max(at);
         let start = std::mem::replace(&mut before, done);
         let waited = waited(start, at);
-        // The first one also takes what `iter` takes. What lies between a step and the next wait is not in the loop.
-        let loading = match k {
-            0 => (at - start).0 as f64,
-            _ => waited,
+        // The same parts as in `Run::in_loop`: the first batch also has the time of `iter`.
+        let opening = match k {
+            0 => run.opening_within(start, at).0 as f64,
+            _ => 0.0,
         };
         let work = run.path(row).into_iter().filter_map(|step| {
             use loadscope_trace::Stage::{Collating, Fetching};
@@ -109,7 +110,7 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
             is_work.then(|| (step.end.unwrap_or(run.end()) - step.start).0 as f64)
         });
         batches.push(Drawn {
-            cycle: loading + (done - at).0 as f64,
+            cycle: opening + waited + run.trained_on(row, next).0 as f64,
             waited,
             work: work.sum(),
             samples: f64::from(run.batches()[row].samples()),

@@ -52,7 +52,9 @@ impl FromStr for ChangeRule {
         };
         let known = NAMES.into_iter().find(|(own, _)| *own == name);
         let (_, what) = known.ok_or_else(|| {
-            let names = Language::new(NAMES.map(|(name, _)| Key::once(name, Text::same(name))));
+            let mut names = NAMES.map(|(name, _)| name);
+            names.sort_unstable();
+            let names = Language::new(names.map(|name| Key::once(name, Text::same(name))));
             no(&names.sentence(&Mistake::Unknown(name.to_owned())))
         })?;
         let number = limit
@@ -82,7 +84,7 @@ impl ChangeRule {
         };
         let Some(measure) = comparison.measures.iter().find(|m| m.id == id) else {
             return Some(say!(
-                "{self} cannot be checked: one of the recordings has no batches"
+                "cannot check {self}: one of the recordings has no batches"
             ));
         };
         let by = match self.what {
@@ -111,7 +113,7 @@ impl ChangeRule {
             }
             What::Measure(_) => change(measure),
         };
-        say!("{self}: {name} changed from {a} to {b} ({by})")
+        say!("violated: {self}: {name} changed from {a} to {b} ({by})")
     }
 }
 
@@ -156,7 +158,7 @@ mod tests {
         let (many, few) = (run(4, 1), run(1, 2));
         let why = broken("wait>+5%", &many, &few).expect("it waits more");
         assert!(
-            why.starts_with("wait>+5%: share waited changed from"),
+            why.starts_with("violated: wait>+5%: share waited changed from"),
             "{why}"
         );
         assert!(why.ends_with(" points)"), "{why}");

@@ -22,7 +22,10 @@ fn more_workers_are_an_improvement_beyond_chance() {
     assert_eq!(better.outcome(), Outcome::Improved);
     let text = better.text().replace('\u{2009}', " ");
     assert!(text.starts_with("B is faster: samples/s +1"), "{text}");
-    assert!(text.contains("Resolved: Too few workers"), "{text}");
+    assert!(
+        text.contains("Resolved findings: Too few workers"),
+        "{text}"
+    );
     let worse = Comparison::of((&b, false), (&a, false), Datasets::default());
     assert_eq!(worse.outcome(), Outcome::Worse);
     let json = worse.json();
@@ -90,6 +93,21 @@ fn other_datasets_and_batch_sizes_come_first() {
     );
     let same = lines(&a, &a);
     assert!(!same[0].contains("differ in"), "{same:?}");
+    // PyTorch's dataset of another script.
+    let of_script = |dataset: &str| {
+        let mut run = of(400, 4);
+        run.info.dataset = dataset.to_owned();
+        run.info.origin = Origin::Pytorch("2.13.0".to_owned());
+        run
+    };
+    let train = of_script("Photos (400 samples) from train.py");
+    for (other, differs) in [
+        ("Photos (400 samples) from alone.py", false),
+        ("Scans (400 samples) from train.py", true),
+    ] {
+        let first = &lines(&train, &of_script(other))[0];
+        assert_eq!(first.contains("differ in dataset ("), differs, "{first}");
+    }
     // One class of datasets, another length.
     let mut longer = of(200, 4);
     longer.info.dataset.clone_from(&a.info.dataset);
@@ -121,7 +139,7 @@ fn findings_are_called_by_their_titles() {
     let (gone, new) = comparison.findings();
     assert!(gone.contains(&FindingId::StarvedWorkers), "{text}");
     assert!(
-        text.contains("Resolved: ") && text.contains("Too few workers"),
+        text.contains("Resolved findings: ") && text.contains("Too few workers"),
         "{text}"
     );
     for id in gone.iter().chain(&new) {
@@ -181,4 +199,75 @@ fn shares_change_in_points() {
         outcome: Outcome::Improved,
     };
     assert_eq!(change(&m), "−20 points (−28 to −14)");
+}
+
+/// A trainer that waited for 89 % instead of 55 % of the time was reported as "no significant change".
+#[test]
+fn a_significant_change_of_the_waiting_is_in_the_first_sentence() {
+    let (a, b) = (run(2, 1), run(2, 2));
+    let mut comparison = Comparison::of((&a, false), (&b, false), Datasets::default());
+    comparison.measures[0] = Measure {
+        id: "samples_per_second",
+        a: 105.3,
+        b: 102.4,
+        change: Some(-0.028),
+        low: Some(-0.58),
+        high: Some(0.84),
+        outcome: Outcome::Unclear,
+    };
+    comparison.measures[1] = Measure {
+        id: "wait_share",
+        a: 0.55,
+        b: 0.89,
+        change: Some(0.34 / 0.55),
+        low: Some(0.02 / 0.55),
+        high: Some(0.71 / 0.55),
+        outcome: Outcome::Worse,
+    };
+    let said = |comparison: &Comparison<'_>| comparison.sentence().replace('\u{2009}', " ");
+    assert_eq!(
+        said(&comparison),
+        "B waits longer: 89 % instead of 55 % of the time, +34 points (+2 to +71). Throughput: no statistically significant change, −2.8 % (−58 % to +84 %)."
+    );
+    comparison.measures[1].outcome = Outcome::Improved;
+    assert!(said(&comparison).starts_with("B waits less: "));
+    comparison.measures[0].outcome = Outcome::Worse;
+    let both = said(&comparison);
+    assert!(
+        both.starts_with("B is slower: samples/s −2.8 % ("),
+        "{both}"
+    );
+    assert!(both.contains("). B waits less: "), "{both}");
+    comparison.measures[1].outcome = Outcome::Unclear;
+    assert!(!said(&comparison).contains("waits"));
+}
+
+#[test]
+fn columns_are_aligned_and_percentiles_are_named() {
+    let (a, b) = (run(1, 1), run(4, 2));
+    let comparison = Comparison::of((&a, false), (&b, false), Datasets::default());
+    let text = comparison.text();
+    let of = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name));
+        line.unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    for name in [
+        "wait for a batch, median ",
+        "wait for a batch, 90th percentile ",
+        "work on a batch, 99th percentile ",
+    ] {
+        of(name);
+    }
+    // The numbers of both runs end in the same columns.
+    let wide = "wait for a batch, 90th percentile".len() + 24;
+    for name in [
+        "samples/s",
+        "share waited",
+        "wait for a batch, median",
+        "Fetching",
+    ] {
+        let line: Vec<char> = of(name).chars().collect();
+        assert!(line[wide - 1] != ' ', "{text}");
+        assert!(line.get(wide).is_none_or(|c| *c == ' '), "{text}");
+    }
 }

@@ -8,6 +8,8 @@ use loadscope_trace::Generators;
 use super::*;
 use crate::sampling::balance::Against;
 
+mod weighted;
+
 fn options(dataset: &str) -> RunOptions {
     RunOptions {
         dataset: dataset.to_owned(),
@@ -125,7 +127,7 @@ fn draws_of_several_ranks_are_no_padding() {
     let answers = ask(&of(2));
     assert!(says(
         &answers,
-        "do not come to rank 0 of 2 in this epoch, because"
+        "are not drawn for rank 0 of 2 in this epoch, because"
     ));
     let ranks = answers.ranks.as_ref().expect("two ranks");
     // 1,797 draws for two ranks.
@@ -135,7 +137,7 @@ fn draws_of_several_ranks_are_no_padding() {
         ranks.drawn_again.is_some_and(|again| again > 300),
         "{ranks:?}"
     );
-    assert!(says(&ask(&of(1)), "do not come in this epoch, because"));
+    assert!(says(&ask(&of(1)), "are not drawn in this epoch, because"));
 }
 
 #[test]
@@ -331,7 +333,7 @@ fn a_class_that_is_preferred_is_named() {
     asked.is_complete = false;
     let answers = ask(&asked);
     assert!(
-        says(&answers, "Class 3 came 180 times"),
+        says(&answers, "Class 3 was drawn 180 times"),
         "{:?}",
         answers.findings
     );
@@ -350,7 +352,7 @@ fn a_recorded_stream_tells_only_how_much_it_yielded() {
     let answers = ask(&asked);
     assert!(says(
         &answers,
-        "4 workers yielded 96 samples from a dataset of 24: each came 4.0 times"
+        "4 workers yielded 96 samples from a dataset of 24: each sample 4.0 times"
     ));
     let shared = Question {
         yielded: Some((24, 4)),

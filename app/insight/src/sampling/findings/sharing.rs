@@ -8,7 +8,7 @@ use loadscope_words::{Text, say, text};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
 const EVERYTHING: Text = text!(
-    "Every worker has its own copy of an IterableDataset. In __iter__, use get_worker_info() to yield only this worker's part."
+    "In __iter__, use get_worker_info() to yield only this worker's part. Every worker has its own copy of an IterableDataset."
 );
 
 /// What a generator is called, and the digest of its state in a worker.
@@ -35,7 +35,7 @@ pub fn same_generators(about: &Circumstances) -> Vec<Found> {
                 pair[1].2
             ),
             say!(
-                "PyTorch seeds every worker differently. Do not seed again, or seed from torch.initial_seed() in worker_init_fn, which differs in every worker."
+                "Do not seed the workers, or seed them from torch.initial_seed() in worker_init_fn. PyTorch seeds every worker differently."
             ),
         ))
     };
@@ -73,7 +73,7 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
                 "Worker {} starts with the same seed {} in epochs {} and {}: its random transforms repeat",
                 a.worker, a.seed, a.epoch, b.epoch
             ),
-            say!("The loader's generator is re-seeded in every epoch. Seed it once, before the first epoch."),
+            say!("Seed the loader's generator once before the first epoch. The program seeds it again in every epoch."),
         ));
     }
     out
@@ -105,7 +105,7 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
                 plural(ranks.padding, say!(n: "index is repeated"), say!(n: "indices are repeated")),
                 count(each)
             ),
-            say!("Repeated samples count twice in validation. DistributedSampler(drop_last=True) drops the tail instead."),
+            say!("For validation, use DistributedSampler(drop_last=True), because repeated samples count twice"),
         ));
     }
     if ranks.left_out > 0 {
@@ -115,7 +115,7 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
                 plural(ranks.left_out, say!(n: "sample is"), say!(n: "samples are")),
                 count(each)
             ),
-            say!("DistributedSampler(drop_last=False) visits all samples and repeats a few"),
+            say!("Use DistributedSampler(drop_last=False) to draw all samples and repeat a few"),
         ));
     }
     out
@@ -150,7 +150,7 @@ pub fn too_many(about: &Circumstances) -> Option<Found> {
     }
     Some(problem(
         say!(
-            "{workers} workers yielded {} samples from a dataset of {}: each came {:.1} times on average",
+            "{workers} workers yielded {} samples from a dataset of {}: each sample {:.1} times on average",
             count(yielded),
             count(len),
             yielded as f64 / len as f64

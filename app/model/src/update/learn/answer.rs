@@ -26,7 +26,9 @@ pub(super) fn give(state: &mut State, answer: &Answer) {
             lesson::keep(state);
             // What shows the answer may be elsewhere.
             set_panels(state);
-            begin_replay(state);
+            if !lesson::want_changed(state) {
+                begin_replay(state);
+            }
         }
         Some(Page::Quiz(quizzing)) => {
             let language = quizzing.quiz.language;
@@ -49,7 +51,7 @@ fn complain(state: &mut State, why: Unanswerable) {
     }
 }
 
-/// Gives the answer that was typed or put into order. False if there is none.
+/// Gives the answer that was typed, selected or put into order. False if there is none.
 pub(super) fn give_draft(state: &mut State) -> bool {
     match draft(state) {
         Some(answer) => {
@@ -60,7 +62,7 @@ pub(super) fn give_draft(state: &mut State) -> bool {
     }
 }
 
-/// The answer that was typed or put into order, if it is complete.
+/// The answer that was typed, selected or put into order, if it is complete.
 fn draft(state: &State) -> Option<Answer> {
     let question = state.learn.question()?;
     let stage = state.learn.stage()?;
@@ -72,7 +74,14 @@ fn draft(state: &State) -> Option<Answer> {
             let is_complete = items.len() == stage.draft.order.len();
             is_complete.then(|| Answer::Order(stage.draft.order.clone()))
         }
-        Kind::Choice(_) | Kind::Click => None,
+        Kind::Choice(choices) => {
+            let chosen = stage.draft.chosen;
+            chosen.filter(|at| *at < choices.len()).map(Answer::Choice)
+        }
+        Kind::Click => {
+            let target = candidates(state).into_iter().nth(stage.draft.chosen?);
+            target.map(Answer::Click)
+        }
     }
 }
 
@@ -120,12 +129,12 @@ fn parts(run: &Run) -> Vec<Part> {
         all.push(Part::IndexQueue(worker));
         all.push(Part::Worker(worker));
     }
-    let pins = run.info.pinning.is_some();
+    let pins = run.info.pinning.is_some() && workers > 0;
     let rest = [
         (workers == 0, Part::Main),
         (workers > 0, Part::ResultQueue),
         (pins, Part::PinThread),
-        (pins && workers > 0, Part::DataQueue),
+        (pins, Part::DataQueue),
         (workers > 0, Part::ReorderBuffer),
         (true, Part::Trainer),
     ];
@@ -137,28 +146,29 @@ fn parts(run: &Run) -> Vec<Part> {
     all
 }
 
-/// What a digit chooses while a question is open: the first choice, the second item, the third part.
+/// What a digit does while something is learned: it selects the first choice, the second item, the third part, or is typed. Nothing is
+/// answered before [`Action::GoOn`].
 pub fn by_digit(state: &State, digit: usize) -> Option<Command> {
-    let at = digit.checked_sub(1)?;
     let question = state.learn.question()?;
     let stage = state.learn.stage()?;
     let truth = stage.truth.as_ref()?;
-    let command = match &question.kind {
-        Kind::Number { .. } => return None,
-        Kind::Choice(all) => {
-            all.get(at)?;
-            LearnCommand::Answer(Answer::Choice(at))
-        }
+    let mut draft = stage.draft.clone();
+    let at = digit.checked_sub(1);
+    match &question.kind {
+        Kind::Number { .. } => draft.number += &digit.to_string(),
+        Kind::Choice(all) => draft.chosen = Some(at.filter(|at| *at < all.len())?),
         Kind::Order(_) => {
             let items = question.items(truth, state.prefs.learned.language);
-            items.get(at)?;
-            let mut draft = stage.draft.clone();
-            draft.toggle(at);
-            LearnCommand::Draft(draft)
+            draft.toggle(at.filter(|at| *at < items.len())?);
         }
-        Kind::Click => LearnCommand::Target(candidates(state).get(at)?.clone()),
-    };
-    Some(command.into())
+        Kind::Click => draft.chosen = Some(at.filter(|at| *at < candidates(state).len())?),
+    }
+    Some(LearnCommand::Draft(draft).into())
+}
+
+/// True while digits belong to the lesson or the quiz: they then switch no workspace.
+pub fn takes_digits(state: &State) -> bool {
+    matches!(state.learn.page, Some(Page::Lesson(_) | Page::Quiz(_)))
 }
 
 /// Why an action of lessons is impossible; `None` if it is not.

@@ -83,6 +83,9 @@ pub(super) fn play_of(state: &State, number: u32) -> Option<Play> {
     let kept = progress.lessons.get(&number);
     let step = kept.filter(|kept| !kept.done).map_or(0, |kept| kept.step);
     let mut play = Play::from(lesson, step);
+    if kept.is_some_and(|kept| kept.done) {
+        play.reach_all();
+    }
     play.set_lecture(state.prefs.learned.lecture);
     Some(play)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_insight::diagnose::Other;
+use loadscope_insight::diagnose::{Other, Role};
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_lessons::cases::{CASES, Case, Culprit, Remedy, Solved};
 use loadscope_words::say;
@@ -117,7 +117,7 @@ fn detecting_run(state: &State) -> Option<Other> {
         name: say!("Before").to_owned(),
         run: Arc::new(case.run.clone()),
         cut: false,
-        is_before: true,
+        role: Role::Before,
     })
 }
 

@@ -79,7 +79,8 @@ pub(super) fn keep(state: &mut State) {
     let Some(playing) = state.learn.playing() else {
         return;
     };
-    if playing.file.is_some() {
+    // A lecture says nothing of what the learner knows.
+    if playing.file.is_some() || playing.play.is_lecture() {
         return;
     }
     let number = playing.play.lesson().number;
@@ -127,6 +128,17 @@ pub(super) fn back(state: &mut State) {
     }
 }
 
+/// Goes to a step that was reached before.
+pub(super) fn jump(state: &mut State, step: usize) {
+    if state
+        .learn
+        .playing_mut()
+        .is_some_and(|playing| playing.play.jump(step))
+    {
+        enter(state);
+    }
+}
+
 /// Hides the questions, or shows them.
 pub(super) fn toggle_lecture(state: &mut State) {
     let lecture = !state.prefs.learned.lecture;
@@ -150,13 +162,28 @@ pub(super) fn translate(state: &mut State) {
     }
 }
 
-/// In a lecture the run plays to the answer by itself.
-pub(super) fn begin_replay_of_lecture(state: &mut State) {
+/// Asks for the run that an answered question is about, if that is another one than the run of the step. False if it is not.
+pub(super) fn want_changed(state: &mut State) -> bool {
+    let Some(playing) = state.learn.playing() else {
+        return false;
+    };
+    if playing.play.changes().is_none() {
+        return false;
+    }
+    let step = playing.step();
+    state.prefs.options = settled(step.options.clone());
+    want_step(state, step);
+    true
+}
+
+/// In a lecture the run plays to the answer by itself, and so does the changed run that an answered question is about.
+pub(super) fn begin_replay_of_answer(state: &mut State) {
     let Some(playing) = state.learn.playing() else {
         return;
     };
     let is_question = matches!(playing.play.step().task, Task::Predict { .. });
-    if playing.play.is_lecture() && is_question {
+    let is_lecture = playing.play.is_lecture() && is_question;
+    if is_lecture || playing.play.changes().is_some() {
         let from = playing.stage.from;
         go_to(state, from);
         begin_replay(state);

@@ -1,6 +1,7 @@
 //! What the window shows for a step: the run, the moment, the workspace and the panels; and the way from one moment to the next.
 
 use loadscope_insight::landmarks::Place;
+use loadscope_insight::sampling::Choice;
 use loadscope_lessons::{Below, Part, Shown, View};
 use loadscope_trace::{BatchId, Nanos};
 
@@ -174,6 +175,11 @@ pub(super) fn set_panels(state: &mut State) {
         Below::Timeline => Lower::Timeline,
     };
     state.session.options_of = OptionsOf::NextRun;
+    // The order of the run, not one that is predicted.
+    state.session.sampling = Choice {
+        colouring: state.session.sampling.colouring,
+        ..Choice::default()
+    };
     state.look.search.open = false;
 }
 

@@ -15,6 +15,7 @@ use crate::update::{obstacle as refused, update};
 use crate::view::{Cursor, Workspace};
 
 mod keys;
+mod lecture;
 mod lesson;
 mod others;
 

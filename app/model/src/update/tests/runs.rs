@@ -40,6 +40,43 @@ fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_bef
     assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
 }
 
+/// Runs of the demo were neither kept nor counted: the "before" of a comparison was gone after *Keep for next time*.
+#[test]
+fn runs_of_the_demo_count_beside_others() {
+    let demo = || {
+        let mut state = state();
+        state.session.run.info.options = crate::prefs::demo();
+        state
+    };
+    let mut state = demo();
+    assert!(!state.keeps(&state.session), "alone it can be repeated");
+    assert_eq!(
+        (update(&mut state, Action::Quit), state.unsaved()),
+        (Some(Effect::Quit), 0)
+    );
+    state.session.number = 1;
+    begin(&mut state);
+    let others = demo().session;
+    state.session = SessionState {
+        number: 2,
+        ..others
+    };
+    assert_eq!(state.unsaved(), 0, "two of the demo");
+    let Some(kept) = state.runs.get(1) else {
+        panic!("the first one is in the list");
+    };
+    assert!(!state.keeps(&kept.session));
+    // With other options the second one is no demo, and the first one was compared with it.
+    state.session.run.info.options.num_workers = 7;
+    assert_eq!(state.unsaved(), 2);
+    let kept = &state.runs.get(1).expect("kept").session;
+    assert!(state.keeps(kept) && state.keeps(&state.session));
+    assert_eq!(update(&mut state, Action::Quit), None);
+    // Saved, discarded: only the demo is left.
+    state.session.saved = Some(state.session.run.events());
+    assert_eq!(state.unsaved(), 0);
+}
+
 /// It had to be typed anew when the folder was not there, or the answer to *Replace?* was no.
 #[test]
 fn a_path_that_did_not_serve_is_there_to_be_corrected() {
@@ -77,6 +114,67 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     update(&mut state, Arrival::Saved("/no/folder/run.jsonl".into()));
     update(&mut state, Arrival::NotSaved("another one".to_owned()));
     assert_eq!(state.overlay.typing, None);
+}
+
+/// A folder of images once came back as a prompt over the error of the next run.
+#[test]
+fn a_typed_path_comes_back_only_after_an_error_about_it() {
+    use crate::typing::{PathFor, TypedPath};
+    use PathFor as P;
+
+    let why = || "it failed".to_owned();
+    let loading = Source::Loading {
+        path: "/no/run.jsonl".into(),
+        share: 0.0,
+    };
+    let live = Source::Live { paused: false };
+    let ended = || Message::Arrived(Arrival::Ended(Some(why())));
+    let errors: [(Source, Message, &[PathFor]); 6] = [
+        (live.clone(), ended(), &[]),
+        (Source::Simulating, ended(), &[]),
+        (loading, ended(), &[P::Open, P::OpenFolder]),
+        (live.clone(), Arrival::NotSaved(why()).into(), &[P::Save]),
+        (
+            live.clone(),
+            Arrival::NotExported(Some(why())).into(),
+            &[P::Export],
+        ),
+        (
+            live,
+            Message::NotOpened(why()),
+            &[P::Open, P::OpenFolder, P::Compare],
+        ),
+    ];
+    let all = [
+        P::Open,
+        P::OpenFolder,
+        P::Save,
+        P::Compare,
+        P::Export,
+        P::Folder,
+    ];
+    for (source, error, concerned) in errors {
+        for what in all {
+            let text = "/no/run.jsonl".to_owned();
+            let typed = TypedPath { what, text };
+            let mut state = state();
+            update(&mut state, Command::Typed(typed.clone()));
+            state.session.source = source.clone();
+            update(&mut state, error.clone());
+            let expected = concerned.contains(&what).then_some(typed);
+            assert_eq!(state.overlay.typing, expected, "{what:?} after {error:?}");
+        }
+    }
+    // A folder is known to serve as soon as it is used: only its run can fail.
+    let mut state = state();
+    let typed = TypedPath {
+        what: P::Folder,
+        text: "/pictures".to_owned(),
+    };
+    let command = Command::for_path(P::Folder, typed.path());
+    update(&mut state, Command::Typed(typed));
+    update(&mut state, command);
+    assert_eq!(state.overlay.typed, None);
 }
 
 /// It was found by the beginning of its text, which another crate writes.
@@ -165,7 +263,7 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
     assert_eq!(state.session.number, 1, "what is gone is not shown");
 }
 
-/// *Try on the program* ran the program that `loadscope watch` was started with, whichever was shown.
+/// *Run the program with other settings* ran the program that `loadscope watch` was started with, whichever was shown.
 #[test]
 fn the_program_that_is_tried_is_that_of_the_run_that_is_shown() {
     use crate::watching::Program;
@@ -235,4 +333,36 @@ fn secrets_among_the_arguments_of_a_program_are_not_remembered() {
     assert_eq!(kept, "--api-key *** --epochs 3");
     // Until the window closes the sheet has it.
     assert_eq!(state.prefs.watched.arguments, "--api-key abc --epochs 3");
+}
+
+/// A run that was saved, or opened with the future hidden, had an empty box on the start page.
+#[test]
+fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
+    let saved = "/runs/saved.jsonl.zst";
+    let mut all = state();
+    update(&mut all, Message::Saving(saved.into()));
+    update(&mut all, Arrival::Saved(saved.into()));
+    assert!(all.prefs.sketches.get(saved.as_ref()).is_some());
+    let opened = "/runs/opened.jsonl.zst";
+    let mut state = state();
+    state.prefs.hides_future = true;
+    let run = std::mem::take(&mut state.session.run).into_inner();
+    state.session.source = Source::Loading {
+        path: opened.into(),
+        share: 0.5,
+    };
+    let loaded = Arrival::Loaded {
+        landmarks: Box::new(Landmarks::of(&run)),
+        run: Box::new(run),
+        loaders: Box::default(),
+        at: Some(Nanos::from_millis(20)),
+        cut: false,
+        notes: Vec::new(),
+    };
+    update(&mut state, loaded);
+    assert!(state.hides_future());
+    assert!(state.prefs.sketches.get(opened.as_ref()).is_some());
+    // It is still there after the end of the window.
+    let kept = state.prefs_to_keep().sketches;
+    assert!(kept.get(opened.as_ref()).is_some());
 }

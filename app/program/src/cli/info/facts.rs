@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use loadscope_insight::report::options::options;
 use loadscope_insight::report::past;
 use loadscope_trace::{Level, Origin, Run, Summary};
 use loadscope_ui::timeline::chart::Chart;
@@ -39,7 +40,7 @@ pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
         map.insert("past".to_owned(), past::json(run));
         map.insert("origin".to_owned(), run.info.origin.key().into());
         map.insert("pinning".to_owned(), run.info.pinning.clone().into());
-        map.insert("options".to_owned(), options(run)?);
+        map.insert("options".to_owned(), options(run));
     }
     Ok(object)
 }
@@ -59,25 +60,4 @@ pub(super) fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
         }
     }
     Ok(())
-}
-
-/// The options of the run. A PyTorch program has none of the embedded loader's own.
-fn options(run: &Run) -> anyhow::Result<Value> {
-    let options = &run.info.options;
-    let mut object = serde_json::to_value(options)?;
-    if let (Origin::Pytorch(_), Some(map)) = (&run.info.origin, object.as_object_mut()) {
-        for ours in [
-            "dataset",
-            "image_size",
-            "extra_cost",
-            "epochs",
-            "step_ms",
-            "on_error",
-        ] {
-            map.remove(ours);
-        }
-        let in_force = (options.num_workers > 0).then(|| options.prefetch());
-        map.insert("prefetch_factor".to_owned(), in_force.into());
-    }
-    Ok(object)
 }

@@ -124,7 +124,7 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
         right(say!(column: "samples/s"), 12),
         right(say!(column: "waited"), 12),
         right(say!(column: "share"), 8),
-        right(say!(column: "lost"), 10)
+        right(say!(column: "dropped"), 10)
     )?;
     let mut row = |number: &str, name: &str, s: &Summary, share: String| {
         let time = |s: f64| Nanos::from_secs_f64(s).to_string();

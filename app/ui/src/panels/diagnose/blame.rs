@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
     if let Some(time) = &look.ready_batches {
         remark(
             ui,
-            &say!("Finished batches were held for {time}, summed over batches"),
+            &say!("Finished batches waited {time} in total in the reorder buffer"),
         );
     }
     if !look.blame.not_measured.is_empty() {

@@ -8,6 +8,7 @@ use crate::kit::strip;
 use crate::kit::table::{Column, Table, Text};
 use crate::kit::titles::{section_with, title_text};
 use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::diagnose;
 use loadscope_insight::diagnose::compared::{Compared, Strip};
 use loadscope_insight::report::compare::Outcome;
 use loadscope_model::command::{Action, Command};
@@ -33,14 +34,16 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     });
     // What was asked for stands far below: it is brought into sight once.
     let shown = Id::unique("compared with");
-    let number = other.filter(|o| !o.is_before).map(|o| o.number);
+    let number = other
+        .filter(|o| o.role != diagnose::Role::Before)
+        .map(|o| o.number);
     if ui.data(|d| d.get_temp(shown)) != Some(number) {
         ui.data_mut(|d| d.insert_temp(shown, number));
         if number.is_some() {
             ui.scroll_to_rect(top, Some(Align::TOP));
         }
     }
-    let Some(other) = other else {
+    if other.is_none() {
         remark(
             ui,
             say!("Compare with another recording to see improvements and regressions"),
@@ -49,7 +52,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
             commands.push(Action::Compare.into());
         }
         return;
-    };
+    }
     let Some(compared) = compared else {
         remark(
             ui,
@@ -60,11 +63,8 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     let sentence = title_text(ui, &compared.sentence);
     ui.add(Label::new(sentence).wrap());
     remark(ui, &compared.options);
-    numbers(ui, &other.name, compared);
-    for (name, strip) in [
-        (other.name.as_str(), &compared.strips[0]),
-        (say!("This run"), &compared.strips[1]),
-    ] {
+    numbers(ui, compared);
+    for (name, strip) in compared.names.iter().zip(&compared.strips) {
         trainer(ui, name, strip);
     }
     hint(
@@ -72,8 +72,8 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         say!("Both runs on one time axis: training below, waiting in red above"),
     );
     for (word, titles) in [
-        (say!("Resolved"), &compared.gone),
-        (say!("New"), &compared.new),
+        (say!("Resolved findings"), &compared.gone),
+        (say!("New findings"), &compared.new),
     ] {
         if !titles.is_empty() {
             remark(ui, &say!("{word}: {}", titles.join(say!(", "))));
@@ -86,12 +86,12 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     }
 }
 
-fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
+fn numbers(ui: &mut Ui, compared: &Compared) {
     let palette = Palette::of(ui);
     let columns = [
         Column::words("", NAME),
-        Column::numbers(other, NUMBER),
-        Column::numbers(say!("This run"), NUMBER),
+        Column::numbers(&compared.names[0], NUMBER),
+        Column::numbers(&compared.names[1], NUMBER),
         Column::numbers(say!("Change (95\u{2009}% interval)"), CHANGE),
     ];
     let table = Table::new(ui, columns);
@@ -103,8 +103,8 @@ fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
         };
         let cells = [
             r.name.into(),
-            r.other.as_str().into(),
-            r.this.as_str().into(),
+            r.before.as_str().into(),
+            r.after.as_str().into(),
             change,
         ];
         let meaning = match r.outcome {

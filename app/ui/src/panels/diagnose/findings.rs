@@ -1,10 +1,12 @@
 //! The findings: each a sentence with a number, its remedy, and where to look.
 
+use std::collections::BTreeSet;
+
 use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
-use loadscope_trace::{Evidence, Finding, Lane, Severity};
+use loadscope_trace::{Effect, Evidence, Finding, Lane, Severity};
 use loadscope_words::say;
 
-use crate::kit::empty::remark;
+use crate::kit::empty::{hint, remark};
 use crate::kit::titles::section;
 use crate::theme::{Palette, heading, size, space};
 use loadscope_insight::diagnose::look::Look;
@@ -20,12 +22,28 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
         remark(ui, say!("No problems found"));
         return;
     }
-    for finding in &look.diagnosis.findings {
-        one(ui, state, finding, commands);
+    let mut shown = BTreeSet::new();
+    let findings = &look.diagnosis.findings;
+    for (at, finding) in findings.iter().enumerate() {
+        let is_new = findings[..at].iter().all(|f| f.remedy != finding.remedy);
+        let effects = look.diagnosis.effects.get(&finding.id);
+        let effects = effects.into_iter().flatten().copied();
+        let effects: Vec<Effect> = effects.filter(|e| shown.insert(*e)).collect();
+        one(ui, state, finding, is_new.then_some(&effects), commands);
+    }
+    if let Some(overlap) = look.diagnosis.overlap() {
+        hint(ui, overlap);
     }
 }
 
-fn one(ui: &mut Ui, state: &State, finding: &Finding, commands: &mut Vec<Command>) {
+/// Shows a finding, with its remedy and the effects of that, unless an earlier finding has the same one.
+fn one(
+    ui: &mut Ui,
+    state: &State,
+    finding: &Finding,
+    new: Option<&Vec<Effect>>,
+    commands: &mut Vec<Command>,
+) {
     let palette = Palette::of(ui);
     let colour = match finding.severity {
         Severity::Critical => palette.stall,
@@ -47,8 +65,15 @@ fn one(ui: &mut Ui, state: &State, finding: &Finding, commands: &mut Vec<Command
             };
             let text = RichText::new(&finding.text).font(font).color(palette.text);
             ui.add(Label::new(text).wrap());
-            let remedy = RichText::new(&finding.remedy).color(palette.weak);
-            ui.add(Label::new(remedy).wrap());
+            if let Some(effects) = new {
+                let remedy = RichText::new(&finding.remedy).color(palette.weak);
+                ui.add(Label::new(remedy).wrap());
+                for effect in effects {
+                    let text = effect.sentence(&state.session.run);
+                    let text = RichText::new(text).color(palette.weak);
+                    ui.add(Label::new(text).wrap());
+                }
+            }
             if let Some((name, target)) = target(state, &finding.evidence)
                 && ui.link(name).clicked()
             {

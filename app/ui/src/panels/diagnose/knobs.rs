@@ -78,7 +78,7 @@ fn batch_size(ui: &mut Ui, base: &mut Setting) {
 
 /// What every training step takes: as recorded, or so long.
 fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
-    let label = name(ui, "trainer step");
+    let label = name(ui, say!("trainer step"));
     let usual = Nanos::from_secs_f64((state.session.run.info.options.step_ms / 1e3).max(1e-3));
     let value = base.step.map(Nanos::as_millis_f64);
     let changed = optional(
@@ -94,7 +94,7 @@ fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
 
 /// Cores that the loader has.
 fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
-    let label = name(ui, "cores");
+    let label = name(ui, say!("cores"));
     let usual = f64::from(state.session.run.info.cores.max(1));
     let value = base.cores.map(|n| n as f64);
     let changed = optional(
@@ -134,7 +134,7 @@ fn optional(
 
 /// Share of the samples that cost nothing.
 fn cache(ui: &mut Ui, base: &mut Setting) {
-    let label = name(ui, "served from a cache");
+    let label = name(ui, say!("served from a cache"));
     let mut percent = base.cache * 100.0;
     ui.add(
         DragValue::new(&mut percent)

@@ -1,6 +1,6 @@
 //! Other arguments, tried on the program itself.
 
-use egui::{Button, Label, RichText, Ui};
+use egui::{Button, Color32, Label, RichText, Ui};
 use loadscope_insight::tune::{Outcome as Is, Row, Table};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if program.is_none() && trying.is_none() {
         return;
     }
-    section(ui, say!("Try on the program"));
+    section(ui, say!("Other settings, measured"));
     match trying {
         Some(trying) if trying.is_running() => running(ui, state, trying, commands),
         Some(trying) => {
@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             remark(
                 ui,
                 &say!(
-                    "Runs {program} again unchanged, then with each promising setting, always until its loader has yielded 200 batches. Files that the program writes are written in every run."
+                    "Runs {program} unchanged, then with each promising setting. Each run ends after 200 batches. The program writes its files again in each run."
                 ),
             );
             button(ui, state, Action::TryProgram, false, commands);
@@ -77,17 +77,32 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
             .color(palette.strong);
         ui.add(Label::new(text).wrap());
     }
+    if let Some(why) = table.why_not_fastest() {
+        remark(ui, &why);
+    }
     ui.add_space(space::GAP);
     let name = (ui.available_width() - 260.0).max(120.0);
+    // A name that is cut off may be that of another row.
+    let widest = table.rows.iter().map(|row| wide(ui, &row.name()));
+    let is_narrow = widest.fold(0.0, f32::max) > name;
+    let first = if is_narrow { "" } else { say!("Setting") };
     let head = [
-        Cell::head(say!("Setting"), name, false, palette),
+        Cell::head(first, name, false, palette),
         Cell::head(say!("Forecast"), 76.0, true, palette),
         Cell::head(say!("Per batch"), 76.0, true, palette),
         Cell::head(say!("Change"), 70.0, true, palette),
     ];
     row(ui, &head, Marks::default());
     for tried in &table.rows {
-        line(ui, trying, tried, name, commands);
+        let cell = match is_narrow {
+            // It stands above its numbers.
+            true => {
+                ui.add(Label::new(tried.name()).wrap());
+                Cell::word("", name)
+            }
+            false => Cell::word(tried.name(), name),
+        };
+        line(ui, trying, tried, cell, commands);
     }
     if let Some(copy) = copied(table)
         && ui.add(Button::new(say!("Copy the arguments"))).clicked()
@@ -102,7 +117,15 @@ fn copied(table: &Table) -> Option<String> {
     Some(best.tried.overrides.to_string())
 }
 
-fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: f32, commands: &mut Vec<Command>) {
+fn wide(ui: &Ui, text: &str) -> f32 {
+    let font = words(size::BODY);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER);
+    galley.size().x
+}
+
+fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: Cell, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let time = |seconds: f64| Nanos::from_secs_f64(seconds).to_string();
     let measured = tried.tried.measured.as_ref();
@@ -120,7 +143,7 @@ fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: f32, commands: &mut Vec
         .change
         .map_or(String::new(), loadscope_insight::format::signed);
     let cells = [
-        Cell::word(tried.name(), name),
+        name,
         Cell::number(forecast, 76.0),
         Cell::number(took, 76.0),
         Cell::number(change, 70.0).colour(colour),

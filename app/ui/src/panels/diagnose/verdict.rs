@@ -50,6 +50,9 @@ pub fn show(
                     go_to(Item::Batch(wait.row), commands);
                 }
             }
+            if let Some(left_out) = &verdict.left_out {
+                ui.add(Label::new(RichText::new(left_out).color(palette.weak)).wrap());
+            }
             if verdict.wants_outlook {
                 outlook(ui, what_if, pending);
             }

@@ -76,7 +76,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if let Some(forecast) = what_if.at(picked.0, picked.1) {
         detail(ui, state, what_if, forecast, commands);
     }
-    section(ui, say!("Assumptions for every cell"));
+    section(ui, say!("Assumptions of this table"));
     knobs::show(ui, state, what_if, commands);
     section(ui, say!("Forecast accuracy"));
     trust(ui, what_if);
@@ -177,19 +177,9 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         say!("Forecast of it"),
         say!("{} ({off})", say(own.time)),
     );
-    fact(
-        ui,
-        say!("With an ideal loader"),
-        say(what_if.outlook.headroom),
-    );
-    let is_rough = |p: &Prospects| p.is_rough() && p.fits();
-    if what_if.prospects.as_ref().is_some_and(is_rough) {
-        remark(
-            ui,
-            say!(
-                "The model does not reproduce the recorded run: treat these forecasts as rough estimates"
-            ),
-        );
+    fact(ui, say!("Ideal loader"), say(what_if.outlook.headroom));
+    if let Some(caveat) = what_if.prospects.as_ref().and_then(Prospects::caveat) {
+        remark(ui, &caveat);
     }
     for note in what_if.recorded.notes() {
         hint(ui, &capital(note));

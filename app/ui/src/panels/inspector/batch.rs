@@ -62,7 +62,7 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         .len()
         .max(state.session.run.samples(at).len()) as u64;
     if count > 0 {
-        let content = state.session.run.content(at);
+        let content = content::made(&state.session.run, at, state.now());
         let failed = content.map_or(0, |content| content.left_out().count()) as u64;
         facts.push(match failed {
             0 => format::plural(count, say!(n: "sample"), say!(n: "samples")),

@@ -1,7 +1,7 @@
 //! What is inside a batch: its pictures, and its leaves in the tree of the containers that hold them.
 
 use egui::{CollapsingHeader, RichText, Ui};
-use loadscope_trace::{BatchContent, Field, FieldData, Run, RunInfo};
+use loadscope_trace::{BatchContent, Field, FieldData, Nanos, PathStep, Run, RunInfo, Stage};
 use loadscope_words::say;
 
 use super::annotated::{self, AnnotatedCache};
@@ -59,9 +59,9 @@ pub fn show(
     commands: &mut Vec<Command>,
 ) {
     let run = &state.session.run;
-    let Some(content) = run.content(at) else {
+    let Some(content) = made(run, at, state.now()) else {
         section(ui, say!("Content"));
-        remark(ui, why_not(run, at));
+        remark(ui, why_not(run, at, state.now()));
         return;
     };
     let captions = captions(run, at, content);
@@ -215,12 +215,23 @@ fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut 
     ui.add_space(space::GAP);
 }
 
-fn why_not(run: &Run, at: usize) -> &'static str {
+/// The content of a batch that has been collated by `now`.
+pub(super) fn made(run: &Run, at: usize, now: Nanos) -> Option<&BatchContent> {
+    run.content(at).filter(|_| is_collated(run, at, now))
+}
+
+fn is_collated(run: &Run, at: usize, now: Nanos) -> bool {
+    let path = run.path(at);
+    let is_later = |step: &PathStep| step.stage > Stage::Collating && step.start <= now;
+    path.iter().any(is_later)
+}
+
+fn why_not(run: &Run, at: usize, now: Nanos) -> &'static str {
     match run.batches().get(at) {
-        Some(b) if b.has_error => say!("No contents, because the batch failed"),
-        Some(b) if !b.stage.has_arrived() => {
+        _ if !is_collated(run, at, now) => {
             say!("The contents are available once the batch is collated")
         }
+        Some(b) if b.has_error => say!("No contents, because the batch failed"),
         _ => say!("The contents of this batch were not recorded"),
     }
 }

@@ -137,7 +137,7 @@ fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
     let columns = [
         Column::words(say!("Activity"), word),
         Column::numbers(say!("Time, s"), time),
-        Column::numbers(say!("At once"), mean),
+        Column::numbers(say!("In flight"), mean),
     ];
     let table = Table::new(ui, columns);
     for (activity, spent) in shares.iter() {

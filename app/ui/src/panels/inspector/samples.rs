@@ -44,8 +44,8 @@ pub fn costliest(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
 /// The samples that have been fetched by `now`, the slowest first.
 fn by_cost(run: &Run, at: usize, now: Nanos) -> Vec<Sample> {
     let all = has_been_fetched(run, at, now);
-    let known = run.samples(at).filter(|s| all || s.end() <= now);
-    let mut samples: Vec<Sample> = known.collect();
+    let (_, begun) = run.samples_begun(at, now);
+    let mut samples: Vec<Sample> = begun.filter(|s| all || s.end() <= now).collect();
     samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
     samples
 }
@@ -109,7 +109,7 @@ fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Na
     let palette = Palette::of(ui.ctx());
     let name = match sample.index {
         Some(index) => say!("Sample {index}"),
-        None => say!("Sample {} of the batch", sample.position),
+        None => say!("Sample {} of the batch", sample.position + 1),
     };
     let times = sample.wall.0 as f64 / middle.0.max(1) as f64;
     ui.label(if times >= 1.1 {
@@ -147,7 +147,7 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
     let Some(most) = samples.first().map(|s| s.wall) else {
         remark(
             ui,
-            match (has_been_fetched(run, at, now), run.samples(at).len()) {
+            match (has_been_fetched(run, at, now), run.samples_begun(at, now).0) {
                 (true, 0) => say!("Times were not measured"),
                 (false, 0) => say!("Times are available once all are fetched"),
                 _ => say!("None fetched yet"),

@@ -112,6 +112,16 @@ fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
     (lasted >= Nanos(100_000)).then_some(told)
 }
 
+/// The stage in which a batch failed.
+fn failed_in(path: &[PathStep], now: Nanos) -> Option<Stage> {
+    let is_failure = |s: &PathStep| s.stage == Stage::Failed && s.start <= now;
+    let at = path.iter().position(is_failure)?;
+    // A failed batch is yielded as its error.
+    let before = path.get(..at)?.iter().rev();
+    let mut worked_on = before.filter(|s| s.stage < Stage::Returning);
+    worked_on.next().map(|s| s.stage)
+}
+
 /// The trainer's waiting that this batch ended.
 fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nanos, String)> {
     let begun = run.waits().partition_point(|w| w.start <= now);
@@ -134,7 +144,9 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
         .filter(|s| s.stage < Stage::Ready && s.start <= now)
         .max_by_key(|s| so_far(s))?;
     let (time, over) = (so_far(slowest), is_over(slowest));
+    let failed_in = failed_in(path, now).map(|stage| stage.label().to_lowercase());
     let because = match (slowest.stage, over) {
+        _ if failed_in.is_some() => say!("{} failed", failed_in.unwrap_or_default()),
         (Stage::Fetching, true) => say!("fetching took {time}"),
         (Stage::Fetching, false) => say!("fetching for {time} so far"),
         (Stage::Collating, true) => say!("collating took {time}"),
@@ -191,5 +203,48 @@ mod tests {
             }
         }
         assert!(told > 5, "{told}");
+    }
+
+    /// "Fetching it took 32.9 ms" stood there for a batch that failed while its samples were collated.
+    #[test]
+    fn a_batch_that_failed_names_the_stage_of_its_error() {
+        use loadscope_trace::{BatchId, Event, EventKind, Level, Message, RunId};
+
+        for (last, expected) in [
+            (Stage::Fetching, "fetching failed"),
+            (Stage::Collating, "collating failed"),
+        ] {
+            let id = BatchId::default();
+            let enter = |stage| EventKind::Entered { batch: id, stage };
+            let error = EventKind::Message(Box::new(Message {
+                level: Level::Error,
+                text: "RuntimeError: stack expects each tensor to be equal size".to_owned(),
+                about: Some(id),
+                worker: Some(0),
+                sample: None,
+            }));
+            let mut run = Run::default();
+            let mut events = vec![
+                (0, EventKind::EpochStarted { epoch: 0 }),
+                (0, EventKind::dispatched(id, Some(0), [3, 4])),
+                (0, EventKind::Consumer { waiting: true }),
+                (1, enter(Stage::Fetching)),
+            ];
+            if last == Stage::Collating {
+                events.push((34, enter(Stage::Collating)));
+            }
+            events.extend([
+                (35, error),
+                (35, enter(Stage::Failed)),
+                (36, EventKind::EpochEnded { epoch: 0 }),
+            ]);
+            for (ms, kind) in events {
+                let (at, of) = (Nanos::from_millis(ms), RunId(0));
+                run.apply(&Event { at, run: of, kind });
+            }
+            let told = story(&run, 0, run.end()).join(" ");
+            assert!(told.contains(expected), "{told}");
+            assert!(!told.contains("fetching took"), "{told}");
+        }
     }
 }

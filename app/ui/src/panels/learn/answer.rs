@@ -30,7 +30,8 @@ pub fn show(
         Kind::Number { unit, .. } => number(ui, state, stage, unit, commands),
         Kind::Choice(choices) => {
             for (k, one) in choices.iter().enumerate() {
-                if option(ui, k, &one.text, None).clicked() {
+                let is_chosen = stage.draft.chosen == Some(k);
+                if option(ui, k, &one.text, None, is_chosen).clicked() {
                     commands.push(LearnCommand::Answer(Answer::Choice(k)).into());
                 }
             }
@@ -39,7 +40,7 @@ pub fn show(
             let items = question.items(truth, language);
             order(ui, state, stage, &items, commands);
         }
-        Kind::Click => click(ui, state, commands),
+        Kind::Click => click(ui, state, stage.draft.chosen, commands),
     }
     if let Some(trouble) = &stage.trouble {
         remark(ui, trouble);
@@ -61,29 +62,31 @@ fn number(ui: &mut Ui, state: &State, stage: &Stage, unit: &str, commands: &mut 
             info.current_text_value = Some(draft.number.clone());
             info
         });
-        // The question has the keyboard as soon as it is there.
-        let first = ui.data_mut(|data| {
-            let asked: &mut u64 = data.get_temp_mut_or_default(response.id);
-            std::mem::replace(asked, state.learn.asked) != state.learn.asked
+        // The question has the keyboard as soon as it is there, and while it has no answer.
+        let now = (state.learn.asked, stage.draft.number.clone());
+        let is_news = ui.data_mut(|data| {
+            let asked: &mut (u64, String) = data.get_temp_mut_or_default(response.id);
+            std::mem::replace(asked, now.clone()) != now
         });
-        if first {
+        let enter = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+        let is_empty = draft.value().is_none();
+        if is_news || (enter && is_empty) {
             response.request_focus();
         }
         ui.label(unit);
         if draft != stage.draft {
             commands.push(LearnCommand::Draft(draft.clone()).into());
         }
-        let enter = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
         if let Some(value) = draft.value().filter(|_| enter) {
             commands.push(LearnCommand::Answer(Answer::Number(value)).into());
         }
     });
 }
 
-/// One of several: its key, and what it says. `chosen`: its place in an order.
-fn option(ui: &mut Ui, k: usize, text: &str, chosen: Option<usize>) -> Response {
+/// One of several: its key, and what it says. `place`: its place in an order. `is_chosen`: it is selected.
+fn option(ui: &mut Ui, k: usize, text: &str, place: Option<usize>, is_chosen: bool) -> Response {
     let palette = Palette::of(ui);
-    let key = match chosen {
+    let key = match place {
         Some(place) => format!("{}.", place + 1),
         None => format!("{}", k + 1),
     };
@@ -94,8 +97,8 @@ fn option(ui: &mut Ui, k: usize, text: &str, chosen: Option<usize>) -> Response 
     let height = (galley.size().y + 9.0).max(28.0);
     let (rect, response) = ui.allocate_exact_size(vec2(width, height), egui::Sense::click());
     let name = plain(text);
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen.is_some(), &name));
-    let visuals = ui.style().interact_selectable(&response, chosen.is_some());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, &name));
+    let visuals = ui.style().interact_selectable(&response, is_chosen);
     let painter = ui.painter();
     painter.rect(
         rect,
@@ -109,9 +112,9 @@ fn option(ui: &mut Ui, k: usize, text: &str, chosen: Option<usize>) -> Response 
         egui::Align2::LEFT_CENTER,
         key,
         mono(size::SMALL),
-        match chosen {
-            Some(_) => palette.strong,
-            None => palette.weak,
+        match is_chosen {
+            true => palette.strong,
+            false => palette.weak,
         },
     );
     let at = egui::pos2(rect.left() + 32.0, rect.center().y - galley.size().y / 2.0);
@@ -125,7 +128,7 @@ fn order(ui: &mut Ui, state: &State, stage: &Stage, items: &[Choice], commands: 
     ui.spacing_mut().item_spacing.y = 3.0;
     for (k, item) in items.iter().enumerate() {
         let place = chosen.iter().position(|at| *at == k);
-        if option(ui, k, &item.text, place).clicked() {
+        if option(ui, k, &item.text, place, place.is_some()).clicked() {
             commands.push(LearnCommand::Draft(toggled(&stage.draft, k)).into());
         }
     }
@@ -140,7 +143,7 @@ fn toggled(draft: &Draft, item: usize) -> Draft {
 }
 
 /// The same as a click in the window, for those who cannot click there.
-fn click(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+fn click(ui: &mut Ui, state: &State, chosen: Option<usize>, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let text = rich(
         ui,
@@ -160,8 +163,9 @@ fn click(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 0..=8 => format!("{}  ", k + 1),
                 _ => String::new(),
             };
-            let response = ui.add(Button::new(format!("{key}{name}")));
-            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+            let is_chosen = chosen == Some(k);
+            let response = ui.add(Button::new(format!("{key}{name}")).selected(is_chosen));
+            response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, &name));
             if response.clicked() {
                 commands.push(LearnCommand::Target(target).into());
             }

@@ -28,28 +28,34 @@ const PAD: f32 = 12.0;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let language = state.prefs.learned.language;
+    let side = ((ui.available_width() - WIDTH) / 2.0)
+        .max(space::GROUP)
+        .floor();
+    let between = |ui: &mut Ui, content: &mut dyn FnMut(&mut Ui)| {
+        let room = ui.available_rect_before_wrap().shrink2(vec2(side, 0.0));
+        ui.scope_builder(UiBuilder::new().max_rect(room), content);
+    };
+    // The way out stays in sight while the list is scrolled.
+    between(ui, &mut |ui| {
+        ui.add_space(space::GROUP);
+        let (line, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEAD), Sense::hover());
+        ui.scope_builder(UiBuilder::new().max_rect(line), |ui| {
+            head(ui, state, "", None, &mut commands);
+            let at = line.left_center() - vec2(0.0, 3.0);
+            ui.painter().text(
+                at,
+                egui::Align2::LEFT_CENTER,
+                Word::Lessons.text(language),
+                heading(size::TITLE),
+                Palette::of(ui).strong,
+            );
+        });
+    });
     ScrollArea::vertical()
         .id_salt("lessons")
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            let width = ui.available_width();
-            let side = ((width - WIDTH) / 2.0).max(space::GROUP).floor();
-            let room = ui.available_rect_before_wrap().shrink2(vec2(side, 0.0));
-            ui.scope_builder(UiBuilder::new().max_rect(room), |ui| {
-                ui.add_space(space::GROUP);
-                let (line, _) =
-                    ui.allocate_exact_size(vec2(ui.available_width(), HEAD), Sense::hover());
-                ui.scope_builder(UiBuilder::new().max_rect(line), |ui| {
-                    head(ui, state, "", None, &mut commands);
-                    let at = line.left_center() - vec2(0.0, 3.0);
-                    ui.painter().text(
-                        at,
-                        egui::Align2::LEFT_CENTER,
-                        Word::Lessons.text(language),
-                        heading(size::TITLE),
-                        Palette::of(ui).strong,
-                    );
-                });
+            between(ui, &mut |ui| {
                 remark(ui, Word::Intro.text(language));
                 ui.add_space(space::GAP * 2.0);
                 lessons(ui, state, language, &mut commands);

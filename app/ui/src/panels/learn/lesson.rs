@@ -1,7 +1,7 @@
 //! A lesson in the player: what a step says, what it asks, what came of it.
 
 use egui::{Button, Pos2, Sense, Shape, Stroke, Ui, pos2, vec2};
-use loadscope_lessons::{Judgement, Language, Phase, Question, Task, Trial, Tried};
+use loadscope_lessons::{Changes, Judgement, Language, Phase, Question, Task, Trial, Tried};
 use loadscope_model::command::{Action, Command, LearnCommand};
 use loadscope_model::state::State;
 use loadscope_model::state::learn::Playing;
@@ -95,6 +95,11 @@ fn predicts(ui: &mut Ui, state: &State, playing: &Playing, question: &Question) 
         Phase::Answered(judged) => {
             paragraph(ui, &question.ask, size::BODY, palette.weak);
             judgement(ui, state, judged);
+            if let Some(changes) = playing.play.changes() {
+                let words = Word::ShownWith.text(playing.play.lesson().language);
+                let text = format!("{words} `{}`", python(changes));
+                paragraph(ui, &text, size::BODY, palette.weak);
+            }
             // It says what there is to see: first it has to be seen.
             if playing.stage.replay.is_none() {
                 says(ui, state, &question.why);
@@ -209,11 +214,16 @@ fn run_buttons(ui: &mut Ui, state: &State, playing: &Playing, commands: &mut Vec
         if button.clicked() {
             commands.push(LearnCommand::Solution.into());
         }
-        let text = solution.text().replace("=true", "=True");
-        let text = format!("`{}`", text.replace("=false", "=False"));
+        let text = format!("`{}`", python(solution));
         let ink = Palette::of(ui).text;
         paragraph(ui, &text, size::BODY, ink);
     }
+}
+
+/// Options as Python writes them.
+fn python(changes: &Changes) -> String {
+    let text = changes.text().replace("=true", "=True");
+    text.replace("=false", "=False").replace("=none", "=None")
 }
 
 fn finished(ui: &mut Ui, state: &State, playing: &Playing) {

@@ -1,6 +1,8 @@
 //! What all pages of the player have: the line at the top, the buttons below the answers.
 
-use egui::{Align, Button, Layout, Rect, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2, vec2};
+use egui::{
+    Align, Button, Layout, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+};
 use loadscope_lessons::Language;
 use loadscope_model::command::{Action, Command, LearnCommand};
 use loadscope_model::state::State;
@@ -48,41 +50,46 @@ pub fn head(
                 let text = title_text(ui, name);
                 ui.add(egui::Label::new(text).truncate());
                 if let Some(steps) = steps {
-                    dots(ui, language, steps);
+                    dots(ui, state, steps, commands);
                 }
             });
         });
     });
 }
 
-/// How far it is: a dot for each step.
-fn dots(ui: &mut Ui, language: Language, (at, count): (usize, usize)) {
+/// How far it is: a dot for each step. A click goes to a step that was reached before.
+fn dots(ui: &mut Ui, state: &State, (at, count): (usize, usize), commands: &mut Vec<Command>) {
+    const STEP: f32 = 10.0;
     let palette = Palette::of(ui);
-    let step = 10.0;
-    let width = count as f32 * step;
-    let spoken = format!(
-        "{} {} / {count}",
-        Word::Step.text(language),
-        (at + 1).min(count)
-    );
-    if ui.available_width() < width + 12.0 {
+    let word = Word::Step.text(state.prefs.learned.language);
+    if ui.available_width() < count as f32 * STEP + 12.0 {
         return;
     }
-    let (rect, response) = ui.allocate_exact_size(vec2(width, 16.0), egui::Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
+    ui.spacing_mut().item_spacing.x = 0.0;
     for k in 0..count {
-        let place = pos2(rect.left() + step * (k as f32 + 0.5), rect.center().y);
-        match k.cmp(&at) {
-            std::cmp::Ordering::Less => _ = ui.painter().circle_filled(place, 2.5, palette.weak),
-            std::cmp::Ordering::Equal => {
-                ui.painter().circle_filled(place, 4.0, palette.strong);
-            }
-            std::cmp::Ordering::Greater => {
-                ui.painter().circle_filled(place, 2.5, palette.line);
-            }
+        let playing = state.learn.playing();
+        let is_reached = playing.is_some_and(|playing| playing.play.has_reached(k));
+        let sense = match is_reached {
+            true => Sense::CLICK,
+            false => Sense::hover(),
+        };
+        let (rect, response) = ui.allocate_exact_size(vec2(STEP, 16.0), sense);
+        let spoken = format!("{word} {} / {count}", k + 1);
+        response.widget_info(|| match is_reached {
+            true => WidgetInfo::selected(Role::Button, true, k == at, &spoken),
+            false => WidgetInfo::labeled(Role::Label, true, &spoken),
+        });
+        let (radius, ink) = match k == at {
+            true => (4.0, palette.strong),
+            false if is_reached && response.hovered() => (4.0, palette.weak),
+            false if k < at || is_reached => (2.5, palette.weak),
+            false => (2.5, palette.line),
+        };
+        ui.painter().circle_filled(rect.center(), radius, ink);
+        if response.on_hover_text(spoken).clicked() {
+            commands.push(LearnCommand::Step(k).into());
         }
     }
-    response.on_hover_text(spoken);
 }
 
 /// The switch between languages.
@@ -101,8 +108,32 @@ fn languages(ui: &mut Ui, now: Language, commands: &mut Vec<Command>) {
 /// A button of an action with a word of the lesson's language.
 pub fn button(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
     let text = word.text(state.prefs.learned.language);
+    shown(ui, state, action, (text, Button::new(text)), commands);
+}
+
+/// The same with the key of the action.
+fn keyed(ui: &mut Ui, state: &State, action: Action, word: Word, commands: &mut Vec<Command>) {
+    let text = word.text(state.prefs.learned.language);
+    let keys = action.info().keys(ui.ctx());
+    let key = RichText::new(keys).font(mono(size::SMALL)).weak();
+    shown(
+        ui,
+        state,
+        action,
+        (text, Button::new((text, key))),
+        commands,
+    );
+}
+
+fn shown(
+    ui: &mut Ui,
+    state: &State,
+    action: Action,
+    (text, button): (&'static str, Button<'_>),
+    commands: &mut Vec<Command>,
+) {
     let is_possible = obstacle(state, action).is_none();
-    let response = ui.add_enabled(is_possible, Button::new(text));
+    let response = ui.add_enabled(is_possible, button);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, is_possible, text));
     let why_not = about_now(ui, state, action);
     asks(response.on_disabled_hover_text(why_not), action, commands);
@@ -131,10 +162,10 @@ pub fn foot(ui: &mut Ui, state: &State, room: Rect, next: Word, commands: &mut V
                 commands,
             );
             if obstacle(state, Action::SkipStep).is_none() {
-                button(ui, state, Action::SkipStep, Word::Skip, commands);
+                keyed(ui, state, Action::SkipStep, Word::Skip, commands);
             }
             if state.learn.playing().is_some() {
-                button(ui, state, Action::PreviousPage, Word::Back, commands);
+                keyed(ui, state, Action::PreviousPage, Word::Back, commands);
             }
             ui.add_space(space::GAP);
         });

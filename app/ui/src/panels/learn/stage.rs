@@ -1,6 +1,6 @@
 //! What a step is about is outlined, and everything else gives way a little. Where a click is the answer, the parts can be clicked.
 
-use egui::{Context, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo};
+use egui::{Context, Id, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Style, Ui, WidgetInfo};
 use loadscope_lessons::{Part, Phase, Target, Value};
 use loadscope_model::command::{Command, LearnCommand};
 use loadscope_model::state::State;
@@ -11,6 +11,10 @@ use crate::theme::Palette;
 
 /// For so many frames parts scroll into view: panels open and move at first.
 const FRAMES: u32 = 12;
+/// A pointer that moved less far rests, points.
+const RESTS: f32 = 24.0;
+/// Longer than anyone waits for a tooltip, seconds.
+const NEVER: f32 = 1e6;
 
 /// A frame begins: parts are marked in it while a lesson is open.
 pub fn begin(ctx: &Context, state: &State) {
@@ -26,6 +30,7 @@ pub fn begin(ctx: &Context, state: &State) {
         *frames = frames.saturating_add(1);
         *frames
     });
+    hold_tooltips(ctx, is_open, state.learn.asked);
     let is_new = is_open && frames < FRAMES;
     // Rows of options scroll into view together; of the others the first alone, as there may be no room for two.
     let mut shown = Vec::new();
@@ -41,6 +46,30 @@ pub fn begin(ctx: &Context, state: &State) {
         }
     }
     parts::begin(ctx, is_open, &shown);
+}
+
+/// Shows no tooltip of a step before the pointer moves: it rests where it opened the step, maybe over the picture.
+fn hold_tooltips(ctx: &Context, is_open: bool, step: u64) {
+    let pointer = ctx.pointer_latest_pos();
+    let rests = ctx.data_mut(|data| {
+        let held: &mut (u64, Option<Pos2>) =
+            data.get_temp_mut_or_default(Id::unique("lesson pointer"));
+        if held.0 != step {
+            *held = (step, pointer);
+        }
+        let moved = held.1.zip(pointer).map(|(then, now)| then.distance(now));
+        if moved.is_some_and(|moved| moved > RESTS) {
+            held.1 = None;
+        }
+        is_open && held.1.is_some()
+    });
+    let delay = match rests {
+        true => NEVER,
+        false => Style::default().interaction.tooltip_delay,
+    };
+    if ctx.global_style().interaction.tooltip_delay != delay {
+        ctx.all_styles_mut(|style| style.interaction.tooltip_delay = delay);
+    }
 }
 
 /// Outlines what the step is about, over everything that was drawn. `player` is where the player is.

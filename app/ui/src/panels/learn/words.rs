@@ -45,6 +45,7 @@ words! {
     Right: "Right", "答对了";
     Wrong: "Not quite", "不完全对";
     TheAnswer: "The answer", "答案";
+    ShownWith: "The window now shows the run with", "窗口现在显示的运行设置为";
     Hint: "Hint", "提示";
     Solution: "Use the solution", "使用答案";
     Simulate: "Simulate", "模拟运行";

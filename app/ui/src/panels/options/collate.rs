@@ -26,7 +26,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             let combo = ComboBox::from_id_salt("collate")
                 .selected_text(name(o.collate))
                 .width(140.0);
-            let response = combo.show_ui(ui, |ui| {
+            let response = choice::list(ui, combo, |ui| {
                 let padding = match o.collate {
                     Collate::Pad(value) => Collate::Pad(value),
                     _ => Collate::Pad(0.0),
@@ -41,7 +41,7 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
                     choice::value(ui, &mut o.collate, one, name(one));
                 }
             });
-            response.response.labelled_by(label);
+            response.labelled_by(label);
         },
     );
     if let Collate::Pad(value) = &mut o.collate {

@@ -182,14 +182,14 @@ fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
     let last = model.len.saturating_sub(1);
     index(
         ui,
-        say!("fails at"),
+        say!("error at"),
         say!("Sample that raises a ValueError"),
         &mut model.fail,
         last,
     );
     index(
         ui,
-        say!("panics at"),
+        say!("crash at"),
         say!("Sample that kills its worker"),
         &mut model.panic,
         last,
@@ -241,7 +241,7 @@ fn slow(ui: &mut Ui, model: &mut CostModel) {
 }
 
 fn tail(ui: &mut Ui, model: &mut CostModel) {
-    part(ui, say!("tail"), "", |ui, label| {
+    part(ui, say!("slow tail"), "", |ui, label| {
         let mut is_on = model.tail.is_some();
         let mut tail = model.tail.unwrap_or(loadscope_plan::dataset::Tail {
             fraction: 0.05,

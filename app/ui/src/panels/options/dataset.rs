@@ -264,7 +264,7 @@ pub(super) fn dataset(
                 .selected_text(name)
                 .height(f32::INFINITY)
                 .width(140.0);
-            let response = combo.show_ui(ui, |ui| {
+            let response = choice::list(ui, combo, |ui| {
                 for (at, kind) in KINDS.iter().enumerate() {
                     let is_current = current == Some(at);
                     if choice::entry(ui, is_current, kind.name.say()) && !is_current {
@@ -272,7 +272,7 @@ pub(super) fn dataset(
                     }
                 }
             });
-            response.response.labelled_by(label);
+            response.labelled_by(label);
         },
     );
     if let Some(kind) = current.and_then(|at| KINDS.get(at)) {

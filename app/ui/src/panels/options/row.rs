@@ -6,10 +6,10 @@ use egui::emath::Numeric;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     self, Align, DragValue, Id, Label, Layout, Pos2, Rect, Response, RichText, Role, ScrollArea,
-    Sense, Ui, WidgetInfo, pos2, vec2,
+    Sense, TextWrapMode, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
-use crate::kit::empty::hint;
+use crate::kit::empty::{height_of_hint, hint};
 use crate::kit::parts::mark;
 use crate::kit::signs::{Sign, draw};
 use crate::theme::{Palette, mono, size, space, words};
@@ -76,7 +76,7 @@ impl<'a> Form<'a> {
         if !self.changed.contains(&field) {
             return;
         }
-        let (rect, response) = ui.allocate_exact_size(vec2(20.0, 20.0), Sense::click());
+        let (rect, response) = ui.allocate_exact_size(Vec2::splat(RESET), Sense::click());
         let name = say!("Reset {}", field.name());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         let palette = Palette::of(ui);
@@ -91,6 +91,17 @@ impl<'a> Form<'a> {
         {
             self.resets.push(field);
         }
+    }
+
+    /// The problem of an argument, or else its effect. Both take the same room: the rows below must not move while one types.
+    pub fn effect(&self, ui: &mut Ui, field: Field, effect: &str) {
+        if !self.problems.iter().any(|p| p.field == Some(field)) {
+            hint(ui, effect);
+            return;
+        }
+        let end = ui.cursor().top() + height_of_hint(ui, effect);
+        self.problem(ui, field);
+        ui.add_space((end - ui.cursor().top()).max(0.0));
     }
 
     /// What is wrong with an argument, in one line.
@@ -118,14 +129,26 @@ pub(super) fn row(
     ui.horizontal(|ui| {
         let label = form.name(ui, field);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            control(ui, label.id);
+            beside_reset(ui, |ui| control(ui, label.id));
             form.reset(ui, field);
         });
     });
-    form.problem(ui, field);
-    hint(ui, effect);
+    form.effect(ui, field, effect);
     mark_row(ui, field, top);
     ui.add_space(space::GAP);
+}
+
+/// Width of the arrow that resets an argument, points.
+const RESET: f32 = 20.0;
+
+/// Leaves room for the arrow on the left of a control, which gives way: a long word is shortened.
+fn beside_reset(ui: &mut Ui, control: impl FnOnce(&mut Ui)) {
+    let room = ui.available_size() - vec2(RESET + ui.spacing().item_spacing.x, 0.0);
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(room.max(Vec2::ZERO), layout, |ui| {
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+        control(ui);
+    });
 }
 
 /// Marks what was drawn since `top` as the row of an argument.

@@ -145,14 +145,14 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         let combo = ComboBox::from_id_salt("sampler")
             .selected_text(name)
             .width(140.0);
-        let response = combo.show_ui(ui, |ui| {
+        let response = choice::list(ui, combo, |ui| {
             for (k, kind) in KINDS.iter().enumerate() {
                 if choice::entry(ui, current == Some(k), kind.name.say()) {
                     choose(o, kind);
                 }
             }
         });
-        response.response.labelled_by(label);
+        response.labelled_by(label);
     });
     if let Some(example) = current.and_then(|k| KINDS[k].file) {
         file(ui, o, &prefix, path, example);

@@ -19,6 +19,9 @@ pub enum Entry {
 /// So much worse must something fit to come after what is impossible now.
 const IMPOSSIBLE: i32 = 20;
 
+/// So much worse is a tooltip that fits than a name.
+const BEHIND: i32 = 100;
+
 /// The lines for what is typed, best first.
 pub fn entries(state: &State, text: &str) -> Vec<Entry> {
     let mut found: Vec<(i32, Action, Option<&'static str>)> = Action::all()
@@ -26,8 +29,8 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
         .filter(|a| *a != Action::Palette)
         .filter_map(|action| {
             let info = action.info();
-            let by_name = score(info.name, text);
-            let score = by_name.or_else(|| score(info.tooltip, text).map(|s| s - 100))?;
+            let by_tooltip = || by_tooltip(info.tooltip, text).map(|points| points - BEHIND);
+            let score = by_name(info.name, text).or_else(by_tooltip)?;
             Some((score, action, obstacle(state, action)))
         })
         .collect();
@@ -59,37 +62,60 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
     }
 }
 
-/// How well `text` fits what was typed: its letters in this order, better at the beginnings of words and side by side.
-/// `None`: not at all.
-fn score(text: &str, typed: &str) -> Option<i32> {
-    if typed.trim().is_empty() {
-        return Some(0);
-    }
-    let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
-    let mut score = 0;
-    let mut from = 0;
-    let mut last = None;
-    for wanted in typed.chars().flat_map(char::to_lowercase) {
-        if wanted.is_whitespace() {
-            continue;
-        }
-        let starts = |k: usize| k == 0 || !letters[k - 1].is_alphanumeric();
-        let fits = |k: &usize| letters[*k] == wanted;
-        // The next letter, or the beginning of a later word, before anywhere else.
-        let next = Some(from).filter(|k| *k > 0 && *k < letters.len() && letters[*k] == wanted);
-        let found = next
-            .or_else(|| (from..letters.len()).filter(fits).find(|k| starts(*k)))
-            .or_else(|| (from..letters.len()).find(fits))?;
-        score += match last {
-            Some(before) if before + 1 == found => 5,
-            _ if starts(found) => 8,
-            _ => -(found as i32 - from as i32).min(6),
+/// Points for a letter next to the last one, and for one that begins a word.
+const NEXT: i32 = 5;
+const BEGINS: i32 = 8;
+
+/// How well a name fits what was typed: its letters in this order, each beside the last one or at the beginning of a word. `None`: not at
+/// all.
+fn by_name(name: &str, typed: &str) -> Option<i32> {
+    let letters = lower(name);
+    let begins = |k: usize| begins_word(&letters, k);
+    // The points of the best way to each letter that the last typed one can be.
+    let mut ways: Option<Vec<(usize, i32)>> = None;
+    for wanted in lower(typed).into_iter().filter(|c| !c.is_whitespace()) {
+        let best = |k: usize| -> Option<i32> {
+            let Some(ways) = &ways else {
+                return begins(k).then_some(BEGINS);
+            };
+            let step = |(last, points): &(usize, i32)| match k {
+                k if k == last + 1 => Some(points + NEXT),
+                k if k > *last && begins(k) => Some(points + BEGINS),
+                _ => None,
+            };
+            ways.iter().filter_map(step).max()
         };
-        from = found + 1;
-        last = Some(found);
+        let fits = (0..letters.len()).filter(|k| letters[*k] == wanted);
+        ways = Some(fits.filter_map(|k| Some((k, best(k)?))).collect());
     }
+    let points = match ways {
+        Some(ways) => ways.into_iter().map(|(_, points)| points).max()?,
+        None => return Some(0),
+    };
     // Of two that fit as well, the shorter one is meant.
-    Some(score * 4 - letters.len() as i32 / 4)
+    Some(points * 4 - letters.len() as i32 / 4)
+}
+
+/// How well a tooltip fits: each typed word begins one of its words.
+fn by_tooltip(tooltip: &str, typed: &str) -> Option<i32> {
+    let letters = lower(tooltip);
+    let has = |word: &str| {
+        let word = lower(word);
+        (0..letters.len()).any(|k| begins_word(&letters, k) && letters[k..].starts_with(&word))
+    };
+    typed
+        .split_whitespace()
+        .all(has)
+        .then(|| -(letters.len() as i32) / 4)
+}
+
+fn lower(text: &str) -> Vec<char> {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+/// Chinese has no blanks: each of its characters may begin a word.
+fn begins_word(letters: &[char], k: usize) -> bool {
+    k == 0 || !letters[k - 1].is_alphanumeric() || !letters[k].is_ascii()
 }
 
 #[cfg(test)]
@@ -113,6 +139,44 @@ mod tests {
         assert_eq!(first("DARK"), Some(Action::ToggleTheme));
         assert_eq!(first("insp"), Some(Action::ToggleInspector));
         assert_eq!(first("quit"), Some(Action::Quit));
+    }
+
+    /// "theme" also found Glossary, Simulate, Next marker and Smaller, by letters scattered over their tooltips.
+    #[test]
+    fn a_whole_word_finds_only_what_has_it() {
+        let state = State::default();
+        let mut words: Vec<String> = Action::all()
+            .filter(|action| *action != Action::Palette)
+            .flat_map(|action| action.info().name.split_whitespace())
+            .map(|word| word.to_lowercase().replace('…', ""))
+            .filter(|word| word.len() >= 4)
+            .collect();
+        words.sort();
+        words.dedup();
+        assert!(words.len() > 40);
+        for word in words {
+            let found = entries(&state, &word);
+            assert!(!found.is_empty(), "{word}");
+            for entry in found {
+                let Entry::Act(action, _) = entry else {
+                    continue;
+                };
+                let info = action.info();
+                let text = format!("{} {}", info.name, info.tooltip).to_lowercase();
+                assert!(text.contains(&word), "{word} finds {action:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn beginnings_of_words_are_enough_and_chinese_has_no_blanks() {
+        assert!(by_name("Next arrival out of order", "noo").is_some());
+        assert!(by_name("Run the digits demo", "run demo").is_some());
+        assert!(by_name("Next marker", "theme").is_none());
+        assert!(by_name("切换主题", "主题").is_some());
+        assert!(by_tooltip("在深色和浅色主题之间切换", "主题").is_some());
+        assert!(by_tooltip("Places a marker", "place mark").is_some());
+        assert!(by_tooltip("Places a marker", "lace").is_none());
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
     mark(ui, Part::Coverage, shown.response.rect);
     if let Some(s) = &answers.shuffle {
         separate(ui);
-        shuffle(ui, s);
+        shuffle(ui, s, super::head::judges(answers));
     }
     separate(ui);
     match &answers.balance {
@@ -190,8 +190,18 @@ fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
     ui.add(Label::new(text).wrap());
 }
 
-fn shuffle(ui: &mut Ui, s: &Shuffle) {
-    title(ui, say!("Shuffle quality"), &percent(s.quality().min(1.0)));
+fn shuffle(ui: &mut Ui, s: &Shuffle, judges: bool) {
+    let figure = match judges {
+        true => percent(s.quality().min(1.0)),
+        false => "—".to_owned(),
+    };
+    title(ui, say!("Shuffle quality"), &figure);
+    if !judges {
+        hint(
+            ui,
+            &say!("Not judged: fewer than {} indices", Shuffle::FEWEST),
+        );
+    }
     histogram(ui, s);
     ui.scope(|ui| gaps(ui, s));
     hint(ui, Shuffle::DEFINITION.say());
@@ -241,7 +251,7 @@ fn histogram(ui: &mut Ui, s: &Shuffle) {
     let palette = Palette::of(ui);
     let room = vec2(ui.available_width(), HISTOGRAM + 16.0);
     let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
-    name(&response, say!("Histogram of the gaps between neighbours"));
+    name(&response, say!("Histogram of the gaps between neighbors"));
     let rect = Rect::from_min_size(outer.min, vec2(outer.width(), HISTOGRAM));
     let painter = ui.painter();
     let bins = s.bins.len();

@@ -6,6 +6,7 @@ use crate::kit::titles::title_text;
 use crate::theme::{Palette, heading, mono, size, space};
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::shuffle::Shuffle;
 use loadscope_insight::sampling::{Choice, OrderOf};
 use loadscope_model::command::Command;
 use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
@@ -31,7 +32,13 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                     say!("Predicted order with the options on the left"),
                 ),
             ] {
-                let possible = what == OrderOf::Options || state.has_run();
+                let asks = state.learn.question().is_some();
+                let possible = match what {
+                    OrderOf::Run => state.has_run(),
+                    // What is predicted may be the answer.
+                    OrderOf::Next => state.has_run() && !asks,
+                    OrderOf::Options => !asks,
+                };
                 let button = Button::new(name).selected(order_of(state) == what);
                 if ui
                     .add_enabled(possible, button)
@@ -115,12 +122,17 @@ fn about(state: &State) -> String {
     parts.join(" · ")
 }
 
+/// True if the order is long enough to have a shuffle quality.
+pub fn judges(answers: &Answers) -> bool {
+    answers.positions >= Shuffle::FEWEST
+}
+
 /// The answer in one sentence and the findings; returns the position that a finding talks about, if it was clicked.
 pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
     let palette = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = space::GAP;
     let mut headline = answers.headline();
-    if let Some(shuffle) = &answers.shuffle {
+    if let Some(shuffle) = answers.shuffle.as_ref().filter(|_| judges(answers)) {
         headline += &say!(
             " · shuffle quality {}",
             loadscope_insight::format::percent(shuffle.quality().min(1.0))

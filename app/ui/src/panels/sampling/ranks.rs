@@ -15,11 +15,14 @@ const LEFT: f32 = 64.0;
 const RIGHT: f32 = 12.0;
 const TITLE: f32 = 24.0;
 const MARKS: f32 = 12.0;
+const AXIS: f32 = 14.0;
+/// So many marks have the index beside them.
+const NAMED: usize = 12;
 const TALLEST: f32 = 160.0;
 
 /// How high it is, points.
 pub fn height(ranks: &Ranks) -> f32 {
-    TITLE + MARKS + strips(ranks) + 8.0
+    TITLE + MARKS + strips(ranks) + AXIS + 8.0
 }
 
 fn strips(ranks: &Ranks) -> f32 {
@@ -47,6 +50,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32, above: Option<&Overlay>) {
         vec2(outer.width() - LEFT - RIGHT, strips(ranks)),
     );
     marks(ui, ranks, rect);
+    axis(ui, ranks, rect);
     let step = rect.height() / ranks.shares.len() as f32;
     let every = (11.0 / step).ceil().max(1.0) as usize;
     for (k, share) in ranks.shares.iter().enumerate() {
@@ -121,6 +125,23 @@ fn summary(ranks: &Ranks) -> String {
     text
 }
 
+/// The first index and the last one, below the strips.
+fn axis(ui: &Ui, ranks: &Ranks, rect: Rect) {
+    let palette = Palette::of(ui);
+    let y = rect.bottom() + AXIS / 2.0;
+    let last = ranks.bound.saturating_sub(1);
+    let middle = say!("index").to_owned();
+    for (x, place, text) in [
+        (rect.left(), Align2::LEFT_CENTER, "0".to_owned()),
+        (rect.center().x, Align2::CENTER_CENTER, middle),
+        (rect.right(), Align2::RIGHT_CENTER, count(last)),
+    ] {
+        let font = mono(size::SMALL);
+        ui.painter()
+            .text(pos2(x, y), place, text, font, palette.weak);
+    }
+}
+
 /// What is repeated (a triangle) and what is left out (a cross), above the strips.
 fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
     let palette = Palette::of(ui);
@@ -137,6 +158,15 @@ fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
             }
             last = x;
             let (top, bottom) = (rect.top() - 9.0, rect.top() - 2.0);
+            if list.len() <= NAMED {
+                painter.text(
+                    pos2(x + 6.0, (top + bottom) / 2.0),
+                    Align2::LEFT_CENTER,
+                    count(*index),
+                    mono(size::SMALL),
+                    palette.text,
+                );
+            }
             if is_repeated {
                 let corners = vec![pos2(x - 4.0, top), pos2(x + 4.0, top), pos2(x, bottom)];
                 painter.add(Shape::convex_polygon(corners, palette.strong, Stroke::NONE));

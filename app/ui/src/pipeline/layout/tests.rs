@@ -87,6 +87,33 @@ fn stations_stand_apart_and_inside() {
     });
 }
 
+/// Without workers the frame around loading and training reached over the margin, and covered the head of the arrow to it.
+#[test]
+fn the_frame_of_the_one_process_is_inside_and_arrows_reach_it() {
+    each(|plan, area, layout, what| {
+        let Some(process) = layout.process else {
+            assert!(!plan.is_one_process(), "{what}");
+            return;
+        };
+        assert!(plan.is_one_process(), "{what}");
+        if area.width() < 600.0 {
+            // There is not enough room for any plan.
+            return;
+        }
+        let inner = area.shrink2(vec2(MARGIN - 1.0, 0.0));
+        assert!(
+            inner.contains_rect(process),
+            "{what}: {process:?} in {inner:?}"
+        );
+        for pair in layout.stations.windows(2) {
+            let (from, to) = layout.arrow(&pair[0], &pair[1]);
+            assert!(to - from >= 4.0, "{what}: {pair:?}");
+            let crosses = (from..to).contains(&process.left());
+            assert!(!crosses, "{what}: an arrow from {from} to {to}");
+        }
+    });
+}
+
 #[test]
 fn workers_and_their_queues_stand_apart_and_inside() {
     each(|plan, _, layout, what| {

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use loadscope_formats::webdataset::Shuffling;
 use loadscope_formats::{
-    FormatError, Rows, Selected, Selection, StreamSource, arrow, audio, coco, csv, jsonl, lmdb,
-    npy, npz, parquet, paths, safetensors, sql, text, voc, webdataset,
+    Fault, FormatError, Place, Rows, Selected, Selection, StreamSource, arrow, audio, coco, csv,
+    jsonl, lmdb, npy, npz, parquet, safetensors, sql, text, voc, webdataset,
 };
 use loadscope_plan::dataset::{
     CocoSpec, CocoTask, DataSpec, Decode, LmdbSpec, PictureSize, Separator, SqlSpec, TarSpec,
     VocSpec, VocTask, WebdatasetSpec,
 };
+use loadscope_words::say;
 
 use super::rows::RowsDataset;
 use super::sample::Shaping;
@@ -64,24 +65,28 @@ pub(in crate::dataset) fn open(
         DataSpec::Csv(spec) => {
             let path = Path::new(&spec.file);
             let rows = csv::Csv::open(path, spec.sep.map(Separator::byte));
+            let rows =
+                rows.and_then(|rows| filled(rows, path, say!("it has a header and no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Jsonl(spec) => {
             let path = Path::new(&spec.file);
             let rows = jsonl::JsonLines::open(path);
+            let rows = rows.and_then(|rows| filled(rows, path, say!("it has no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Sql(spec) => opener.query(spec),
         DataSpec::Parquet(spec) => {
             let path = Path::new(&spec.files);
-            let rows =
-                paths::files(&spec.files, "parquet").and_then(|all| parquet::Parquet::open(&all));
+            let rows = parquet::Parquet::named(&spec.files);
+            let rows = rows.and_then(|rows| filled(rows, path, say!("it has no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Arrow(spec) => {
             let mut path = PathBuf::from(&spec.dir);
             path.extend(&spec.split);
             let rows = arrow::Saved::open(&path);
+            let rows = rows.and_then(|rows| filled(rows, &path, say!("it has no rows")));
             opener.table(rows, &path, selection!(spec))
         }
         DataSpec::Webdataset(spec) => opener.stream(open_shards(spec)),
@@ -97,6 +102,20 @@ pub(in crate::dataset) fn open(
 
 fn opening(error: FormatError) -> EngineError {
     EngineError::Dataset(error.to_string())
+}
+
+/// A table, unless it has no rows.
+fn filled<R: Rows>(rows: R, path: &Path, reason: &'static str) -> Result<R, FormatError> {
+    if !rows.is_empty() {
+        return Ok(rows);
+    }
+    let remedy = say!("Add rows, or choose another file");
+    Err(FormatError::new(
+        Fault::Damaged,
+        Place::file(path),
+        reason,
+        remedy,
+    ))
 }
 
 struct Opener {

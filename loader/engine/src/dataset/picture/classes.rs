@@ -47,7 +47,7 @@ fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
     let (colour, depth) = reader.output_color_type();
     if !matches!(colour, ColorType::Indexed | ColorType::Grayscale) || depth == BitDepth::Sixteen {
         return Err(Fault::Damaged(say!(
-            "a mask has a palette or grey values of at most 8 bits, but this is {colour:?} of {} bits",
+            "a mask has a palette or gray values of at most 8 bits, but this is {colour:?} of {} bits",
             depth as u8
         )));
     }
@@ -85,7 +85,7 @@ impl From<DecodingError> for Fault {
             DecodingError::LimitsExceeded => {
                 Self::Damaged(say!("its decompressed size exceeds the limit").to_owned())
             }
-            _ => Self::Damaged(error.to_string()),
+            _ => Self::Damaged(say!("its data cannot be decoded").to_owned()),
         }
     }
 }

@@ -17,6 +17,7 @@ pub(in crate::dataset) enum Fault {
     Empty,
     Unidentified,
     Undecodable(&'static str),
+    Unsupported,
     Truncated,
     Damaged(String),
     TooLarge(u32, u32),
@@ -34,12 +35,18 @@ impl Fault {
             Self::Unidentified => (
                 "UnidentifiedImageError",
                 say!(
-                    "cannot identify image file {path}: it is neither JPEG nor PNG. Delete or replace it."
+                    "cannot identify image file {path}: it is not JPEG, PNG, WebP, BMP, TIFF or PNM. Delete or replace it."
                 ),
             ),
             Self::Undecodable(format) => (
                 "UnidentifiedImageError",
                 say!("image {path} is a {format} file. Convert it to JPEG or PNG."),
+            ),
+            Self::Unsupported => (
+                "UnidentifiedImageError",
+                say!(
+                    "image {path} has a compression or pixel format that is not supported. Convert it to JPEG or PNG."
+                ),
             ),
             Self::Truncated => (
                 "OSError",
@@ -68,7 +75,11 @@ impl From<ImageError> for Fault {
     fn from(error: ImageError) -> Self {
         match &error {
             ImageError::IoError(e) if e.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
-            _ => Self::Damaged(error.to_string()),
+            ImageError::Unsupported(_) => Self::Unsupported,
+            ImageError::Limits(_) => {
+                Self::Damaged(say!("its decompressed size exceeds the limit").to_owned())
+            }
+            _ => Self::Damaged(say!("its data cannot be decoded").to_owned()),
         }
     }
 }

@@ -112,7 +112,7 @@ fn wait<T>(
             None => Err(FormatError::new(
                 Fault::Away,
                 place(),
-                say!("the query was cancelled, because the loader ends"),
+                say!("the query was canceled, because the loader ends"),
                 say!("Load again"),
             )),
         }
@@ -161,7 +161,7 @@ fn sentence(place: Place, error: &Error) -> FormatError {
     let (fault, reason, remedy) = match code {
         &SqlState::QUERY_CANCELED => (
             Fault::Locked,
-            say!("the server cancelled the query: {said}"),
+            say!("the server canceled the query: {said}"),
             say!("Create an index for the key column, or set a longer timeout"),
         ),
         &SqlState::LOCK_NOT_AVAILABLE => (

@@ -5,7 +5,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
 use crate::cell::Cell;
-use crate::jsonl::value::parse;
+use crate::json::parse;
 use crate::sql::columns::Raw;
 
 /// How a column comes from the server.
@@ -94,8 +94,10 @@ impl Kind {
             Self::Bytes => get(row, column)?.map(Raw::Bytes),
             Self::Json => match get::<&str>(row, column)? {
                 Some(text) => {
-                    let made = parse(text.as_bytes())
-                        .map_err(|e| say!("the document cannot be read: {e}"))?;
+                    let made = parse(text.as_bytes()).map_err(|e| {
+                        let e = e.reason();
+                        say!("the document cannot be read: {e}")
+                    })?;
                     Some(Raw::Made(made))
                 }
                 None => None,

@@ -163,7 +163,7 @@ fn the_usual_texts() {
         ("tokens:", "needs the path"),
         (
             "tokens:a,block=0",
-            "block=0: '0' is not a whole number from 1",
+            "block=0: '0' is not a whole number of at least 1",
         ),
         ("tokens:a,dtype=int8", "int64 or uint16"),
         ("coco:a", "coco:a: expected coco:IMAGES,ANNOTATIONS"),
@@ -173,7 +173,10 @@ fn the_usual_texts() {
             "voc:a,task=boxes",
             "expected one of detection, segmentation",
         ),
-        ("voc:a,sets=train", "unknown key 'sets'. Valid: set=train"),
+        (
+            "voc:a,sets=train",
+            "unknown key 'sets'. Did you mean set? Valid: set=train",
+        ),
         ("sql:sqlite:a.db", "query is missing"),
         (
             "sql:sqlite:a.db,query=SELECT a, b",

@@ -1,6 +1,6 @@
 //! What a forecast assumes, because the recording does not tell it.
 
-use loadscope_trace::{Origin, PinMemory, ProcessCost, Run, count, percent};
+use loadscope_trace::{Origin, Part, PinMemory, ProcessCost, Run, count, percent, plural};
 use loadscope_words::{Text, say, text};
 
 use super::{BatchFacts, Recorded};
@@ -43,18 +43,26 @@ impl Recorded {
             !simulated && run.info.cores == 0,
             say!("The number of CPU cores was not recorded: enough cores are assumed"),
         );
-        note(
-            !self.fixed_step,
+        let taken = self.cores.filter(|_| self.taken > 0.0).map(|cores| {
             say!(
-                "Training steps are assumed to need no CPU core, as on a GPU, and to grow with the batch size"
+                "Other programs used {:.1} of {}, and are assumed to do so again",
+                self.taken,
+                plural(cores as u64, say!(n: "core"), say!(n: "cores"))
+            )
+        });
+        note(taken.is_some(), &taken.unwrap_or_default());
+        note(!self.fixed_step, &note_on_steps(run, facts));
+        note(
+            self.streams && self.may_divide() && !self.is_repeated && self.shards.is_none(),
+            say!(
+                "Forecasts assume that other numbers of workers split the dataset with get_worker_info(). Otherwise, every worker yields all of it."
             ),
         );
-        note(
-            self.streams && self.may_divide(),
-            say!(
-                "Other numbers of workers are assumed to split the dataset with get_worker_info(). Without that, every worker yields all of it."
-            ),
-        );
+        let shards = self.shards.map(|n| {
+            let shards = plural(n as u64, say!(n: "shard"), say!(n: "shards"));
+            say!("The stream has {shards}, because no other worker yielded a batch: more workers have nothing to yield")
+        });
+        note(shards.is_some(), &shards.unwrap_or_default());
         let workers = self.note_on_workers(run);
         note(workers.is_some(), &workers.unwrap_or_default());
         note(
@@ -84,12 +92,12 @@ impl Recorded {
         }
         let Some(cost) = ProcessCost::assumed(&run.info.origin) else {
             let free = say!(
-                "Recorded without workers: starting workers and transferring batches are assumed to be free"
+                "Recorded without workers: forecasts assume that starting workers and transferring batches take no time"
             );
             return Some(free.to_owned());
         };
         Some(say!(
-            "Recorded without workers. Assumed for forked processes: {} to start one, {} more until it fetches, {} to end all. Spawned processes take seconds. Transferring a batch is assumed to be free.",
+            "Recorded without workers. Forecasts assume forked processes: {} to start each, {} until its first fetch, {} to end all, and no time to transfer batches. Spawned processes take seconds.",
             cost.start,
             cost.begin,
             cost.end
@@ -99,28 +107,49 @@ impl Recorded {
     /// Of how many samples it is not known how much they compute, and what is taken to be so.
     fn note_on_processor(&self, by_sample: bool) -> Option<String> {
         const WAITS: Text = text!(
-            "they are assumed to wait (for a disk, for example), so the gain of more workers than cores may be overstated"
+            "forecasts assume that they wait (for a disk, for example), which may overstate the gain of more workers than cores"
         );
         let (known, unknown) = (self.processor.known, self.processor.unknown());
         if by_sample && unknown == 0 {
             return None;
         }
         if known == 0 || !by_sample {
-            return Some(say!("The CPU time of samples was not measured: {WAITS}"));
+            return Some(say!("CPU time per sample is unknown: {WAITS}"));
         }
         let taken = match self.processor.share() {
             Some(share) => say!(
-                "they are assumed to compute for {} of their time, like the others",
+                "forecasts assume that {} of their time is CPU time, as for the other samples",
                 percent(share)
             ),
             None => WAITS.say().to_owned(),
         };
         let all = known + unknown;
         Some(say!(
-            "The CPU time of {} of {} samples ({}) was not measured: {taken}",
+            "CPU time is unknown for {} of {} samples ({}): {taken}",
             count(unknown as u64),
             count(all as u64),
             percent(unknown as f64 / all as f64)
         ))
+    }
+}
+
+/// What a training step computes, where it was measured.
+fn note_on_steps(run: &Run, facts: &[BatchFacts]) -> String {
+    let (mut cpu, mut wall) = (0.0, 0.0);
+    for fact in facts {
+        if let (Some(computed), Some(took)) = (run.computed(fact.row, Part::Step), fact.step()) {
+            cpu += computed.cpu.as_secs_f64();
+            wall += took.as_secs_f64();
+        }
+    }
+    match wall > 0.0 {
+        true => say!(
+            "A training step uses {:.1} CPU cores, as measured. Forecasts assume that it scales with the batch size.",
+            cpu / wall
+        ),
+        false => {
+            say!("Forecasts assume that training steps run on a GPU and scale with the batch size")
+        }
+        .to_owned(),
     }
 }

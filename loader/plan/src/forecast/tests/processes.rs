@@ -245,8 +245,7 @@ fn untimed_samples_are_imputed_and_reported() {
     assert_eq!(
         note.as_deref(),
         Some(
-            "The CPU time of 4 of 40 samples (10 %) was not measured: they are assumed to compute for 50 % of their time, \
-             like the others"
+            "CPU time is unknown for 4 of 40 samples (10 %): forecasts assume that 50 % of their time is CPU time, as for the other samples"
         )
     );
     // Few tell nothing of many.
@@ -257,7 +256,7 @@ fn untimed_samples_are_imputed_and_reported() {
     assert_eq!(first.cpu, Nanos::ZERO);
     let note = note.unwrap_or_default();
     assert!(
-        note.contains("30 of 40 samples (75 %)") && note.contains("assumed to wait"),
+        note.contains("30 of 40 samples (75 %)") && note.contains("assume that they wait"),
         "{note}"
     );
     let (_, note) = about(Program {
@@ -265,7 +264,7 @@ fn untimed_samples_are_imputed_and_reported() {
         ..PROGRAM
     });
     let note = note.unwrap_or_default();
-    assert!(note.starts_with("The CPU time of samples was not measured"));
+    assert!(note.starts_with("CPU time per sample is unknown"));
 }
 
 #[test]

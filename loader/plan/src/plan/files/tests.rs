@@ -101,5 +101,8 @@ fn devices_without_end_are_read_up_to_a_limit() {
     let error = weights("/dev/full", 4).unwrap_err().to_string();
     assert!(error.contains("line 1"), "{error}");
     let error = weights("/", 4).unwrap_err().to_string();
-    assert_eq!(error, "cannot read / is a folder, not a regular file");
+    assert_eq!(
+        error,
+        "/ is a folder, not a regular file. Give the name of a file."
+    );
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use loadscope_files::{Input, open_input};
-use loadscope_words::say;
+use loadscope_words::{json_error, say};
 use serde::de::DeserializeOwned;
 
 use crate::error::EngineError;
@@ -22,7 +22,7 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     pub fn open(path: &'a str, what: &'static str) -> Result<Self, EngineError> {
         let input = open_input(Path::new(path), what, SAMPLER_BYTES);
-        let input = input.map_err(|e| EngineError::Spec(say!("cannot read {e}")))?;
+        let input = input.map_err(|e| EngineError::Spec(e.to_string()))?;
         let mut text = Self {
             path,
             input: BufReader::with_capacity(1 << 16, input),
@@ -51,11 +51,15 @@ impl<'a> Text<'a> {
         let text = self.first.as_slice().chain(&mut self.input);
         serde_json::from_reader(text).map_err(|e| match e.is_io() {
             true => self.failed(e.into()),
-            false => EngineError::Spec(say!("cannot parse {}: {e}", self.path)),
+            false => EngineError::Spec(say!(
+                "cannot parse {}: {e}",
+                self.path,
+                e = json_error(&e.to_string())
+            )),
         })
     }
 
     pub fn failed(&self, cause: io::Error) -> EngineError {
-        EngineError::Spec(say!("cannot read {}", self.input.get_ref().error(cause)))
+        EngineError::Spec(self.input.get_ref().error(cause).to_string())
     }
 }

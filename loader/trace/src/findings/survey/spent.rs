@@ -5,7 +5,6 @@ use crate::{Activity, Lane, Nanos, Run, Stage};
 /// The time that batches spent in stages.
 pub(super) struct Spent {
     pub(super) work: Vec<Nanos>,
-    pub(super) training: Nanos,
     pub(super) trained: i64,
     pub(super) collating: Nanos,
     pub(super) collated: i64,
@@ -17,14 +16,13 @@ impl Spent {
     pub(super) fn of(run: &Run) -> Self {
         let mut spent = Self {
             work: vec![Nanos::ZERO; run.batches().len()],
-            training: Nanos::ZERO,
             trained: 0,
             collating: Nanos::ZERO,
             collated: 0,
             pinning: Nanos::ZERO,
             pinned: 0,
         };
-        let (mut steps, mut collated) = (Vec::new(), Vec::new());
+        let mut collated = Vec::new();
         let mut since = vec![(Stage::Queued, Nanos::ZERO); run.batches().len()];
         for t in run.transitions() {
             let row = t.batch as usize;
@@ -36,9 +34,7 @@ impl Spent {
                     spent.work[row] += took;
                     collated.push((row, took));
                 }
-                Stage::Training => {
-                    steps.push(took);
-                }
+                Stage::Training => spent.trained += 1,
                 Stage::Pinning => {
                     spent.pinning += took;
                     spent.pinned += 1;
@@ -55,27 +51,8 @@ impl Spent {
         spent.collating = collated
             .iter()
             .fold(Nanos::ZERO, |sum, (_, took)| sum + *took);
-        spent.trained = steps.len() as i64;
-        spent.training = usual_steps(&mut steps);
         spent
     }
-}
-
-/// What steps come to together, those that are much longer than most only as much as counts: a program that saves a checkpoint, or
-/// never asks for another batch, does not train for so long.
-fn usual_steps(steps: &mut [Nanos]) -> Nanos {
-    const LONGEST: i64 = 10;
-    const FEW: usize = 4;
-    let middle = steps.len() / 2;
-    let longest = match steps.len() {
-        n if n >= FEW => {
-            let median = *steps.select_nth_unstable(middle).1;
-            Nanos(median.0.max(1).saturating_mul(LONGEST))
-        }
-        _ => Nanos::MAX,
-    };
-    let counted = steps.iter().map(|step| (*step).min(longest));
-    counted.fold(Nanos::ZERO, |sum, step| sum + step)
 }
 
 /// The stretches in which batches were held, in order of time.

@@ -7,7 +7,7 @@ use crate::event::{
     Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming, StageTiming,
     WorkerInfo,
 };
-use crate::{BatchContent, BatchId, Generators, Lane, Message};
+use crate::{Aside, BatchContent, BatchId, Generators, Lane, Message};
 use loadscope_words::say;
 
 /// Why a line that is sound JSON is no event.
@@ -101,6 +101,11 @@ impl Line<'_> {
                 core_wait: self.core_wait,
                 beside: self.beside,
             })),
+            Name::Aside => EventKind::Aside(Box::new(Aside {
+                batch: self.id()?,
+                kind: need(self.kind, "kind")?,
+                start: need(self.start, "start")?,
+            })),
             Name::Content => EventKind::Content(Box::new(BatchContent {
                 batch: self.id()?,
                 fields: need(self.fields, "fields")?.into_owned(),
@@ -114,16 +119,7 @@ impl Line<'_> {
                 what: need(self.what, "what")?,
                 value: self.value.unwrap_or(f64::NAN),
             })),
-            Name::Message => EventKind::Message(Box::new(Message {
-                about: match (self.epoch, self.batch) {
-                    (None, None) => None,
-                    _ => Some(self.id()?),
-                },
-                level: need(self.level, "level")?,
-                text: need(self.text, "text")?.into_owned(),
-                worker: self.worker,
-                sample: self.sample,
-            })),
+            Name::Message => EventKind::Message(Box::new(self.into_message()?)),
             Name::Dropped => EventKind::Dropped {
                 count: need(self.count, "count")?,
             },
@@ -131,7 +127,21 @@ impl Line<'_> {
                 epoch: need(self.epoch, "epoch")?,
                 first: need(self.first, "first")?,
             },
+            Name::Fact => EventKind::Fact(Box::new(need(self.fact, "fact")?.into_owned())),
             Name::Retention | Name::Summed | Name::Kept | Name::State => self.into_past()?,
+        })
+    }
+
+    fn into_message(self) -> Result<Message, WrongLine> {
+        Ok(Message {
+            about: match (self.epoch, self.batch) {
+                (None, None) => None,
+                _ => Some(self.id()?),
+            },
+            level: need(self.level, "level")?,
+            text: need(self.text, "text")?.into_owned(),
+            worker: self.worker,
+            sample: self.sample,
         })
     }
 

@@ -33,7 +33,10 @@ fn answer(state: &mut State, given: &Answer) {
             ask(state, LearnCommand::Draft(draft));
             press(state, Modifiers::NONE, Key::Enter);
         }
-        Answer::Choice(at) => digit(state, *at),
+        Answer::Choice(at) => {
+            digit(state, *at);
+            press(state, Modifiers::NONE, Key::Enter);
+        }
         Answer::Order(order) => {
             order.iter().for_each(|at| digit(state, *at));
             press(state, Modifiers::NONE, Key::Enter);
@@ -41,6 +44,7 @@ fn answer(state: &mut State, given: &Answer) {
         Answer::Click(target) => {
             let at = candidates(state).iter().position(|other| other == target);
             digit(state, at.expect("it can be clicked"));
+            press(state, Modifiers::NONE, Key::Enter);
         }
     }
 }
@@ -108,7 +112,9 @@ fn digits_reach_every_choice_and_one_key_skips() {
                     Kind::Number { .. } => 0,
                 };
                 assert!(choices <= 9, "lesson {number}: {}", question.ask);
-                assert_eq!(by_digit(&state, 0), None);
+                if !matches!(question.kind, Kind::Number { .. }) {
+                    assert_eq!(by_digit(&state, 0), None);
+                }
                 questions += 1;
             }
             let is_open = matches!(phase(&state), Phase::Asking | Phase::Trying(_));
@@ -126,4 +132,94 @@ fn digits_reach_every_choice_and_one_key_skips() {
             "lesson {number}"
         );
     }
+}
+
+/// A digit selects or is typed. It answers nothing, moves to no other step and switches no workspace.
+#[test]
+fn a_digit_never_answers_by_itself() {
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        let mut state = lesson(number);
+        while *phase(&state) != Phase::Finished {
+            let before = (step(&state), state.prefs.workspace, phase(&state).clone());
+            assert!(takes_digits(&state));
+            for digit in [2, 1, 9, 0, 3] {
+                if let Some(command) = by_digit(&state, digit) {
+                    ask(&mut state, command);
+                }
+                let now = (step(&state), state.prefs.workspace, phase(&state).clone());
+                assert_eq!(now, before, "lesson {number}, digit {digit}");
+            }
+            if let Some(question) = state.learn.question() {
+                if matches!(question.kind, Kind::Number { .. }) {
+                    assert_eq!(stage(&state).draft.number, "21903");
+                }
+                ask(&mut state, Action::SkipStep);
+            } else if playing(&state).play.may_go_on() {
+                ask(&mut state, Action::GoOn);
+            } else {
+                ask(&mut state, Action::SkipStep);
+            }
+        }
+    }
+}
+
+/// The list of lessons was a trap: Esc, Ctrl+L and the keys of the workspaces did not leave it.
+#[test]
+fn keys_that_show_the_run_leave_the_list_of_lessons() {
+    use crate::view::Lower;
+
+    let own = || {
+        let mut state = still();
+        state.prefs.workspace = Workspace::Sampling;
+        state.look.lower = Lower::Plots;
+        state.prefs.options_open = false;
+        let first = state.prefs.options.clone();
+        ask(&mut state, Action::Learn);
+        assert!(state.learn.shows_contents());
+        (state, first)
+    };
+    let shown = |state: &State| (state.prefs.workspace, state.look.lower);
+    let keys = [
+        (Modifiers::NONE, Key::Escape, Workspace::Sampling),
+        (Modifiers::COMMAND, Key::L, Workspace::Sampling),
+        (
+            Modifiers::COMMAND.plus(Modifiers::SHIFT),
+            Key::L,
+            Workspace::Sampling,
+        ),
+        (Modifiers::NONE, Key::Num1, Workspace::Debug),
+        (Modifiers::NONE, Key::Num2, Workspace::Sampling),
+        (Modifiers::NONE, Key::Num3, Workspace::Diagnose),
+    ];
+    for (modifiers, key, workspace) in keys {
+        let (mut state, options) = own();
+        press(&mut state, modifiers, key);
+        assert!(state.learn.page.is_none(), "{key:?} leaves the list");
+        assert_eq!(shown(&state), (workspace, Lower::Plots), "{key:?}");
+        assert_eq!(state.prefs.options, options);
+        assert!(!state.prefs.options_open, "panels come back");
+    }
+    for (key, lower) in [
+        (Key::T, Lower::Timeline),
+        (Key::B, Lower::Batches),
+        (Key::G, Lower::Plots),
+    ] {
+        let (mut state, _) = own();
+        press(&mut state, Modifiers::NONE, key);
+        assert!(state.learn.page.is_none(), "{key:?} leaves the list");
+        assert_eq!(state.look.lower, lower);
+    }
+    // The run of a lesson gives way, whichever key leaves.
+    for key in [Key::Escape, Key::Num1] {
+        let mut state = lesson(2);
+        ask(&mut state, Action::LeaveLesson);
+        assert!(state.learn.shows_contents());
+        let effect = press(&mut state, Modifiers::NONE, key);
+        assert_eq!(effect, Some(Effect::Close), "{key:?}");
+    }
+    // What lies above the list is closed first.
+    let (mut state, _) = own();
+    ask(&mut state, Action::Help);
+    press(&mut state, Modifiers::NONE, Key::Escape);
+    assert!(state.learn.shows_contents() && !state.overlay.help_open);
 }

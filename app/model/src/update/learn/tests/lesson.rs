@@ -240,35 +240,6 @@ fn back_skip_and_the_end_of_a_lesson() {
 }
 
 #[test]
-fn a_lecture_hides_the_questions_and_shows_the_answers() {
-    let mut state = lesson(7);
-    ask(&mut state, Action::ToggleLecture);
-    assert!(state.prefs.learned.lecture && playing(&state).play.is_lecture());
-    let steps = playing(&state).play.lesson().steps().to_vec();
-    for (at, one) in steps.iter().enumerate() {
-        assert_eq!(step(&state), at);
-        assert_eq!(*phase(&state), Phase::Reading);
-        assert!(state.learn.question().is_none() && !state.hides_future());
-        assert_eq!(state.learn.parts(), one.parts_then());
-        if let Task::Predict { until, .. } = &one.task {
-            let shown = stage(&state).until;
-            let place = until.resolve(&state.session.run, &state.session.landmarks);
-            assert_eq!(shown, place, "the answer is shown at once");
-        }
-        ask(&mut state, Action::GoOn);
-    }
-    assert_eq!(*phase(&state), Phase::Finished);
-    let kept = &state.prefs.learned.progress.lessons[&7];
-    assert_eq!((kept.right, kept.wrong, kept.done), (0, 0, true));
-    // Without the lecture the step asks again.
-    let mut state = lesson(7);
-    ask(&mut state, Action::ToggleLecture);
-    ask(&mut state, Action::GoOn);
-    ask(&mut state, Action::ToggleLecture);
-    assert_eq!((step(&state), phase(&state)), (1, &Phase::Asking));
-}
-
-#[test]
 fn the_language_changes_in_the_middle_of_a_question() {
     let mut state = lesson(7);
     ask(&mut state, Action::GoOn);
@@ -320,23 +291,65 @@ fn a_try_counts_the_learners_runs_and_offers_help() {
 }
 
 /// A lesson that is being written: what is wrong with it is shown, and nothing is kept of it.
+
+/// The run that a question asks about is shown once it is answered: it gives the answer itself.
+
+/// What the learner knows is not what a lecture has shown.
+
 #[test]
-fn a_preview_is_read_again_and_leaves_no_progress() {
-    let mut state = still();
-    let path = std::path::PathBuf::from("x.en.toml");
-    let course = loadscope_lessons::Course::built_in(Language::En).expect("sound lessons");
-    let file = course.lessons()[6].clone();
-    let preview = |read| LearnCommand::Preview(path.clone(), read);
-    ask(&mut state, preview(Err("line 3".to_owned())));
-    assert!(state.learn.playing().is_none() && state.session.notices.len() == 1);
-    ask(&mut state, preview(Ok(Box::new(file.clone()))));
-    ask(&mut state, Action::GoOn);
-    ask(&mut state, preview(Err("line 4".to_owned())));
-    assert_eq!(playing(&state).mistake.as_deref(), Some("line 4"));
-    ask(&mut state, preview(Ok(Box::new(file))));
-    assert_eq!(playing(&state).mistake, None);
-    assert_eq!((step(&state), phase(&state)), (1, &Phase::Asking));
-    let given = right(&state);
-    ask(&mut state, LearnCommand::Answer(given));
-    assert!(state.prefs.learned.progress.lessons.is_empty());
+fn a_step_that_was_reached_can_be_gone_to() {
+    let mut state = lesson(7);
+    to_step(&mut state, 3);
+    ask(&mut state, LearnCommand::Step(5));
+    assert_eq!(step(&state), 3, "step 5 was not reached yet");
+    ask(&mut state, LearnCommand::Step(0));
+    assert_eq!(step(&state), 0);
+    ask(&mut state, LearnCommand::Step(3));
+    assert_eq!(step(&state), 3);
+    // A lesson that was left is gone on with, and its beginning is one click away.
+    ask(&mut state, LearnCommand::Lesson(1));
+    ask(&mut state, LearnCommand::Lesson(7));
+    assert_eq!(step(&state), 3);
+    ask(&mut state, LearnCommand::Step(0));
+    assert_eq!(step(&state), 0);
+}
+
+/// No panel beside the outlined ones shows an answer while a question is open.
+#[test]
+fn what_may_answer_a_question_is_covered() {
+    use loadscope_lessons::Pane;
+
+    for number in 1..=loadscope_lessons::LESSONS as u32 {
+        let mut state = lesson(number);
+        while *phase(&state) != Phase::Finished {
+            if state.learn.question().is_some() {
+                let parts = state.learn.parts().to_vec();
+                for (action, pane) in [
+                    (Action::ShowSampling, Pane::Sampling),
+                    (Action::ToggleVariables, Pane::Variables),
+                ] {
+                    let is_outlined = parts.iter().any(|part| part.pane() == pane);
+                    assert_eq!(
+                        refused(&state, action).is_none(),
+                        is_outlined,
+                        "lesson {number}"
+                    );
+                }
+                // Neither does the end of the axis, which is a round number.
+                let whole = state.whole();
+                let air = (whole.end - whole.start).0 / 62;
+                let length = (whole.end - whole.start).0 - 2 * air;
+                let first = length.to_string().trim_end_matches('0').parse::<u32>();
+                assert!(state.asks_what_comes(), "lesson {number}");
+                assert!(whole.end > state.session.run.whole_end());
+                let is_round = first.is_ok_and(|first| [1, 2, 5].contains(&first));
+                assert!(is_round, "lesson {number}: {length} ns");
+            }
+            let action = match playing(&state).play.may_go_on() {
+                true => Action::GoOn,
+                false => Action::SkipStep,
+            };
+            ask(&mut state, action);
+        }
+    }
 }

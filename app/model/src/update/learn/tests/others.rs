@@ -59,6 +59,7 @@ fn a_case_is_named_solved_and_kept() {
     let case = detecting.case.clone().expect("it was made");
     assert!(state.learn.hides_verdict() && refused(&state, Action::GoOn).is_some());
     assert!(refused(&state, Action::ShowDiagnose).is_some());
+    assert!(refused(&state, Action::ToggleOptions).is_some() && !state.prefs.options_open);
     let solved = case.solve(&[], &[]);
     // Of one cause too many the first goes, and a second click takes a cause back.
     for culprit in loadscope_lessons::cases::Culprit::ALL {
@@ -82,6 +83,7 @@ fn a_case_is_named_solved_and_kept() {
     assert!(outcome.is_some_and(|outcome| outcome.is_named && outcome.score == 100));
     assert_eq!(state.prefs.learned.progress.cases, [(1, 1, 100)]);
     assert!(!state.learn.hides_verdict());
+    assert_eq!(refused(&state, Action::ToggleOptions), None);
     assert_eq!(state.prefs.workspace, Workspace::Diagnose);
     ask(&mut state, Action::GoOn);
     let next = state.learn.detecting().expect("the next case");

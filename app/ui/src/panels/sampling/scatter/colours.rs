@@ -6,6 +6,7 @@ use loadscope_insight::sampling::colouring::Colouring;
 use loadscope_insight::sampling::raster::Raster;
 use loadscope_words::say;
 
+use crate::kit::choice::{item, list};
 use crate::theme::{Palette, size, words};
 
 /// A picture of as many points as there are at each pixel, in the colours of their groups.
@@ -100,14 +101,13 @@ pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Opt
     let combo = egui::ComboBox::from_id_salt("colouring")
         .width(CHOICE.x)
         .selected_text(now.label());
-    let shown = combo.show_ui(&mut child, |ui| {
+    let shown = list(&mut child, combo, |ui| {
         for by in Colouring::ALL {
             let why_not = by.obstacle(answers);
             ui.add_enabled_ui(why_not.is_none(), |ui| {
-                let response = ui.selectable_label(by == now, by.label());
+                let response = item(ui, by == now, by.label());
                 if response.clicked() {
                     chosen = Some(by);
-                    ui.close();
                 }
                 if let Some(why) = why_not {
                     response.on_disabled_hover_text(why);
@@ -116,9 +116,7 @@ pub fn choice(ui: &mut Ui, rect: Rect, answers: &Answers, now: Colouring) -> Opt
         }
     });
     let tip = say!("Colour of the points");
-    shown
-        .response
-        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, tip));
-    shown.response.on_hover_text(tip);
+    shown.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, tip));
+    shown.on_hover_text(tip);
     chosen
 }

@@ -1,0 +1,102 @@
+//! Findings about the loaders of all ranks together.
+
+use loadscope_trace::{
+    Diagnosis, Epoch, Evidence, Finding, FindingId, Run, RunId, Severity, count, plural,
+};
+use loadscope_words::say;
+
+use super::{crews, name};
+
+/// Ranks that are named.
+const NAMED: usize = 6;
+
+/// Findings about the loader `id` that only the other loaders of `all` show.
+pub fn findings(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
+    let crews = crews(all);
+    let crew = crews
+        .iter()
+        .find(|crew| crew.iter().any(|at| all[*at].0 == id));
+    let crew: Vec<(RunId, &Run)> = crew.into_iter().flatten().map(|at| all[*at]).collect();
+    let mut found = failed_elsewhere(all, id);
+    found.extend(uneven(&crew));
+    found
+}
+
+/// Errors in the training steps of the other loaders.
+fn failed_elsewhere(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
+    let others = all.iter().filter(|(other, _)| *other != id);
+    let failed = others.filter(|(_, run)| run.step_failure().is_some());
+    let found = failed.flat_map(|(_, run)| {
+        let findings = Diagnosis::of(run, None, Vec::new()).findings.into_iter();
+        let of_step = findings.filter(|finding| finding.id == FindingId::StepFailed);
+        of_step.map(|finding| Finding {
+            text: format!("{}: {}", name(&run.info), finding.text),
+            evidence: Evidence::Run,
+            ..finding
+        })
+    });
+    found.take(NAMED).collect()
+}
+
+/// Ranks of one loader with different numbers of batches in an epoch.
+fn uneven(crew: &[(RunId, &Run)]) -> Option<Finding> {
+    let epochs = crew.iter().map(|(_, run)| run.epochs().len()).max()?;
+    let counts = (0..epochs).find_map(|at| counts(crew, at))?;
+    let least = counts.iter().map(|(_, batches)| *batches).min()?;
+    let each: Vec<String> = counts
+        .iter()
+        .take(NAMED)
+        .map(|(rank, batches)| say!("rank {rank} {}", count(*batches as u64)))
+        .collect();
+    let more = match counts.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => say!(
+            " and {}",
+            plural(n as u64, say!(n: "other"), say!(n: "others"))
+        ),
+    };
+    Some(Finding {
+        id: FindingId::UnevenRanks,
+        text: say!(
+            "Ranks yield different numbers of batches: {}{more}. A collective such as all_reduce after batch {} of a rank waits for a rank that has ended its loop.",
+            each.join(say!(", ")),
+            count(least as u64)
+        ),
+        severity: match crew.iter().any(|(_, run)| run.step_failure().is_some()) {
+            true => Severity::Critical,
+            false => Severity::Warning,
+        },
+        evidence: Evidence::Run,
+        remedy: say!(
+            "Give all ranks the same number of batches: DistributedSampler for a map-style dataset, equal shards or a common limit for an IterableDataset. For unequal ranks, torch.distributed.algorithms.join.Join ends the collectives."
+        )
+        .to_owned(),
+        cost: None,
+    })
+}
+
+/// Number of batches of each rank in its epoch at `at`, if they differ and a rank has no more.
+fn counts(crew: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
+    let with_epoch = |(_, run): &(RunId, &'_ Run)| -> Option<(u32, usize, bool)> {
+        let epoch = run.epochs().get(at)?;
+        let yielded = run.yielded_in(epoch);
+        (yielded > 0).then(|| (run.info.rank, yielded, has_no_more(run, epoch)))
+    };
+    let mut ranks: Vec<(u32, usize, bool)> = crew.iter().filter_map(with_epoch).collect();
+    ranks.sort_unstable();
+    let most = ranks.iter().map(|(_, batches, _)| *batches).max()?;
+    let is_short = |(_, batches, is_over): &(u32, usize, bool)| *is_over && *batches < most;
+    let differ = ranks.iter().any(is_short);
+    differ.then(|| {
+        ranks
+            .into_iter()
+            .map(|(rank, batches, _)| (rank, batches))
+            .collect()
+    })
+}
+
+/// True if the rank got all batches of the epoch.
+fn has_no_more(run: &Run, epoch: &Epoch) -> bool {
+    let all = run.info.batches_per_epoch;
+    run.is_exhausted(epoch) || all.is_some_and(|all| run.yielded_in(epoch) as u64 == all)
+}

@@ -1,0 +1,140 @@
+//! Whether the program does the same with other settings: its output, and the order of its samples.
+//!
+//! Programs print times, and shuffle without a seed. So only that counts in which the runs as it is agree with each other.
+
+use loadscope_trace::{Run, Stage};
+use loadscope_words::say;
+
+/// Lines of output that are compared.
+const MOST_LINES: usize = 2_000;
+
+/// What a run of the program gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunOutput {
+    /// Lines that the program printed.
+    pub printed: Vec<String>,
+    /// Dataset indices of the batches, in the order in which they were yielded.
+    pub order: Vec<Vec<u64>>,
+}
+
+/// A difference between a run with other settings and the runs as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Differs {
+    /// The program printed another line; its number, from 1.
+    Printed(usize),
+    /// A batch has other samples; its number, from 0.
+    Order(usize),
+}
+
+impl RunOutput {
+    /// The outcome of a run: `log` is what the program printed.
+    pub fn of(run: &Run, log: &str) -> Self {
+        let rows = 0..run.batches().len();
+        let yielded = rows.filter_map(|row| Some((run.entered(row, Stage::Training)?, row)));
+        let mut yielded: Vec<_> = yielded.collect();
+        yielded.sort_unstable();
+        let indices = yielded.iter().map(|(_, row)| run.indices(*row).to_vec());
+        Self {
+            printed: log.lines().take(MOST_LINES).map(str::to_owned).collect(),
+            order: indices.collect(),
+        }
+    }
+
+    /// The differences from the runs as it is. Without a second one nothing is known to be the same in each run.
+    pub fn differences(&self, as_it_is: &[&Self]) -> Vec<Differs> {
+        let [first, others @ ..] = as_it_is else {
+            return Vec::new();
+        };
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let line = first_difference(&self.printed, &first.printed, |at, line| {
+            others.iter().all(|o| o.printed.get(at) == Some(line))
+        });
+        // A run that was ended early may be so in the middle of its last line.
+        let line = line.filter(|at| at + 1 < self.printed.len());
+        let batch = first_difference(&self.order, &first.order, |at, batch| {
+            !batch.is_empty() && others.iter().all(|o| o.order.get(at) == Some(batch))
+        });
+        let line = line.map(|at| Differs::Printed(at + 1));
+        line.into_iter().chain(batch.map(Differs::Order)).collect()
+    }
+}
+
+/// The first place at which two lists differ, of those where `is_stable`.
+fn first_difference<T: PartialEq>(
+    mine: &[T],
+    first: &[T],
+    is_stable: impl Fn(usize, &T) -> bool,
+) -> Option<usize> {
+    let both = mine.iter().zip(first).enumerate();
+    let mut differing = both.filter(|(at, (a, b))| a != b && is_stable(*at, b));
+    differing.next().map(|(at, _)| at)
+}
+
+impl Differs {
+    /// `num_workers=4: the program prints another text than before, from line 3 on`
+    pub fn sentence(self, setting: &str) -> String {
+        match self {
+            Self::Printed(line) => say!(
+                "{setting} changes the output of the program: line {line} differs from the runs as it is"
+            ),
+            Self::Order(batch) => say!(
+                "{setting} changes the samples of the batches: batch {batch} differs from the runs as it is"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(printed: &[&str], order: &[&[u64]]) -> RunOutput {
+        RunOutput {
+            printed: printed.iter().map(|&line| line.to_owned()).collect(),
+            order: order.iter().map(|batch| batch.to_vec()).collect(),
+        }
+    }
+
+    #[test]
+    fn only_what_is_the_same_in_each_run_can_differ() {
+        let first = outcome(
+            &["start", "loss 0.5", "took 1.2 s", "end"],
+            &[&[0, 1], &[2, 3]],
+        );
+        let again = outcome(
+            &["start", "loss 0.5", "took 1.3 s", "end"],
+            &[&[0, 1], &[2, 3]],
+        );
+        let as_it_is = [&first, &again];
+        assert_eq!(again.differences(&as_it_is), []);
+        let timed = outcome(
+            &["start", "loss 0.5", "took 0.4 s", "end"],
+            &[&[0, 1], &[2, 3]],
+        );
+        assert_eq!(timed.differences(&as_it_is), []);
+        let other = outcome(
+            &["start", "loss 0.7", "took 0.4 s", "end"],
+            &[&[0, 1], &[3, 2]],
+        );
+        assert_eq!(
+            other.differences(&as_it_is),
+            [Differs::Printed(2), Differs::Order(1)]
+        );
+        // It ended earlier, in the middle of a line.
+        let cut = outcome(&["start", "lo"], &[&[0, 1]]);
+        assert_eq!(cut.differences(&as_it_is), []);
+    }
+
+    #[test]
+    fn shuffling_without_a_seed_is_no_difference() {
+        let runs = [[4, 1], [2, 7], [5, 0]].map(|batch| outcome(&[], &[&batch]));
+        assert_eq!(runs[2].differences(&[&runs[0], &runs[1]]), []);
+        // A single run shows nothing that is the same in each.
+        assert_eq!(runs[2].differences(&[&runs[0]]), []);
+        // Streams have no indices.
+        let stream = outcome(&[], &[&[]]);
+        assert_eq!(runs[0].differences(&[&stream, &stream]), []);
+    }
+}

@@ -1,0 +1,186 @@
+//! A recording in parts, repaired into a recording in one file.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use loadscope_files::{Existing, NewFile, TemporaryFolder, open_regular, refuse_input};
+use loadscope_trace::parted::{self, Member};
+use loadscope_trace::{
+    Compression, Damage, Event, Heading, LogError, LogReader, LogWriter, repair,
+};
+use loadscope_words::say;
+
+use super::outcome::Outcome;
+
+/// Prefix of the temporary folder.
+const PREFIX: &str = "loadscope-repair-";
+/// Names of the recording in the temporary folder.
+const HEAD: &str = "run.jsonl";
+const FOLDER: &str = "run.parts";
+
+/// A file of the recording.
+struct Part {
+    path: PathBuf,
+    member: Member,
+    damage: Damage,
+    /// No line in it is sound.
+    is_lost: bool,
+}
+
+impl Part {
+    fn check(folder: &Path, member: Member) -> anyhow::Result<Self> {
+        let path = folder.join(member.name());
+        let input = open_regular(&path)?;
+        let (damage, is_lost) = match repair(BufReader::new(&input), |_| Ok(())) {
+            Ok(damage) => (damage, false),
+            Err(LogError::NotALog { .. }) => {
+                let damage = Damage {
+                    lost_is_at_least: true,
+                    bytes: input.metadata().map_or(0, |found| found.len()),
+                    cut: true,
+                    packed: true,
+                    ..Damage::default()
+                };
+                (damage, true)
+            }
+            Err(e) => return Err(cannot(&path, &e)),
+        };
+        Ok(Self {
+            path,
+            member,
+            damage,
+            is_lost,
+        })
+    }
+
+    /// Puts the sound lines into a folder.
+    fn put_into(&self, folder: &Path) -> anyhow::Result<()> {
+        let to = folder.join(self.member.name());
+        if self.damage.is_none() {
+            return link(&self.path, &to).with_context(|| cannot_write(&to));
+        }
+        let file = File::create_new(&to).with_context(|| cannot_write(&to))?;
+        if self.is_lost {
+            // The parts have no gap.
+            LogWriter::headed(file, Compression::Zstd, Heading::Limited)?.finish()?;
+            return Ok(());
+        }
+        let input = open_regular(&self.path)?;
+        let mut log = LogWriter::for_copies(file, Compression::Zstd)?;
+        repair(BufReader::new(&input), |line| log.copy_line(line.text))
+            .map_err(|e| cannot(&self.path, &e))?;
+        log.finish()?;
+        Ok(())
+    }
+}
+
+/// Repairs the recording whose parts are in the folder `name`.
+pub(super) fn repaired(
+    path: &Path,
+    name: &str,
+    output: PathBuf,
+    existing: Existing,
+) -> anyhow::Result<Outcome> {
+    let parts = match parted::folder(path, name) {
+        Some(folder) => checked(&folder)?,
+        None => Vec::new(),
+    };
+    if parts.iter().all(|part| part.is_lost) {
+        let folder = path.with_file_name(name);
+        let why = say!("{} contains no sound part", folder.display());
+        bail!(say!("cannot repair {}: {why}", path.display()));
+    }
+    if parts.iter().all(|part| part.damage.is_none()) {
+        let kept = each_event(path, |_| Ok(()))?;
+        return Ok(outcome(&parts, kept, None));
+    }
+    refuse_input(&output, path)?;
+    refuse_input(&output, &path.with_file_name(name))?;
+    let file = NewFile::create(&output, existing)?;
+    let place = TemporaryFolder::new(PREFIX).context(say!("cannot create a temporary folder"))?;
+    let head = put_together(&parts, place.path())?;
+    let compression = Compression::for_path(&output);
+    let mut log = LogWriter::headed(file, compression, Heading::Limited)?;
+    let kept = each_event(&head, |event| log.write(event))?;
+    let file = log.finish().with_context(|| cannot_write(&output))?;
+    file.commit()?;
+    Ok(outcome(&parts, kept, Some(output)))
+}
+
+/// The files of a recording, in the order of their names.
+fn checked(folder: &Path) -> anyhow::Result<Vec<Part>> {
+    let failed = || say!("cannot read {}", folder.display());
+    let mut members = Vec::new();
+    for entry in fs::read_dir(folder).with_context(failed)? {
+        let name = entry.with_context(failed)?.file_name();
+        members.extend(name.to_str().and_then(Member::of));
+    }
+    members.sort_unstable();
+    let parts = members.into_iter();
+    parts.map(|member| Part::check(folder, member)).collect()
+}
+
+/// A sound recording in parts, in a temporary folder.
+fn put_together(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
+    let folder = place.join(FOLDER);
+    fs::create_dir(&folder).with_context(|| cannot_write(&folder))?;
+    parts.iter().try_for_each(|part| part.put_into(&folder))?;
+    let head = place.join(HEAD);
+    let file = File::create_new(&head).with_context(|| cannot_write(&head))?;
+    LogWriter::headed(file, Compression::None, Heading::InParts(FOLDER))?.finish()?;
+    Ok(head)
+}
+
+/// Passes the events of a recording to `each`, and counts them.
+fn each_event(
+    path: &Path,
+    mut each: impl FnMut(&Event) -> Result<(), LogError>,
+) -> anyhow::Result<u64> {
+    let mut count = 0;
+    for event in LogReader::open(path)? {
+        each(&event?)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The damage of all files together. Its places are those of the files.
+fn outcome(parts: &[Part], kept: u64, output: Option<PathBuf>) -> Outcome {
+    let all = || parts.iter().map(|part| &part.damage);
+    let damage = Damage {
+        kept,
+        lost: all().map(|damage| damage.lost).sum(),
+        lost_is_at_least: all().any(|damage| damage.lost_is_at_least),
+        bytes: all().map(|damage| damage.bytes).sum(),
+        gaps: Vec::new(),
+        more_gaps: all().map(|damage| damage.more_gaps).sum(),
+        header_replaced: all().any(|damage| damage.header_replaced),
+        cut: all().any(|damage| damage.cut),
+        unconfirmed: all().map(|damage| damage.unconfirmed).sum(),
+        packed: true,
+    };
+    let by_name = |part: &Part| (part.member.name(), part.damage.clone());
+    Outcome {
+        damage,
+        parts: parts.iter().map(by_name).collect(),
+        output,
+    }
+}
+
+/// A sound file is not copied.
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(std::path::absolute(from)?, to);
+    #[cfg(not(unix))]
+    fs::copy(from, to).map(drop)
+}
+
+fn cannot(path: &Path, error: &LogError) -> anyhow::Error {
+    anyhow!(say!("cannot repair {}: {error}", path.display()))
+}
+
+fn cannot_write(path: &Path) -> String {
+    say!("cannot write {}", path.display())
+}

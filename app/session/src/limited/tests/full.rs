@@ -1,0 +1,67 @@
+//! A file that cannot be written.
+
+use super::*;
+
+/// Writes a training until there is an error or no batch left. A folder takes the place of `obstacle`, so that file cannot be created.
+fn written(path: &Path, obstacle: Member, batches: u32) -> (Limited, Result<(), LogError>) {
+    let new = NewLimited::create(path, Existing::Keep, limits(None, MB)).expect("room");
+    fs::create_dir(new.folder().join(obstacle.name())).expect("room");
+    let mut log = Limited::new(new);
+    let (mut training, mut all) = (Training::new(), Training::begin());
+    (0..batches).for_each(|_| all.extend(training.batch()));
+    let mut chunks = all.chunks(60);
+    let result = chunks.try_for_each(|events| log.write(events).and_then(|()| log.flush()));
+    (log, result)
+}
+
+fn without_obstacle(dir: &Path, obstacle: Member) {
+    fs::remove_dir(dir.join("run.parts").join(obstacle.name())).expect("it is empty");
+}
+
+#[test]
+fn a_recording_that_stopped_can_be_read() {
+    let obstacles = [
+        Member::Kept,
+        Member::Course(0),
+        Member::Waits(0),
+        Member::Part(1),
+        Member::Part(3),
+    ];
+    for obstacle in obstacles {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl.zst");
+        let (log, result) = written(&path, obstacle, 20_000);
+        assert!(result.is_err(), "{obstacle:?}");
+        assert_eq!(log.give_up(), Some(path.clone()), "{obstacle:?}");
+        without_obstacle(dir.path(), obstacle);
+        let opened = open(&path, |_| true).unwrap_or_else(|e| panic!("{obstacle:?}: {e}"));
+        let (_, run) = opened.fleet.runs().next().expect("a loader");
+        assert!(run.batches().len() > 100, "{obstacle:?}");
+    }
+}
+
+#[test]
+fn a_recording_that_cannot_be_completed_can_be_read() {
+    for obstacle in [Member::Kept, Member::Course(0)] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl.zst");
+        let (log, result) = written(&path, obstacle, 50);
+        assert!(result.is_ok(), "{obstacle:?}");
+        let text = log.finish().expect_err("a file is missing");
+        assert!(text.contains("run.jsonl.zst is incomplete"), "{text}");
+        without_obstacle(dir.path(), obstacle);
+        let opened = open(&path, |_| true).unwrap_or_else(|e| panic!("{obstacle:?}: {e}"));
+        let (_, run) = opened.fleet.runs().next().expect("a loader");
+        assert_eq!(run.batches().len(), 50, "{obstacle:?}");
+    }
+}
+
+#[test]
+fn a_recording_without_an_event_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    let (log, result) = written(&path, Member::Part(0), 1);
+    assert!(result.is_err());
+    assert_eq!(log.give_up(), None);
+    assert!(!path.exists());
+}

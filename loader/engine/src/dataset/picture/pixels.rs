@@ -1,0 +1,65 @@
+//! Pixels as Pillow's `convert("RGB")` has them.
+
+use image::DynamicImage;
+
+use super::Fault;
+
+/// The high byte of a colour, as Pillow's decoders for PNG and TIFF.
+pub(super) fn high_byte(sample: u16) -> u8 {
+    (sample >> 8) as u8
+}
+
+/// The nearest colour of 8 bits, as Pillow's decoder for PNM.
+pub(super) fn rounded(sample: u16) -> u8 {
+    ((u32::from(sample) + 128) / 257) as u8
+}
+
+/// The pixels row by row, 3 bytes each. Grey values of 16 bits are clipped at 255, colours are narrowed.
+///
+/// # Errors
+/// If they are floats, which Pillow does not open either.
+pub(super) fn rgb(image: DynamicImage, narrow: fn(u16) -> u8) -> Result<Vec<u8>, Fault> {
+    Ok(match image {
+        DynamicImage::ImageLuma16(grey) => {
+            let clipped = grey
+                .into_raw()
+                .into_iter()
+                .map(|value| value.min(255) as u8);
+            clipped.flat_map(|value| [value; 3]).collect()
+        }
+        DynamicImage::ImageLumaA16(grey) => {
+            let pixels = grey.pixels().map(|pixel| narrow(pixel.0[0]));
+            pixels.flat_map(|value| [value; 3]).collect()
+        }
+        DynamicImage::ImageRgb16(image) => image.into_raw().into_iter().map(narrow).collect(),
+        DynamicImage::ImageRgba16(image) => {
+            let colour = |pixel: &image::Rgba<u16>| {
+                let [red, green, blue, _] = pixel.0;
+                [red, green, blue].map(narrow)
+            };
+            image.pixels().flat_map(colour).collect()
+        }
+        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
+            return Err(Fault::Undecodable("32-bit float colour"));
+        }
+        other => other.into_rgb8().into_raw(),
+    })
+}
+
+/// First bytes of other formats.
+const KINDS: [(usize, &[u8], &str); 7] = [
+    (4, b"ftypheic", "HEIC"),
+    (4, b"ftypmif1", "HEIF"),
+    (0, b"\0\0\0\x0cJXL ", "JPEG XL"),
+    (0, b"\xff\x0a", "JPEG XL"),
+    (0, b"\0\0\0\x0cjP  ", "JPEG 2000"),
+    (0, b"8BPS", "Photoshop"),
+    (0, b"<svg", "SVG"),
+];
+
+/// The name of a format that is not decoded.
+pub(super) fn name(bytes: &[u8]) -> Option<&'static str> {
+    let is = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|rest| rest.starts_with(magic));
+    let found = KINDS.iter().find(|(at, magic, _)| is(*at, magic));
+    found.map(|(.., name)| *name)
+}

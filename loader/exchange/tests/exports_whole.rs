@@ -1,0 +1,82 @@
+//! Names of exports lead to complete files only.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+use std::path::Path;
+
+use loadscope_exchange::{Format, export};
+use loadscope_files::Existing;
+use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, Stage};
+
+/// A run with many batches, so that each format reports its progress.
+fn run() -> Run {
+    let mut run = Run::default();
+    let mut apply = |at, kind| {
+        let (at, id) = (Nanos(at), RunId(0));
+        run.apply(&Event { at, run: id, kind });
+    };
+    apply(0, EventKind::EpochStarted { epoch: 0 });
+    for idx in 0..10_000 {
+        let (batch, at) = (BatchId { epoch: 0, idx }, i64::from(idx) * 10);
+        let enter = |stage| EventKind::Entered { batch, stage };
+        apply(at, EventKind::dispatched(batch, Some(0), vec![1, 2]));
+        apply(at + 1, enter(Stage::Fetching));
+        apply(at + 2, enter(Stage::Training));
+        apply(at + 3, enter(Stage::Done));
+    }
+    run
+}
+
+/// A process may be killed at any time.
+#[test]
+fn no_name_leads_to_an_export_that_is_not_complete() {
+    let run = run();
+    for name in [
+        "run.json",
+        "run.json.gz",
+        "run.csv",
+        "run.parquet",
+        "csv",
+        "parquet",
+        "new/csv",
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join(name);
+        let format = match name {
+            _ if name.ends_with("csv") => Format::Csv,
+            _ if name.ends_with("parquet") => Format::Parquet,
+            _ => Format::Chrome,
+        };
+        let files = loadscope_exchange::files(format, &out);
+        let mut calls = 0;
+        let none_is_there = |_| {
+            calls += 1;
+            assert!(!out.exists(), "{name}");
+            assert!(files.iter().all(|file| !file.exists()), "{name}");
+            true
+        };
+        let made = export(
+            &[(RunId(0), &run)],
+            format,
+            &out,
+            Existing::Keep,
+            none_is_there,
+        );
+        assert_eq!(made.unwrap_or_else(|e| panic!("{e}")), files);
+        assert!(
+            calls > 0 && files.iter().all(|file| file.exists()),
+            "{name}"
+        );
+        let hidden = |path: &Path| {
+            let entries = std::fs::read_dir(path).expect("a folder").flatten();
+            let mut names = entries.map(|entry| entry.file_name());
+            names.any(|name| name.as_encoded_bytes().starts_with(b"."))
+        };
+        assert!(
+            !files
+                .iter()
+                .any(|file| hidden(file.parent().expect("a folder")))
+        );
+        assert!(!hidden(folder.path()));
+    }
+}

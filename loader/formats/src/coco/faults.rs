@@ -1,0 +1,148 @@
+//! Errors that name the annotation, the key and the place.
+
+use loadscope_words::say;
+
+use super::Coco;
+use super::index::{Id, Image, Note, Value};
+use crate::cell::{Picture, PictureMode};
+use crate::error::{Fault, FormatError, Place};
+use crate::file::{self, line_and_column};
+use crate::json::{Json, JsonError, Number};
+use crate::stages::Stages;
+
+/// Bytes of an annotation that are searched for its id.
+const NEAR: usize = 4096;
+/// Most characters of a value in an error.
+const SHOWN: usize = 40;
+
+impl Coco {
+    /// The value of a key.
+    pub(super) fn required<T: Copy>(
+        &self,
+        note: &Note,
+        value: Value<T>,
+        key: &str,
+        expected: &str,
+    ) -> Result<T, FormatError> {
+        match value {
+            Value::Found(value) => Ok(value),
+            Value::Missing => Err(self.missing(note, key)),
+            Value::Wrong(at) => Err(self.wrong(note, at, key, expected)),
+        }
+    }
+
+    /// The value of a key, 0 without it.
+    pub(super) fn optional<T: Copy + Default>(
+        &self,
+        note: &Note,
+        value: Value<T>,
+        key: &str,
+        expected: &str,
+    ) -> Result<T, FormatError> {
+        match value {
+            Value::Missing => Ok(T::default()),
+            value => self.required(note, value, key, expected),
+        }
+    }
+
+    pub(super) fn missing(&self, note: &Note, key: &str) -> FormatError {
+        self.broken(note, note.at, key, say!("it is missing"))
+    }
+
+    /// A value of another type.
+    pub(super) fn wrong(&self, note: &Note, at: usize, key: &str, expected: &str) -> FormatError {
+        let shown: String = self.near(at).chars().take(SHOWN).collect();
+        let end = Json::new(shown.as_bytes()).and_then(|mut json| json.skip());
+        let shown = match end.ok().and_then(|part| shown.get(part)) {
+            Some(value) => value.to_owned(),
+            None => format!("{shown}…"),
+        };
+        self.broken(note, at, key, &say!("{shown} is not {expected}"))
+    }
+
+    pub(super) fn broken(&self, note: &Note, at: usize, key: &str, reason: &str) -> FormatError {
+        let reason = match self.id_of(note) {
+            Some(id) => say!("in annotation {id}, {reason}"),
+            None => say!("in an annotation, {reason}"),
+        };
+        FormatError::new(
+            Fault::Damaged,
+            self.place(at).key(key),
+            reason,
+            say!("Correct or remove the annotation there"),
+        )
+    }
+
+    pub(super) fn of_image(
+        &self,
+        image: &Image,
+        key: &str,
+        reason: impl Into<String>,
+    ) -> FormatError {
+        let reason = reason.into();
+        FormatError::new(
+            Fault::Damaged,
+            self.place(image.at).key(key),
+            say!("in image {}, {reason}", image.id),
+            say!("Correct or remove the image there"),
+        )
+    }
+
+    fn place(&self, at: usize) -> Place {
+        let (line, column) = line_and_column(&self.file, at);
+        Place::file(&self.path).line(line).column(column)
+    }
+
+    /// The text that begins at a byte.
+    fn near(&self, at: usize) -> &str {
+        let rest = self.file.get(at..).unwrap_or_default();
+        let near = rest.get(..NEAR).unwrap_or(rest);
+        let valid = match std::str::from_utf8(near) {
+            Ok(text) => return text,
+            Err(e) => e.valid_up_to(),
+        };
+        std::str::from_utf8(near.get(..valid).unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The id of an annotation, if it is near the begin.
+    fn id_of(&self, note: &Note) -> Option<Id> {
+        let mut json = Json::new(self.near(note.at).as_bytes()).ok()?;
+        let mut id = None;
+        // The text may end in the middle of the annotation.
+        let _ = json.object(|json, key| {
+            match (&*key, json.peek()) {
+                ("id", Some(b'"')) => id = Some(Id::Text(json.string()?.into())),
+                ("id", _) => id = json.number()?.and_then(Number::as_int).map(Id::Int),
+                _ => {
+                    json.skip()?;
+                }
+            }
+            Ok::<_, JsonError>(())
+        });
+        id
+    }
+
+    /// The file of a picture.
+    pub(super) fn picture(
+        &self,
+        image: &Image,
+        stages: &mut dyn Stages,
+    ) -> Result<Picture, FormatError> {
+        let Some(name) = &image.file_name else {
+            return Err(self.of_image(image, "file_name", say!("it is missing or not a string")));
+        };
+        let needed_by = || self.path.display().to_string();
+        let path = self.folder.join(name);
+        file::picture(&path, PictureMode::Colour, needed_by, stages).map_err(|mut error| {
+            if error.fault == Fault::Missing {
+                if name.contains("://") {
+                    error.remedy =
+                        say!("Download the image, and write its path as file_name").to_owned();
+                } else if name.contains('\\') {
+                    error.remedy = say!("Write / instead of \\ in file_name").to_owned();
+                }
+            }
+            error
+        })
+    }
+}

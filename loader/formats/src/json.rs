@@ -1,0 +1,173 @@
+//! JSON as Python's `json` reads it: with `NaN`, `Infinity` and large integers.
+
+mod cells;
+mod scalar;
+mod wrong;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub(crate) use cells::parse;
+pub(crate) use scalar::Number;
+pub(crate) use wrong::{JsonError, Wrong};
+
+/// Nesting of lists and objects; deeper values would not fit the stack of a thread.
+const MOST_DEPTH: usize = 128;
+
+/// A text of JSON that is read from its begin to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Json<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Json<'a> {
+    /// # Errors
+    /// If the bytes are not UTF-8.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, JsonError> {
+        let text = std::str::from_utf8(bytes).map_err(|e| Wrong::Encoding.at(e.valid_up_to()))?;
+        Ok(Self {
+            text,
+            at: 0,
+            depth: 0,
+        })
+    }
+
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    fn fault<T>(&self, wrong: Wrong) -> Result<T, JsonError> {
+        // Where the text is over, nothing else is worth a word.
+        let wrong = if self.at >= self.text.len() && wrong != Wrong::Open {
+            Wrong::Truncated
+        } else {
+            wrong
+        };
+        Err(wrong.at(self.at))
+    }
+
+    /// The next byte behind white space, which is not consumed; `None`: the end.
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        self.at += rest.iter().take_while(|byte| blank(byte)).count();
+        self.bytes().get(self.at).copied()
+    }
+
+    /// Consumes `byte` if it is the next one behind white space.
+    fn accept(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Position behind white space, in bytes.
+    pub(crate) fn position(&mut self) -> usize {
+        self.peek();
+        self.at
+    }
+
+    /// Checks that nothing but white space follows.
+    ///
+    /// # Errors
+    /// If something does.
+    pub(crate) fn end(&mut self) -> Result<(), JsonError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.fault(Wrong::Extra),
+        }
+    }
+
+    fn deeper(&mut self) -> Result<(), JsonError> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return self.fault(Wrong::Deep);
+        }
+        Ok(())
+    }
+
+    /// Reads an object: calls `each` for each key, which reads its value.
+    ///
+    /// # Errors
+    /// If it is none, is damaged, or `each` fails.
+    pub(crate) fn object<E: From<JsonError>>(
+        &mut self,
+        mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.accept(b'{') {
+            return Ok(self.fault(Wrong::Object)?);
+        }
+        self.deeper()?;
+        if !self.accept(b'}') {
+            loop {
+                if self.peek() != Some(b'"') {
+                    return Ok(self.fault(Wrong::Key)?);
+                }
+                let key = self.string()?;
+                if !self.accept(b':') {
+                    return Ok(self.fault(Wrong::Colon)?);
+                }
+                each(self, key)?;
+                if self.accept(b'}') {
+                    break;
+                }
+                if !self.accept(b',') {
+                    return Ok(self.fault(Wrong::Comma)?);
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads a list: calls `each` for each item, which reads it.
+    ///
+    /// # Errors
+    /// If it is none, is damaged, or `each` fails.
+    pub(crate) fn list<E: From<JsonError>>(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.accept(b'[') {
+            return Ok(self.fault(Wrong::List)?);
+        }
+        self.deeper()?;
+        if !self.accept(b']') {
+            loop {
+                each(self)?;
+                if self.accept(b']') {
+                    break;
+                }
+                if !self.accept(b',') {
+                    return Ok(self.fault(Wrong::Comma)?);
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Passes over a value, which is checked; returns its place.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub(crate) fn skip(&mut self) -> Result<Range<usize>, JsonError> {
+        let start = self.position();
+        match self.bytes().get(start) {
+            Some(b'{') => self.object(|json, _| json.skip().map(drop))?,
+            Some(b'[') => self.list(|json| json.skip().map(drop))?,
+            Some(b'"') => {
+                self.raw_string()?;
+            }
+            _ => {
+                self.scalar()?;
+            }
+        }
+        Ok(start..self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

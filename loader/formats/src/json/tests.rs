@@ -1,0 +1,110 @@
+use super::*;
+use crate::cell::{Cell, fields};
+
+fn wrong(text: &str) -> Wrong {
+    let error = parse(text.as_bytes()).unwrap_err();
+    assert!(error.at <= text.len(), "{text}: {error:?}");
+    assert!(!error.reason().is_empty() && !error.remedy().is_empty());
+    error.wrong
+}
+
+#[test]
+fn numbers_are_those_of_python() {
+    let read = |text: &str| parse(text.as_bytes()).unwrap();
+    for (text, expected) in [
+        ("-0", Cell::Int(0)),
+        ("1.0", Cell::Float(1.0)),
+        ("1E2", Cell::Float(100.0)),
+        ("1e999", Cell::Float(f64::INFINITY)),
+        ("-Infinity", Cell::Float(f64::NEG_INFINITY)),
+        ("9223372036854775808", Cell::BigInt(1 << 63)),
+        ("-9223372036854775808", Cell::Int(i64::MIN)),
+        (
+            "170141183460469231731687303715884105727",
+            Cell::BigInt(i128::MAX),
+        ),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+    assert!(matches!(read(" NaN "), Cell::Float(nan) if nan.is_nan()));
+    assert!(matches!(read("-0.0"), Cell::Float(zero) if zero.is_sign_negative()));
+    assert_eq!(
+        wrong("170141183460469231731687303715884105728"),
+        Wrong::Large
+    );
+    for (text, expected) in [
+        ("01", Wrong::Extra),
+        ("1.", Wrong::Extra),
+        ("[1.]", Wrong::Comma),
+        (".5", Wrong::Value),
+        ("+1", Wrong::Value),
+        ("nan", Wrong::Value),
+        ("--1", Wrong::Value),
+    ] {
+        assert_eq!(wrong(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn strings_are_those_of_python() {
+    let read = |text: &str| parse(text.as_bytes()).unwrap();
+    assert_eq!(read(r#""\ud83d\ude00\u00e4\/\"\n""#), "😀ä/\"\n".into());
+    assert_eq!(read("\"\u{2028}\u{7f}\""), "\u{2028}\u{7f}".into());
+    for text in [
+        r#""\ud800""#,
+        r#""a\udc00b""#,
+        r#""\ud83dx""#,
+        r#""\ud83d\u0041""#,
+    ] {
+        assert_eq!(wrong(text), Wrong::Surrogate, "{text}");
+    }
+    assert_eq!(wrong("\"\t\""), Wrong::Control);
+    assert_eq!(wrong(r#""\x41""#), Wrong::Escape);
+    assert_eq!(wrong(r#""\u12g4""#), Wrong::Escape);
+    assert_eq!(wrong("\"abc"), Wrong::Open);
+    assert_eq!(parse(b"\"\xff\"").unwrap_err(), Wrong::Encoding.at(1));
+}
+
+#[test]
+fn faults_have_a_name_and_a_place() {
+    for (text, expected) in [
+        ("", Wrong::Truncated),
+        ("{\"a\": 1", Wrong::Truncated),
+        ("[1,", Wrong::Truncated),
+        ("tru", Wrong::Truncated),
+        ("[1,]", Wrong::TrailingComma),
+        ("{\"a\": 1,}", Wrong::Key),
+        ("{'a': 1}", Wrong::Key),
+        ("['a']", Wrong::Quote),
+        ("[1 2]", Wrong::Comma),
+        ("{\"a\" 1}", Wrong::Colon),
+        ("1 2", Wrong::Extra),
+        ("True", Wrong::Value),
+    ] {
+        assert_eq!(wrong(text), expected, "{text}");
+    }
+    assert_eq!(parse(b"[1, x]").unwrap_err(), Wrong::Value.at(4));
+    assert_eq!(wrong(&"[".repeat(100_000)), Wrong::Deep);
+    assert!(parse(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes()).is_ok());
+}
+
+#[test]
+fn repeated_keys_have_their_last_value() {
+    for count in [2, 15, 16, 17, 200] {
+        let text: Vec<String> = (0..2 * count)
+            .map(|n| format!("\"k{}\": {n}", n % count))
+            .collect();
+        let parsed = parse(format!("{{{}}}", text.join(",")).as_bytes()).unwrap();
+        let expected = (0..count).map(|n| (format!("k{n}"), Cell::Int((n + count) as i64)));
+        assert_eq!(parsed, fields(expected));
+    }
+}
+
+#[test]
+fn passing_over_a_value_checks_it() {
+    let skip = |text: &str| Json::new(text.as_bytes()).and_then(|mut json| json.skip());
+    assert_eq!(skip(r#" {"a": [1, "\ud800", NaN]} "#), Ok(1..26));
+    for text in ["{\"a\": [1,]}", "[\"\\x\"]", "{\"a\"}", "[1 2]"] {
+        assert!(skip(text).is_err(), "{text}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Detection of archives whose samples are split.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::Archive;
+use super::key::{base_plus_ext, is_meta};
+
+/// Most examined files before the first sample.
+const LOOK: usize = 2000;
+
+/// The order of an archive, which is looked at when a sample lacks a file.
+#[derive(Debug)]
+pub(crate) struct Order {
+    path: PathBuf,
+    split: OnceLock<Option<String>>,
+}
+
+impl Order {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            split: OnceLock::new(),
+        }
+    }
+
+    /// The key of a sample whose files are apart from each other.
+    pub(super) fn split_sample(&self) -> Option<&str> {
+        let split = || split_sample(&self.path, usize::MAX);
+        self.split.get_or_init(split).as_deref()
+    }
+}
+
+/// The key of the first sample whose files are apart from each other, among the first `most` files of an archive. `None`: there is none,
+/// or the archive is damaged before.
+fn split_sample(path: &Path, most: usize) -> Option<String> {
+    let mut archive = Archive::open(path).ok()?;
+    let hash = RandomState::new();
+    let seen = RefCell::new(Seen::default());
+    // A file that is wanted ends the walk, because no byte of it has room.
+    let walked = archive.next(0, |name| {
+        let mut seen = seen.borrow_mut();
+        seen.files += 1;
+        let Some((key, _)) = base_plus_ext(name).filter(|_| !is_meta(name)) else {
+            return seen.files >= most;
+        };
+        if seen.current.as_deref() != Some(key) {
+            if !seen.keys.insert(hash.hash_one(key)) {
+                seen.split = Some(key.to_owned());
+            }
+            seen.current = Some(key.to_owned());
+        }
+        seen.split.is_some() || seen.files >= most
+    });
+    drop(walked);
+    seen.into_inner().split
+}
+
+/// The same among the first files. `None` also for compressed archives, where passing over a file takes long.
+pub(crate) fn early_split(path: &Path) -> Option<String> {
+    let is_plain = Archive::open(path).ok()?.input.is_plain();
+    is_plain.then(|| split_sample(path, LOOK)).flatten()
+}
+
+#[derive(Default)]
+struct Seen {
+    files: usize,
+    keys: HashSet<u64>,
+    current: Option<String>,
+    split: Option<String>,
+}

@@ -1,0 +1,177 @@
+//! Running processes that can never be recorded, and the reason.
+//!
+//! A Python that waits for `attach` has mapped the file of the code that waits. Another Python with PyTorch never looks for a request.
+
+use std::path::{Path, PathBuf};
+
+use loadscope_words::say;
+
+use crate::unrecorded::{family, proc};
+use crate::variable;
+
+/// The file that a waiting Python has mapped.
+const MARK: &str = "/loadscope/_dormant.py";
+
+/// The file that Python reads at its start after `python -m loadscope install`.
+const INSTALLED: &str = "loadscope.pth";
+
+/// Why a process and its children can never be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Silent {
+    /// None of them is a Python.
+    NoPython,
+    /// Its Python has no `loadscope.pth`.
+    NotInstalled,
+    /// It started before `python -m loadscope install`.
+    StartedBefore,
+    /// It was started by `loadscope record`.
+    Recorded,
+}
+
+impl Silent {
+    /// Why the process `pid` cannot be recorded; `None` if it can, or if that is not known.
+    pub fn of(pid: u32) -> Option<Self> {
+        let mut silent = Self::NoPython;
+        for pid in family(u64::from(pid), &proc::parents()) {
+            match Seen::of(pid)?.answers() {
+                Some(Ok(())) => return None,
+                Some(Err(why)) => silent = silent.max(why),
+                None => {}
+            }
+        }
+        Some(silent)
+    }
+
+    /// The reason and the remedy.
+    pub fn text(self, pid: u32) -> String {
+        match self {
+            Self::NoPython => say!(
+                "process {pid} is not Python and has no Python child process. Attach to the Python process of the training."
+            ),
+            Self::NotInstalled => say!(
+                "the Python of process {pid} has no loadscope.pth. Run `python -m loadscope install` with it, then restart the program."
+            ),
+            Self::StartedBefore => say!(
+                "process {pid} started before `python -m loadscope install`. Restart the program."
+            ),
+            Self::Recorded => say!(
+                "process {pid} was started by `loadscope record` or `loadscope watch`, which record it"
+            ),
+        }
+    }
+}
+
+/// A process as seen from outside.
+struct Seen {
+    is_python: bool,
+    waits: bool,
+    is_recorded: bool,
+    /// The folder of packages from which PyTorch was loaded.
+    packages: Option<PathBuf>,
+}
+
+impl Seen {
+    /// `None` if the system does not say.
+    fn of(pid: u64) -> Option<Self> {
+        let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).ok();
+        let maps = String::from_utf8_lossy(&read("maps")?).into_owned();
+        let environment = read("environ").unwrap_or_default();
+        let executable = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+        Some(Self::judge(executable.as_deref(), &maps, &environment))
+    }
+
+    fn judge(executable: Option<&Path>, maps: &str, environment: &[u8]) -> Self {
+        let name = executable
+            .and_then(Path::file_name)
+            .and_then(|n| n.to_str());
+        let is_named = name.is_some_and(|n| n.starts_with("python") || n.starts_with("pypy"));
+        let files = || {
+            maps.lines()
+                .filter_map(|line| Some(&line[line.find('/')?..]))
+        };
+        let torch = files().find_map(|file| file.split_once("/torch/lib/libtorch"));
+        let to = format!("{}=", variable::TO);
+        let mut variables = environment.split(|b| *b == 0);
+        Self {
+            is_python: is_named || files().any(|file| file.contains("/libpython")),
+            waits: files().any(|file| file.trim_end_matches(" (deleted)").ends_with(MARK)),
+            is_recorded: variables.any(|v| v.starts_with(to.as_bytes())),
+            packages: torch.map(|(packages, _)| PathBuf::from(packages)),
+        }
+    }
+
+    /// Whether it will answer; `None` if it is no Python.
+    fn answers(&self) -> Option<Result<(), Silent>> {
+        let silent = match &self.packages {
+            _ if !self.is_python => return None,
+            _ if self.is_recorded => Silent::Recorded,
+            // PyTorch may be imported later, by a Python that is prepared for it.
+            None => return Some(Ok(())),
+            Some(_) if self.waits => return Some(Ok(())),
+            Some(packages) => match packages.join(INSTALLED).exists() {
+                true => Silent::StartedBefore,
+                false => Silent::NotInstalled,
+            },
+        };
+        Some(Err(silent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TORCH: &str =
+        "7f00-7f01 r-xp 0 08:01 7 /nowhere/site-packages/torch/lib/libtorch_cpu.so\n";
+    const WAITS: &str = "7f02-7f03 r--s 0 08:01 8 /nowhere/site-packages/loadscope/_dormant.py\n";
+
+    fn answers(executable: &str, maps: &str, environment: &str) -> Option<Result<(), Silent>> {
+        let environment = environment.replace('\n', "\0");
+        Seen::judge(Some(Path::new(executable)), maps, environment.as_bytes()).answers()
+    }
+
+    #[test]
+    fn a_python_answers_if_it_waits_or_may_still_import_pytorch() {
+        let python = "/usr/bin/python3.11";
+        assert_eq!(answers(python, "", ""), Some(Ok(())));
+        assert_eq!(
+            answers(python, &format!("{TORCH}{WAITS}"), "HOME=/"),
+            Some(Ok(()))
+        );
+        let gone = WAITS.replace(".py", ".py (deleted)");
+        assert_eq!(answers(python, &format!("{gone}{TORCH}"), ""), Some(Ok(())));
+        let embedded = format!("1-2 r-xp 0 08:01 7 /usr/lib/libpython3.11.so.1.0\n{TORCH}{WAITS}");
+        assert_eq!(answers("/usr/bin/uwsgi", &embedded, ""), Some(Ok(())));
+    }
+
+    #[test]
+    fn others_are_named_with_the_reason() {
+        let python = "/usr/bin/python3.11";
+        assert_eq!(answers("/usr/bin/bash", "", ""), None);
+        assert_eq!(answers(python, TORCH, ""), Some(Err(Silent::NotInstalled)));
+        let recorded = format!("HOME=/\n{}=unix:/x", variable::TO);
+        let maps = format!("{TORCH}{WAITS}");
+        assert_eq!(
+            answers(python, &maps, &recorded),
+            Some(Err(Silent::Recorded))
+        );
+        let folder = tempfile::tempdir().expect("a folder");
+        let packages = folder.path().display();
+        let maps = format!("1-2 r-xp 0 08:01 7 {packages}/torch/lib/libtorch.so\n");
+        assert_eq!(answers(python, &maps, ""), Some(Err(Silent::NotInstalled)));
+        std::fs::File::create(folder.path().join(INSTALLED)).expect("it is written");
+        assert_eq!(answers(python, &maps, ""), Some(Err(Silent::StartedBefore)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_without_python_can_never_answer() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .expect("sleep");
+        assert_eq!(Silent::of(child.id()), Some(Silent::NoPython));
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
+}

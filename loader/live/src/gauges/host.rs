@@ -1,0 +1,280 @@
+//! Cores that other programs take from a program: of those that it may run on, and of the quota of its control groups.
+
+use std::time::{Duration, Instant};
+
+use crate::unrecorded::family;
+
+/// How often the host is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Of the time of a processor, these looks may take one part in this many.
+const SHARE: u32 = 400;
+
+/// What was read at a moment, seconds of processor time.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    at: Instant,
+    took: Duration,
+    /// Of all programs on the cores that the program may use.
+    busy: f64,
+    /// Of the program, its descendants and the recorder.
+    own: f64,
+}
+
+/// Looks at the host now and then.
+#[derive(Default)]
+pub(super) struct Host {
+    last: Option<Look>,
+}
+
+impl Host {
+    /// Cores that other programs took since the last look, if it is time; `mains` are the main processes of the program.
+    pub fn others(&mut self, mains: &[u64], now: Instant) -> Option<f64> {
+        let is_due = |look: Look| now - look.at >= EVERY.max(look.took * SHARE);
+        if !self.last.is_none_or(is_due) {
+            return None;
+        }
+        let first = *mains.first()?;
+        let cores = system::allowed(first)?;
+        let read = Look {
+            at: now,
+            took: Duration::ZERO,
+            busy: system::busy(&cores)?,
+            own: system::own(mains)?,
+        };
+        let before = self.last.replace(Look {
+            took: now.elapsed(),
+            ..read
+        })?;
+        let passed = (now - before.at).as_secs_f64();
+        let others = ((read.busy - before.busy) - (read.own - before.own)) / passed;
+        Some(taken(others, cores.len(), system::quota(first)))
+    }
+}
+
+/// Cores out of reach of a program that may use `cores` of them, for the time of at most `quota`, where others use `others`.
+fn taken(others: f64, cores: usize, quota: Option<f64>) -> f64 {
+    let cores = cores as f64;
+    let most = quota.map_or(cores, |quota| quota.min(cores));
+    let free = cores - others.clamp(0.0, cores);
+    (most - free).max(0.0)
+}
+
+/// Seconds of processor time on these cores, of a `/proc/stat` with so many ticks in a second.
+#[cfg(any(target_os = "linux", test))]
+fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
+    let mut sum = 0.0;
+    let mut found = 0;
+    for line in stat.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let core = words
+            .next()
+            .and_then(|w| w.strip_prefix("cpu")?.parse().ok());
+        if core.is_none_or(|core: usize| !cores.contains(&core)) {
+            continue;
+        }
+        found += 1;
+        // user nice system idle iowait irq softirq steal
+        let spent = words
+            .take(8)
+            .enumerate()
+            .filter(|(k, _)| !matches!(k, 3 | 4));
+        sum += spent
+            .filter_map(|(_, n)| n.parse::<f64>().ok())
+            .sum::<f64>();
+    }
+    (found > 0).then(|| sum / ticks)
+}
+
+/// The cores of a `Cpus_allowed_list`: `0-3,8`.
+#[cfg(any(target_os = "linux", test))]
+fn listed(text: &str) -> Vec<usize> {
+    const MOST: usize = 1 << 14;
+    let mut all = Vec::new();
+    for part in text.trim().split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(from), Ok(to)) = (from.parse::<usize>(), to.parse::<usize>()) {
+            all.extend(from..=to.min(from.saturating_add(MOST)));
+        }
+    }
+    all.truncate(MOST);
+    all
+}
+
+/// The least number of cores that one of the control groups in `groups`, a `/proc/PID/cgroup`, or one that holds it, gives the time of.
+#[cfg(any(target_os = "linux", test))]
+fn quota_in(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<f64> {
+    let mut least: Option<f64> = None;
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(kinds), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        let is_second = kinds.is_empty();
+        if !is_second && !kinds.split(',').any(|kind| kind == "cpu") {
+            continue;
+        }
+        let mut path = path.trim_end_matches('/');
+        loop {
+            let text = match is_second {
+                true => read(&format!("/sys/fs/cgroup{path}/cpu.max")),
+                false => {
+                    let of =
+                        |name: &str| read(&format!("/sys/fs/cgroup/cpu{path}/cpu.cfs_{name}_us"));
+                    of("quota")
+                        .zip(of("period"))
+                        .map(|(quota, period)| format!("{quota} {period}"))
+                }
+            };
+            let numbers = text.unwrap_or_default();
+            let mut numbers = numbers.split_ascii_whitespace().map(str::parse::<f64>);
+            if let (Some(Ok(quota)), Some(Ok(period))) = (numbers.next(), numbers.next())
+                && quota > 0.0
+                && period > 0.0
+            {
+                let given = quota / period;
+                least = Some(least.map_or(given, |least| least.min(given)));
+            }
+            match path.rsplit_once('/') {
+                Some((outer, _)) => path = outer,
+                None => break,
+            }
+        }
+    }
+    least
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs;
+
+    use super::super::proc::ticks_per_second;
+    use super::{busy_in, family, listed, quota_in};
+    use crate::unrecorded::proc::parents;
+
+    pub fn allowed(pid: u64) -> Option<Vec<usize>> {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let mut lines = status.lines();
+        let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        Some(listed(list)).filter(|cores| !cores.is_empty())
+    }
+
+    pub fn busy(cores: &[usize]) -> Option<f64> {
+        busy_in(
+            &fs::read_to_string("/proc/stat").ok()?,
+            cores,
+            ticks_per_second(),
+        )
+    }
+
+    pub fn quota(pid: u64) -> Option<f64> {
+        let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+        quota_in(&groups, |path| fs::read_to_string(path).ok())
+    }
+
+    /// Of these processes with all that descends from them, also of children that have ended, and of this process.
+    pub fn own(mains: &[u64]) -> Option<f64> {
+        let parents = parents();
+        let mut all: Vec<u64> = mains
+            .iter()
+            .flat_map(|pid| family(*pid, &parents))
+            .collect();
+        all.push(u64::from(std::process::id()));
+        all.sort_unstable();
+        all.dedup();
+        Some(all.into_iter().filter_map(spent).sum())
+    }
+
+    fn spent(pid: u64) -> Option<f64> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name of the program is in parentheses and may hold anything.
+        let fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+        let ticks = fields
+            .skip(11)
+            .take(4)
+            .filter_map(|n| n.parse::<f64>().ok());
+        Some(ticks.sum::<f64>() / ticks_per_second())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub fn allowed(_: u64) -> Option<Vec<usize>> {
+        None
+    }
+    pub fn busy(_: &[usize]) -> Option<f64> {
+        None
+    }
+    pub fn quota(_: u64) -> Option<f64> {
+        None
+    }
+    pub fn own(_: &[u64]) -> Option<f64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_programs_take_what_is_then_out_of_reach() {
+        assert_eq!(taken(0.0, 2, None), 0.0);
+        assert_eq!(taken(1.0, 2, None), 1.0);
+        assert_eq!(taken(-0.2, 2, None), 0.0);
+        // Of 64 cores 4 may be used, and 30 are busy.
+        assert_eq!(taken(30.0, 64, Some(4.0)), 0.0);
+        assert_eq!(taken(62.0, 64, Some(4.0)), 2.0);
+        assert_eq!(taken(99.0, 2, None), 2.0);
+    }
+
+    #[test]
+    fn only_the_cores_of_the_program_count() {
+        let stat = "cpu  9 9 9 9\ncpu0 100 0 50 900 7 1 2 3 0 0\ncpu1 10 0 0 0 0 0 0 0\ncpu11 5 0 0 1 1\nintr 7\n";
+        assert_eq!(busy_in(stat, &[0], 100.0), Some(1.56));
+        assert_eq!(busy_in(stat, &[1, 11], 100.0), Some(0.15));
+        assert_eq!(busy_in(stat, &[7], 100.0), None);
+        assert_eq!(listed(" 0-2,8\n"), [0, 1, 2, 8]);
+        assert_eq!(listed("nonsense"), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn the_smallest_quota_counts_of_both_versions() {
+        let read = |path: &str| {
+            let text = match path {
+                "/sys/fs/cgroup/a/b/cpu.max" => "max 100000",
+                "/sys/fs/cgroup/a/cpu.max" => "150000 100000",
+                "/sys/fs/cgroup/cpu/d/cpu.cfs_quota_us" => "50000\n",
+                "/sys/fs/cgroup/cpu/d/cpu.cfs_period_us" => "100000\n",
+                _ => return None,
+            };
+            Some(text.to_owned())
+        };
+        assert_eq!(quota_in("0::/a/b\n", read), Some(1.5));
+        assert_eq!(quota_in("3:cpu,cpuacct:/d\n1:cpuset:/a\n", read), Some(0.5));
+        assert_eq!(quota_in("0::/x\n", read), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_busy_program_beside_is_seen_and_a_child_is_not() {
+        let spin = || {
+            let mut command = std::process::Command::new("sh");
+            command
+                .args(["-c", "while :; do :; done"])
+                .spawn()
+                .expect("sh")
+        };
+        let (mut main, mut other) = (spin(), spin());
+        let mut host = Host::default();
+        let mains = [u64::from(main.id())];
+        assert_eq!(host.others(&mains, Instant::now()), None);
+        std::thread::sleep(EVERY);
+        let others = host.others(&mains, Instant::now()).expect("it is due");
+        assert!(others > 0.2, "{others}");
+        for child in [&mut main, &mut other] {
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+        }
+    }
+}

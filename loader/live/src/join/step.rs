@@ -1,0 +1,78 @@
+//! Training steps, as the main process reports them.
+
+use loadscope_trace::{Aside, BatchId, EventKind, Level, Message, Nanos, Part, RunId, Stage};
+
+use super::crew::Crew;
+use super::{Join, Stream};
+use crate::wire::Record;
+
+impl Join {
+    /// What the main process says of its training steps.
+    pub(super) fn of_step(&mut self, crew: &mut Crew, at: Nanos, record: Record) {
+        let run = crew.run;
+        match record {
+            Record::Wait { step, .. } => {
+                let stepped = crew.stepping.take().zip(step);
+                self.event(at, run, EventKind::Consumer { waiting: true });
+                if let Some((batch, needed)) = stepped {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            Record::Yield { epoch, batch, .. } => {
+                crew.stepping = Some(named(epoch, batch));
+                self.enter(at, run, named(epoch, batch), Stage::Training);
+            }
+            Record::Step {
+                epoch,
+                batch,
+                needed,
+                ..
+            } => {
+                crew.stepping = None;
+                let batch = named(epoch, batch);
+                self.enter(at, run, batch, Stage::Done);
+                if let Some(needed) = needed {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What happens in a training step.
+    pub(super) fn in_step(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
+        match record {
+            Record::Aside {
+                epoch,
+                batch,
+                start,
+                kind,
+                ..
+            } => {
+                let aside = Aside {
+                    batch: named(epoch, batch),
+                    kind,
+                    start: self.time(stream, start),
+                };
+                self.event(at, run, EventKind::Aside(Box::new(aside)));
+            }
+            Record::Raised {
+                epoch, batch, text, ..
+            } => {
+                let message = Message {
+                    level: Level::Error,
+                    text,
+                    about: Some(named(epoch, batch)),
+                    worker: None,
+                    sample: None,
+                };
+                self.event(at, run, EventKind::Message(Box::new(message)));
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn named(epoch: u32, batch: u32) -> BatchId {
+    BatchId { epoch, idx: batch }
+}

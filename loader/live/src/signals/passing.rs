@@ -1,0 +1,139 @@
+//! Signals on their way to the program.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::inherited::{bit, is_ignored};
+use super::taken::{Came, STOPS, stop, stopped, unblock, waiting};
+#[cfg(target_os = "linux")]
+use super::witness::{Unknown, Witness};
+
+/// Time for a signal to reach the other processes too: job systems send it to one after the other.
+const SETTLES: Duration = Duration::from_millis(20);
+
+/// Longest wait for the witness, which may be stopped.
+#[cfg(target_os = "linux")]
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Signals to this process that its program is to receive.
+#[derive(Default)]
+pub(crate) struct Passing {
+    #[cfg(target_os = "linux")]
+    witness: Option<Witness>,
+    /// When the signals came that are not decided yet.
+    since: BTreeMap<i32, Instant>,
+    /// A signal came that stops processes: this process stops with the program.
+    stops: bool,
+    is_begun: bool,
+}
+
+/// Signals that are due.
+#[derive(Default)]
+pub(crate) struct Due {
+    /// Those that the program has not received, each as often as here.
+    pub signals: Vec<i32>,
+    /// SIGTERM or SIGHUP came: this process was asked to end.
+    pub asks: bool,
+}
+
+impl Passing {
+    /// For a program in the process group of this process. It received the signals to the group by itself.
+    pub fn to_group() -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            witness: Witness::start(),
+            ..Self::default()
+        }
+    }
+
+    /// The program has started: it has not received the signals of before.
+    pub fn begin(&self) {
+        #[cfg(target_os = "linux")]
+        if let Some(witness) = &self.witness {
+            witness.forget();
+        }
+    }
+
+    /// Takes the signals that are due now.
+    pub fn due(&mut self) -> Due {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            // In the thread that passes signals on, whichever that is.
+            unblock();
+        }
+        let mut due = Due::default();
+        let now = Instant::now();
+        for number in numbers(self.waiting()) {
+            let since = *self.since.entry(number).or_insert(now);
+            let age = now.duration_since(since);
+            if age < SETTLES {
+                continue;
+            }
+            let Some(seen) = self.seen(number, age) else {
+                continue;
+            };
+            self.since.remove(&number);
+            let came = Came::take(number);
+            due.asks |= [libc::SIGTERM, libc::SIGHUP].contains(&number)
+                && came.by_process > 0
+                && !is_ignored(number);
+            if came.all() > 0 && STOPS.contains(&number) {
+                self.stops = true;
+            }
+            if came.all() > 0 && number == libc::SIGCONT {
+                self.stops = false;
+            }
+            let times = came.for_program(number, seen);
+            due.signals.extend((0..times).map(|_| number));
+        }
+        due
+    }
+
+    /// Stops this process if a signal asked for that and the program is stopped, until it is continued.
+    pub fn stop_with(&mut self, program: u32) {
+        if !self.stops {
+            return;
+        }
+        if let Some(number) = stopped(program) {
+            self.stops = false;
+            stop(number);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn waiting(&self) -> u64 {
+        waiting() | self.witness.as_ref().map_or(0, Witness::waiting)
+    }
+
+    /// Number of times that the witness received a signal: `Some(None)` without a witness, `None` if it is to be asked again.
+    #[cfg(target_os = "linux")]
+    fn seen(&mut self, number: i32, age: Duration) -> Option<Option<u32>> {
+        let Some(witness) = &self.witness else {
+            return Some(None);
+        };
+        match witness.take(number) {
+            Ok(count) => Some(Some(count)),
+            Err(Unknown::NotYet) if age < LONGEST => None,
+            // It received the signal at least once.
+            Err(Unknown::NotYet) => Some(Some(1)),
+            Err(Unknown::Gone) => {
+                self.witness = None;
+                Some(None)
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn waiting(&self) -> u64 {
+        waiting()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn seen(&mut self, _: i32, _: Duration) -> Option<Option<u32>> {
+        Some(None)
+    }
+}
+
+/// The numbers of bits.
+fn numbers(bits: u64) -> impl Iterator<Item = i32> {
+    (1..=64).filter(move |number| bits & bit(*number) != 0)
+}

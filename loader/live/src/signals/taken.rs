@@ -1,0 +1,288 @@
+//! Handlers that count the signals to this process.
+
+use std::mem::zeroed;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+
+use super::inherited::{action, all, bit, is_ignored, real_time, set};
+
+/// Room for each signal, by its number.
+pub(super) const ROOM: usize = 65;
+
+/// Signals that were counted and not yet taken, as bits.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+/// Number of signals that processes sent.
+static BY_PROCESS: [AtomicU32; ROOM] = [const { AtomicU32::new(0) }; ROOM];
+/// Number of signals that the kernel sent: keys of the terminal, timers.
+static BY_KERNEL: [AtomicU32; ROOM] = [const { AtomicU32::new(0) }; ROOM];
+/// The process that counts.
+static OWNER: AtomicI32 = AtomicI32::new(0);
+/// The actions before.
+static BEFORE: OnceLock<Vec<(i32, libc::sigaction)>> = OnceLock::new();
+
+/// Signals of a bug in the process itself.
+const FAULTS: [i32; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+
+/// Signals of timers, which a process keeps over `exec`: `perl -e 'alarm 60; exec @ARGV' loadscope record …`.
+const TIMERS: [i32; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
+
+/// Signals of a terminal.
+const TERMINAL: [i32; 8] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGCONT,
+    libc::SIGWINCH,
+];
+
+/// Signals that stop a process, and that it can handle.
+pub(super) const STOPS: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
+
+/// Signals that end a process from outside, apart from those that this process was started to ignore.
+pub(crate) fn ending() -> impl Iterator<Item = i32> {
+    // A write to a closed pipe or beyond the limit for file sizes is an error instead.
+    const OTHERS: [i32; 6] = [
+        libc::SIGPIPE,
+        libc::SIGXFSZ,
+        libc::SIGCHLD,
+        libc::SIGCONT,
+        libc::SIGURG,
+        libc::SIGWINCH,
+    ];
+    #[cfg(target_vendor = "apple")]
+    const HARMLESS: [i32; 2] = [libc::SIGIO, libc::SIGINFO];
+    #[cfg(not(target_vendor = "apple"))]
+    const HARMLESS: [i32; 0] = [];
+    all().filter(|number| {
+        let ends = !FAULTS.contains(number)
+            && !STOPS.contains(number)
+            && !OTHERS.contains(number)
+            && !HARMLESS.contains(number);
+        ends && !is_ignored(*number)
+    })
+}
+
+/// Counts `numbers` from now on. In the calling thread and those that it starts, only SIGTTOU is blocked: the system then lets them
+/// write to the terminal of another process group.
+pub(super) fn take(numbers: impl Iterator<Item = i32>) {
+    OWNER.store(own(), Ordering::Relaxed);
+    let before = numbers.filter_map(|number| Some((number, action(number)?)));
+    let before = BEFORE.get_or_init(|| before.collect());
+    before.iter().for_each(|(number, _)| count(*number));
+    mask(libc::SIG_SETMASK);
+}
+
+/// The calling thread receives SIGTTOU.
+pub(super) fn unblock() {
+    mask(libc::SIG_UNBLOCK);
+}
+
+/// Changes the mask of the calling thread by SIGTTOU.
+fn mask(how: i32) {
+    // SAFETY: the mask is all-zero, then filled, and lives through the calls.
+    unsafe {
+        let mut only: libc::sigset_t = zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, libc::SIGTTOU);
+        libc::pthread_sigmask(how, &raw const only, null_mut());
+    }
+}
+
+/// They have the actions of before again. Returns a signal that came and ends a process.
+pub(super) fn give_back() -> Option<i32> {
+    for (number, before) in BEFORE.get().into_iter().flatten() {
+        // SAFETY: the action is one that the system returned.
+        unsafe { libc::sigaction(*number, before, null_mut()) };
+    }
+    ending().find(|number| BY_PROCESS[index(*number)].load(Ordering::Relaxed) > 0)
+}
+
+fn count(number: i32) {
+    // SAFETY: the handler only makes calls that are allowed in one, and the action lives through the call.
+    unsafe {
+        let mut new: libc::sigaction = zeroed();
+        let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = came;
+        new.sa_sigaction = handler as *const () as libc::sighandler_t;
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        if FAULTS.contains(&number) {
+            // Rust's handler for a stack overflow follows ours.
+            new.sa_flags |= libc::SA_ONSTACK;
+        }
+        // One after the other: the stack for handlers has no room for many.
+        libc::sigfillset(&raw mut new.sa_mask);
+        libc::sigaction(number, &raw const new, null_mut());
+    }
+}
+
+extern "C" fn came(number: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the system passes what it knows of the signal.
+    let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
+    if own() != OWNER.load(Ordering::Relaxed) {
+        // A child that has not started its program yet.
+        if !is_ignored(number) {
+            set(number, libc::SIG_DFL);
+            // SAFETY: the call reads no memory of ours.
+            unsafe { libc::raise(number) };
+        }
+        return;
+    }
+    let counter = match code > 0 {
+        true if FAULTS.contains(&number) => return resume(number),
+        true if TERMINAL.contains(&number) || TIMERS.contains(&number) => &BY_KERNEL,
+        // SIGCHLD, SIGIO, SIGXCPU: about this process.
+        true => return,
+        // The kernel sends SIGPIPE and SIGXFSZ in the name of the process.
+        false if sender == own() => return,
+        false => &BY_PROCESS,
+    };
+    // As in the system, these cancel those of before.
+    let cancelled = match number {
+        libc::SIGCONT => &STOPS[..],
+        _ if STOPS.contains(&number) => &[libc::SIGCONT],
+        _ => &[],
+    };
+    for other in cancelled {
+        BY_PROCESS[index(*other)].store(0, Ordering::Relaxed);
+        BY_KERNEL[index(*other)].store(0, Ordering::Relaxed);
+    }
+    counter[index(number)].fetch_add(1, Ordering::Relaxed);
+    WAITING.fetch_or(bit(number), Ordering::Release);
+}
+
+/// The instruction that failed fails again, and the action of before sees it.
+fn resume(number: i32) {
+    let before = BEFORE.get().into_iter().flatten();
+    for (_, before) in before.filter(|(taken, _)| *taken == number) {
+        // SAFETY: the action is one that the system returned.
+        unsafe { libc::sigaction(number, before, null_mut()) };
+    }
+}
+
+fn own() -> i32 {
+    // SAFETY: the call reads no memory of ours.
+    unsafe { libc::getpid() }
+}
+
+fn index(number: i32) -> usize {
+    usize::try_from(number).unwrap_or(0).min(ROOM - 1)
+}
+
+/// Signals that were counted and not yet taken, as bits.
+pub(super) fn waiting() -> u64 {
+    WAITING.load(Ordering::Acquire)
+}
+
+/// True if a signal came since the last call.
+pub(crate) fn any_came() -> bool {
+    WAITING.swap(0, Ordering::AcqRel) != 0
+}
+
+/// Counts of a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Came {
+    pub by_process: u32,
+    pub by_kernel: u32,
+}
+
+impl Came {
+    /// Takes the counts of a signal.
+    pub fn take(number: i32) -> Self {
+        WAITING.fetch_and(!bit(number), Ordering::AcqRel);
+        let taken = |counts: &[AtomicU32; ROOM]| counts[index(number)].swap(0, Ordering::Relaxed);
+        Self {
+            by_process: taken(&BY_PROCESS),
+            by_kernel: taken(&BY_KERNEL),
+        }
+    }
+
+    /// Signals of both kinds.
+    pub fn all(self) -> u32 {
+        self.by_process.saturating_add(self.by_kernel)
+    }
+
+    /// Number of times that it is passed on to a program in the process group of this process. `seen`: number of times that another process
+    /// of the group received it, if that is known.
+    pub fn for_program(self, number: i32, seen: Option<u32>) -> u32 {
+        match seen {
+            Some(seen) if real_time().contains(&number) => self.all().saturating_sub(seen),
+            // The system merges those that come in quick succession.
+            Some(0) => self.all(),
+            Some(_) => 0,
+            None if TIMERS.contains(&number) => self.all(),
+            // The terminal sends to the whole group.
+            None => self.by_process,
+        }
+    }
+}
+
+/// Stops this process as `number` does, until it is continued.
+pub(super) fn stop(number: i32) {
+    set(number, libc::SIG_DFL);
+    // To this thread: another one would receive it when it has a handler again.
+    // SAFETY: the call reads no memory of ours.
+    unsafe { libc::raise(number) };
+    if BEFORE
+        .get()
+        .into_iter()
+        .flatten()
+        .any(|(taken, _)| *taken == number)
+    {
+        count(number);
+    }
+}
+
+/// The signal by which a child has been stopped since the last call.
+pub(super) fn stopped(child: u32) -> Option<i32> {
+    // SAFETY: the system fills in the all-zero information.
+    unsafe {
+        let mut info: libc::siginfo_t = zeroed();
+        let options = libc::WSTOPPED | libc::WNOHANG;
+        let found = libc::waitid(libc::P_PID, child, &raw mut info, options) == 0;
+        (found && info.si_pid() != 0).then(|| info.si_status())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_reaches_a_program_of_the_same_group_once() {
+        let came = |by_process, by_kernel| Came {
+            by_process,
+            by_kernel,
+        };
+        let real_time = *real_time().end();
+        for (number, came, seen, expected) in [
+            (libc::SIGUSR1, came(1, 0), Some(0), 1),
+            (libc::SIGUSR1, came(1, 0), Some(1), 0),
+            (libc::SIGUSR1, came(2, 0), Some(1), 0),
+            (libc::SIGINT, came(0, 1), Some(1), 0),
+            // The terminal was closed, and only its first process gets to know.
+            (libc::SIGHUP, came(0, 1), Some(0), 1),
+            (libc::SIGALRM, came(0, 1), Some(0), 1),
+            (libc::SIGUSR1, came(1, 0), None, 1),
+            (libc::SIGINT, came(0, 1), None, 0),
+            (libc::SIGALRM, came(0, 1), None, 1),
+            (real_time, came(3, 0), Some(1), 2),
+            (real_time, came(0, 0), Some(1), 0),
+        ] {
+            assert_eq!(
+                came.for_program(number, seen),
+                expected,
+                "{number} {came:?} {seen:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! A process that shows whether a signal was sent to the whole process group or to this process alone.
+//!
+//! The system does not show it. A signal that the witness received too was sent to the group, so the program has it already.
+
+use std::fs;
+use std::mem::zeroed;
+use std::ptr::{self, null_mut};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::inherited::bit;
+use super::taken::ROOM;
+
+/// Name of the process. `killall loadscope` and `pkill -f train.py` must not find it.
+const NAME: &[u8] = b"signal-witness\0";
+
+/// Longest wait for its start.
+const STARTS: Duration = Duration::from_secs(1);
+
+/// Signals that the witness received, in memory that both processes share.
+struct Seen {
+    /// The witness counts.
+    is_ready: AtomicU32,
+    /// As bits.
+    waiting: AtomicU64,
+    counts: [AtomicU32; ROOM],
+}
+
+/// A child that blocks and counts all signals. It ends with this process.
+pub(super) struct Witness {
+    process: libc::pid_t,
+    seen: &'static Seen,
+}
+
+impl Witness {
+    /// Starts it. `None` if the system has no room for a process. The witness ends when the calling thread ends.
+    pub fn start() -> Option<Self> {
+        let seen = shared()?;
+        let arguments = arguments();
+        // SAFETY: the masks are all-zero, then filled, and live through the calls. The child makes only calls that are allowed after a fork.
+        unsafe {
+            let parent = libc::getpid();
+            let (mut every, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
+            libc::sigfillset(&raw mut every);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const every, &raw mut before);
+            let process = libc::fork();
+            if process == 0 {
+                witness(parent, seen, arguments, &every);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
+            let witness = (process > 0).then_some(Self { process, seen });
+            witness.inspect(Self::await_it)
+        }
+    }
+
+    /// Waits until it counts, for a second at most.
+    fn await_it(&self) {
+        let began = Instant::now();
+        while self.seen.is_ready.load(Ordering::Acquire) == 0 && began.elapsed() < STARTS {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// Signals that it received and that were not yet taken, as bits.
+    pub fn waiting(&self) -> u64 {
+        self.seen.waiting.load(Ordering::Acquire)
+    }
+
+    /// Forgets the signals that it received.
+    pub fn forget(&self) {
+        self.seen.waiting.store(0, Ordering::Relaxed);
+        let counts = self.seen.counts.iter();
+        counts.for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+
+    /// Takes the number of times that it received a signal.
+    ///
+    /// # Errors
+    /// If that is not known.
+    pub fn take(&self, number: i32) -> Result<u32, Unknown> {
+        match pending(&self.process.to_string()) {
+            None => return Err(self.why_unknown()),
+            Some(bits) if bits & bit(number) != 0 => return Err(Unknown::NotYet),
+            Some(_) => {}
+        }
+        // Under load this process may be the later one.
+        if pending("self").is_some_and(|bits| bits & bit(number) != 0) {
+            return Err(Unknown::NotYet);
+        }
+        self.seen.waiting.fetch_and(!bit(number), Ordering::AcqRel);
+        let place = usize::try_from(number).unwrap_or(0);
+        let count = self.seen.counts.get(place);
+        Ok(count.map_or(0, |count| count.swap(0, Ordering::Relaxed)))
+    }
+
+    /// Why its state cannot be read.
+    fn why_unknown(&self) -> Unknown {
+        // SAFETY: the system fills in the all-zero information. The child stays until it is waited for.
+        let has_ended = unsafe {
+            let mut info: libc::siginfo_t = zeroed();
+            let id = self.process.unsigned_abs();
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            let asked = libc::waitid(libc::P_PID, id, &raw mut info, options);
+            asked != 0 || info.si_pid() != 0
+        };
+        match has_ended {
+            true => Unknown::Gone,
+            false => Unknown::NotYet,
+        }
+    }
+}
+
+/// Signals that a process has not received yet, as bits: all while it computes, because it may be about to count one. `None` if it does
+/// not run.
+fn pending(process: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let field = |name| status.lines().find_map(|line| line.strip_prefix(name));
+    let bits = u64::from_str_radix(field("ShdPnd:")?.trim(), 16).ok()?;
+    match field("State:")?.trim_start().chars().next()? {
+        'Z' | 'X' => None,
+        // This process reads its own state.
+        'R' | 'D' if process != "self" => Some(u64::MAX),
+        _ => Some(bits),
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        // SAFETY: the calls read no memory of ours. The child was not waited for, so its id is no one else's.
+        unsafe {
+            libc::kill(self.process, libc::SIGKILL);
+            libc::waitpid(self.process, null_mut(), 0);
+        }
+    }
+}
+
+/// Why the number of times is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// One of the processes has received the signal, and not counted it yet.
+    NotYet,
+    /// It does not run any more.
+    Gone,
+}
+
+/// The first and last address of the arguments of this process.
+fn arguments() -> Option<(usize, usize)> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name in parentheses may have spaces. Field 3 follows it, the arguments are 48 and 49.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(48 - 3);
+    let mut next = || fields.next()?.parse::<usize>().ok();
+    let (start, end) = (next()?, next()?);
+    (start != 0 && start < end).then_some((start, end))
+}
+
+/// Memory that a child shares with this process. It stays as long as the process.
+fn shared() -> Option<&'static Seen> {
+    let (access, kind) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: new memory, all-zero, of the right size and never unmapped. All-zero counters are valid.
+    unsafe {
+        let memory = libc::mmap(null_mut(), size_of::<Seen>(), access, kind, -1, 0);
+        (memory != libc::MAP_FAILED).then(|| &*memory.cast::<Seen>())
+    }
+}
+
+/// The work of the child.
+///
+/// # Safety
+/// To be called in a child that has just been forked, with all signals blocked.
+unsafe fn witness(
+    parent: libc::pid_t,
+    seen: &Seen,
+    arguments: Option<(usize, usize)>,
+    every: &libc::sigset_t,
+) -> ! {
+    // SAFETY: system calls that are allowed after a fork. The arguments are writable memory of this process, and no one reads them here.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != parent {
+            libc::_exit(0);
+        }
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
+        if let Some((start, end)) = arguments {
+            let place = ptr::with_exposed_provenance_mut::<u8>(start);
+            ptr::write_bytes(place, 0, end - start);
+            ptr::copy_nonoverlapping(NAME.as_ptr(), place, NAME.len().min(end - start) - 1);
+        }
+        // It keeps no pipe open and no file system busy.
+        if libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) != 0 {
+            (0..1024).for_each(|file| _ = libc::close(file));
+        }
+        libc::chdir(c"/".as_ptr());
+        seen.is_ready.store(1, Ordering::Release);
+        loop {
+            let mut number = 0;
+            if libc::sigwait(every, &raw mut number) != 0 {
+                continue;
+            }
+            if let Some(count) = usize::try_from(number)
+                .ok()
+                .and_then(|n| seen.counts.get(n))
+            {
+                count.fetch_add(1, Ordering::Relaxed);
+                seen.waiting.fetch_or(bit(number), Ordering::Release);
+            }
+        }
+    }
+}
+
+/// Every signal has a bit and a counter.
+const _: () = assert!(ROOM == u64::BITS as usize + 1);
+
+#[cfg(test)]
+mod tests {
+    use super::super::inherited::all;
+    use super::*;
+
+    #[test]
+    fn a_witness_counts_every_signal_and_ends_with_its_owner() {
+        let witness = Witness::start().expect("room for a process");
+        for number in all() {
+            // SAFETY: the call reads no memory of ours.
+            let sent = unsafe { libc::kill(witness.process, number) };
+            assert_eq!(sent, 0, "{number}");
+            let until = Instant::now() + Duration::from_secs(20);
+            let count = loop {
+                match witness.take(number) {
+                    Ok(0) | Err(Unknown::NotYet) if Instant::now() < until => {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    other => break other,
+                }
+            };
+            assert_eq!(count, Ok(1), "{number}");
+            assert_eq!(witness.take(number), Ok(0), "{number}");
+        }
+        let process = witness.process;
+        let line = fs::read(format!("/proc/{process}/cmdline")).expect("it runs");
+        assert!(line.starts_with(&NAME[..NAME.len() - 1]), "{line:?}");
+        let open = fs::read_dir(format!("/proc/{process}/fd")).expect("it runs");
+        assert_eq!(open.count(), 0);
+        drop(witness);
+        // SAFETY: the call reads no memory of ours.
+        assert_eq!(unsafe { libc::kill(process, 0) }, -1);
+    }
+}

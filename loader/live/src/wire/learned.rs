@@ -1,0 +1,176 @@
+//! Lines about facts that became known.
+
+use loadscope_trace::{Difference, WorkerId, brief};
+use serde_json::Value;
+
+use super::read::{fields, place};
+use super::{Where, WireError};
+
+/// Attributes of a dataset that are kept.
+const MOST_ATTRIBUTES: usize = 16;
+
+/// A fact that became known. Times are as in [`Record`](super::Record).
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Learned {
+    /// The workers of an iterator were started before the recording.
+    Earlier {
+        at: i64,
+        iterator: u32,
+        workers: u32,
+    },
+    /// `len(loader)` of a stream.
+    Length { at: i64, loader: u32, batches: u64 },
+    /// The program changed attributes of the dataset between two epochs.
+    Changed {
+        at: i64,
+        loader: u32,
+        attributes: Vec<String>,
+    },
+    /// The stream of a worker ended, and nothing in it called `get_worker_info()`.
+    Undivided { at: i64, generation: u32 },
+    /// The file of a sample.
+    File {
+        at: i64,
+        of: Where,
+        position: u32,
+        file: String,
+    },
+    /// A sample that could not be collated with the others.
+    Misfit {
+        at: i64,
+        of: Where,
+        position: u32,
+        what: Box<Unfit>,
+    },
+}
+
+/// The difference between a sample and the others of its batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Unfit {
+    pub field: String,
+    pub by: Difference,
+    pub got: String,
+    pub usual: String,
+    pub alike: u32,
+}
+
+impl Learned {
+    /// Reads a line; `None` if it is of another kind.
+    pub(super) fn read(name: &str, text: &str) -> Result<Option<Self>, WireError> {
+        type Name = String;
+        Ok(Some(match name {
+            "earlier" => {
+                let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
+                let workers = u32::min(workers, WorkerId::MAX.into());
+                Self::Earlier {
+                    at,
+                    iterator,
+                    workers,
+                }
+            }
+            "length" => {
+                let (_, at, loader, batches): (Name, _, _, _) = fields(text)?;
+                Self::Length {
+                    at,
+                    loader,
+                    batches,
+                }
+            }
+            "changed" => {
+                let (_, at, loader, names): (Name, _, _, Vec<String>) = fields(text)?;
+                let names = names.into_iter().take(MOST_ATTRIBUTES);
+                Self::Changed {
+                    at,
+                    loader,
+                    attributes: names.map(brief).collect(),
+                }
+            }
+            "undivided" => {
+                let (_, at, generation): (Name, _, _) = fields(text)?;
+                Self::Undivided { at, generation }
+            }
+            "file" => {
+                type Line = (Name, i64, Option<u32>, u32, u64, u32, String);
+                let (_, at, iterator, a, b, position, file): Line = fields(text)?;
+                Self::File {
+                    at,
+                    of: place(iterator, a, b)?,
+                    position,
+                    file: brief(file),
+                }
+            }
+            "misfit" => {
+                type Line = (
+                    Name,
+                    i64,
+                    Option<u32>,
+                    u32,
+                    u64,
+                    u32,
+                    String,
+                    Value,
+                    String,
+                    String,
+                    u32,
+                );
+                let (_, at, iterator, a, b, position, field, by, got, usual, alike): Line =
+                    fields(text)?;
+                let by = serde_json::from_value(by).map_err(WireError::of)?;
+                Self::Misfit {
+                    at,
+                    of: place(iterator, a, b)?,
+                    position,
+                    what: Box::new(Unfit {
+                        field: brief(field),
+                        by,
+                        got: brief(got),
+                        usual: brief(usual),
+                        alike,
+                    }),
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    pub(crate) fn at(&self) -> i64 {
+        match self {
+            Self::Earlier { at, .. }
+            | Self::Length { at, .. }
+            | Self::Changed { at, .. }
+            | Self::Undivided { at, .. }
+            | Self::File { at, .. }
+            | Self::Misfit { at, .. } => *at,
+        }
+    }
+
+    /// The batch that it is about.
+    pub(crate) fn of(&self) -> Option<Where> {
+        match self {
+            Self::File { of, .. } | Self::Misfit { of, .. } => Some(*of),
+            Self::Earlier { .. }
+            | Self::Length { .. }
+            | Self::Changed { .. }
+            | Self::Undivided { .. } => None,
+        }
+    }
+
+    pub(super) fn is_of_worker(&self) -> bool {
+        match self {
+            Self::Undivided { .. } => true,
+            _ => matches!(self.of(), Some(Where::Worker { .. })),
+        }
+    }
+
+    /// Bytes of its texts.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::File { file, .. } => file.len(),
+            Self::Misfit { what, .. } => what.field.len() + what.got.len() + what.usual.len(),
+            Self::Changed { attributes, .. } => attributes.iter().map(String::len).sum(),
+            Self::Earlier { .. } | Self::Length { .. } | Self::Undivided { .. } => 0,
+        }
+    }
+}

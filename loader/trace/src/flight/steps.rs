@@ -1,0 +1,86 @@
+//! What of the training steps counts, as in [`Run::in_loop`](crate::Run::in_loop).
+
+use std::collections::BTreeMap;
+
+use strum::IntoEnumIterator as _;
+
+use crate::step::{Aside, AsideKind, Before, OpenStep, Uncounted};
+use crate::{BatchId, Nanos, Origin};
+
+/// The training steps of a run that goes by.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// All steps that are over.
+    before: Before,
+    open: Option<OpenStep>,
+    /// Of the whole run.
+    all: Uncounted,
+    /// Since the last sums.
+    since: Uncounted,
+    /// The stage *training* ends early only for another loader.
+    turns: bool,
+}
+
+impl Steps {
+    pub fn set_origin(&mut self, origin: &Origin) {
+        self.turns = matches!(origin, Origin::Pytorch(_));
+    }
+
+    pub fn begin(&mut self, batch: BatchId, at: Nanos) {
+        let time = self.before.time - self.all.in_steps;
+        self.open = Some(OpenStep::new(
+            batch,
+            at,
+            Before {
+                time,
+                ..self.before
+            },
+        ));
+    }
+
+    pub fn end(&mut self, batch: BatchId, at: Nanos, took: Nanos) {
+        self.before.count += 1;
+        self.before.time += took;
+        if let Some(step) = &mut self.open {
+            step.done(batch, at);
+        }
+    }
+
+    pub fn aside(&mut self, at: Nanos, aside: &Aside) {
+        let found = self.open.as_mut().map(|step| step.aside(at, aside));
+        self.leave_out(found);
+    }
+
+    pub fn asked(&mut self, at: Nanos) {
+        let found = self.open.take().map(|step| step.asked(at, self.turns));
+        self.leave_out(found);
+    }
+
+    pub fn leave_loop(&mut self, at: Nanos, epoch: u32) {
+        let open = self.open.take_if(|step| step.batch().epoch == epoch);
+        self.leave_out(open.map(|step| step.left(at, self.turns)));
+    }
+
+    fn leave_out(&mut self, found: Option<Uncounted>) {
+        if let Some(found) = found {
+            self.all.add(&found);
+            self.since.add(&found);
+        }
+    }
+
+    /// Time that does not count since the last call, and the asides in it by kind.
+    pub fn sum_up(&mut self) -> (Nanos, BTreeMap<AsideKind, Nanos>) {
+        let since = std::mem::take(&mut self.since);
+        let mut uncounted = since.in_steps;
+        let mut asides = BTreeMap::new();
+        for kind in AsideKind::iter() {
+            let time = since.asides[kind as usize];
+            match self.all.recurs(kind, self.before.count) {
+                true => uncounted = uncounted - time,
+                false if time.0 > 0 => _ = asides.insert(kind, time),
+                false => {}
+            }
+        }
+        (uncounted, asides)
+    }
+}

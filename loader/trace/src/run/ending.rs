@@ -1,0 +1,63 @@
+//! How a run and its epochs ended.
+
+use super::{Epoch, Run};
+use crate::{BatchId, Level, Message, Nanos, OnError, Stage};
+
+impl Run {
+    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
+    /// goes on after errors is not ended by them.
+    pub fn failure(&self) -> Option<(Nanos, &Message)> {
+        let epoch = self.epochs.last()?;
+        if self.info.options.on_error != OnError::Stop {
+            return None;
+        }
+        let last = self.yields.all().last().copied().unwrap_or(epoch.start);
+        let since = last.max(epoch.start);
+        let until = epoch.end.unwrap_or(Nanos::MAX);
+        let is_it = |(at, message): &&(Nanos, Message)| {
+            let is_within = (since..=until).contains(at) || self.last_step() == message.about;
+            let is_error = message.level == Level::Error && !message.ends_epoch();
+            is_error && *at >= since && is_within
+        };
+        let found = self.messages.iter().find(is_it)?;
+        Some((found.0, &found.1))
+    }
+
+    /// The error that ended the run in a training step, when it came, and the position of the batch.
+    pub fn step_failure(&self) -> Option<(Nanos, &Message, usize)> {
+        let (at, message) = self.failure()?;
+        let row = self.row(message.about?)?;
+        let is_of_step = self.batches[row].was_yielded && message.worker.is_none();
+        is_of_step.then_some((at, message, row))
+    }
+
+    /// The last batch of the last epoch, if it was yielded and nothing followed.
+    fn last_step(&self) -> Option<BatchId> {
+        let epoch = self.epochs.last()?;
+        let yielded = self.batches_of(epoch).filter(|batch| batch.was_yielded);
+        yielded.map(|batch| batch.id).max()
+    }
+
+    /// Number of batches of an epoch that the trainer got.
+    pub fn yielded_in(&self, epoch: &Epoch) -> usize {
+        self.batches_of(epoch).filter(|b| b.was_yielded).count()
+    }
+
+    /// True if the epoch ended because the loader had no batch left.
+    pub fn is_exhausted(&self, epoch: &Epoch) -> bool {
+        let Some(end) = epoch.end else {
+            return false;
+        };
+        let waits = self.waits.partition_point(|wait| wait.end < end);
+        let asks = self.waits.get(waits).copied();
+        let asked = asks.is_some_and(|wait| wait.batch.is_none() && wait.end == end);
+        let is_over = |stage| matches!(stage, Stage::Done | Stage::Training);
+        let all = self.batches_of(epoch).all(|batch| is_over(batch.stage));
+        asked && (all || !epoch.exhausted.is_empty())
+    }
+
+    fn batches_of<'a>(&'a self, epoch: &'a Epoch) -> impl Iterator<Item = &'a crate::Batch> {
+        let rows = epoch.rows.iter();
+        rows.filter_map(|row| self.batches.get(*row as usize))
+    }
+}

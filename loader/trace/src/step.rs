@@ -1,0 +1,207 @@
+//! A training step: what of the time between two calls of `next` counts as training.
+
+use loadscope_words::say;
+use serde::{Deserialize, Serialize};
+use strum::IntoEnumIterator as _;
+
+use crate::{BatchId, Nanos};
+
+/// Other work of the program between a batch and the next call of `next`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// The batch of the training step.
+    pub batch: BatchId,
+    /// Kind of work.
+    pub kind: AsideKind,
+    /// First instant. The event itself is at the end.
+    pub start: Nanos,
+}
+
+/// Kind of work that interrupts a training step. Work that most steps contain is a part of the step.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumIter,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum AsideKind {
+    /// The program saves a file: `torch.save`.
+    Checkpoint,
+    /// The model is in evaluation mode: `model.eval()`.
+    Evaluation,
+    /// The program iterates another loader.
+    Loader,
+}
+
+impl AsideKind {
+    /// Number of kinds.
+    pub(crate) const COUNT: usize = 3;
+
+    /// In a word.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Checkpoint => say!("checkpoints"),
+            Self::Evaluation => say!("evaluation"),
+            Self::Loader => say!("other loaders"),
+        }
+    }
+}
+
+/// Time that steps do not train for, so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Uncounted {
+    /// Time in the stage *training* that does not count. Negative if time outside of that stage counts.
+    pub in_steps: Nanos,
+    /// Length of the asides, by kind.
+    pub asides: [Nanos; AsideKind::COUNT],
+    /// Number of steps that contain an aside, by kind.
+    pub steps: [u32; AsideKind::COUNT],
+}
+
+impl Uncounted {
+    /// Adds later time.
+    pub fn add(&mut self, more: &Self) {
+        self.in_steps += more.in_steps;
+        for (sum, more) in self.asides.iter_mut().zip(more.asides) {
+            *sum += more;
+        }
+        for (count, more) in self.steps.iter_mut().zip(more.steps) {
+            *count = count.saturating_add(more);
+        }
+    }
+
+    /// Time of the kinds that are a part of the steps.
+    pub fn recurring(&self, all: u64) -> Nanos {
+        let kinds = AsideKind::iter().filter(|kind| self.recurs(*kind, all));
+        kinds.fold(Nanos::ZERO, |sum, kind| sum + self.asides[kind as usize])
+    }
+
+    /// Time of the asides of `kind`, if they are not a part of the steps.
+    pub fn left_out(&self, kind: AsideKind, all: u64) -> Nanos {
+        match self.recurs(kind, all) {
+            true => Nanos::ZERO,
+            false => self.asides[kind as usize],
+        }
+    }
+
+    /// True if more than half of `all` steps contain an aside of `kind`.
+    pub fn recurs(&self, kind: AsideKind, all: u64) -> bool {
+        u64::from(self.steps[kind as usize]) > all / 2
+    }
+}
+
+/// Number and length of the steps before a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before {
+    pub count: u64,
+    pub time: Nanos,
+}
+
+impl Before {
+    fn mean(self) -> Option<Nanos> {
+        let count = i64::try_from(self.count).ok().filter(|n| *n > 0)?;
+        Some(Nanos(self.time.0 / count))
+    }
+}
+
+/// A step whose batch was yielded, up to the next call of `next`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenStep {
+    batch: BatchId,
+    yielded: Nanos,
+    /// Mean length of the steps before it.
+    usual: Option<Nanos>,
+    /// End of the last aside.
+    covered: Nanos,
+    /// Time of asides in the stage *training*.
+    inside: Nanos,
+    /// End of the stage *training*.
+    done: Option<Nanos>,
+    kinds: [bool; AsideKind::COUNT],
+}
+
+impl OpenStep {
+    /// A step that begins at `at`.
+    pub fn new(batch: BatchId, at: Nanos, before: Before) -> Self {
+        Self {
+            batch,
+            yielded: at,
+            usual: before.mean(),
+            covered: at,
+            inside: Nanos::ZERO,
+            done: None,
+            kinds: [false; AsideKind::COUNT],
+        }
+    }
+
+    /// Its batch.
+    pub fn batch(&self) -> BatchId {
+        self.batch
+    }
+
+    /// The stage *training* of its batch ends.
+    pub fn done(&mut self, batch: BatchId, at: Nanos) {
+        if self.batch == batch {
+            self.done.get_or_insert(at);
+        }
+    }
+
+    /// An aside ends at `at`.
+    pub fn aside(&mut self, at: Nanos, aside: &Aside) -> Uncounted {
+        let start = aside.start.max(self.covered);
+        if self.batch != aside.batch || at <= start {
+            return Uncounted::default();
+        }
+        let inside = (at.min(self.done.unwrap_or(at)) - start).max(Nanos::ZERO);
+        self.inside += inside;
+        self.covered = at;
+        let mut found = self.found(aside.kind, at - start);
+        found.in_steps = inside;
+        found
+    }
+
+    /// The program calls `next`. `turns` is true if the stage *training* ends early only for another loader.
+    pub fn asked(mut self, at: Nanos, turns: bool) -> Uncounted {
+        let Some(done) = self.done.filter(|done| turns && *done < at) else {
+            return Uncounted::default();
+        };
+        if self.covered > done {
+            // The program went back to this step after it.
+            return Uncounted {
+                in_steps: self.covered - at,
+                ..Uncounted::default()
+            };
+        }
+        self.found(AsideKind::Loader, at - done)
+    }
+
+    /// The program left the loop at `at` or before. Its last step has no end of its own, so a usual step counts.
+    pub fn left(self, at: Nanos, turns: bool) -> Uncounted {
+        let (end, usual) = match (self.done, self.usual) {
+            (Some(_), _) if !turns => return Uncounted::default(),
+            (_, None) => return Uncounted::default(),
+            (done, Some(usual)) => (done.unwrap_or(at), usual),
+        };
+        let took = end - self.yielded - self.inside;
+        Uncounted {
+            in_steps: (took - usual).max(Nanos::ZERO),
+            ..Uncounted::default()
+        }
+    }
+
+    fn found(&mut self, kind: AsideKind, took: Nanos) -> Uncounted {
+        let mut found = Uncounted::default();
+        found.asides[kind as usize] = took;
+        let is_known = std::mem::replace(&mut self.kinds[kind as usize], true);
+        found.steps[kind as usize] = u32::from(!is_known);
+        found
+    }
+}

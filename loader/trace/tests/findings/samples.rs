@@ -1,0 +1,129 @@
+//! Slow samples, and the transfer of batches.
+
+use loadscope_trace::{Fact, Fetched, SampleTiming, WorkerId};
+
+use super::streams::found;
+use super::*;
+
+/// Epochs of 25 batches of 8 samples of 1 ms in the main process; those in `slow` take 800 ms.
+fn epochs(count: u32, slow: &[u64], facts: &[Fact]) -> Run {
+    let mut run = Run::new(RunInfo {
+        options: RunOptions {
+            batch_size: Some(8),
+            ..RunOptions::default()
+        },
+        origin: Origin::Pytorch("2.13.0".to_owned()),
+        ..RunInfo::default()
+    });
+    let mut now = 0;
+    let mut tell = |at: i64, kind| {
+        run.apply(&Event {
+            at: Nanos::from_millis(at),
+            run: RunId(0),
+            kind,
+        });
+    };
+    for epoch in 0..count {
+        tell(now, EventKind::EpochStarted { epoch });
+        for idx in 0..25u32 {
+            let batch = BatchId { epoch, idx };
+            let enter = |stage| EventKind::Entered { batch, stage };
+            let indices: Vec<u64> = (0..8)
+                .map(|k| (u64::from(idx) * 8 + k + 88) % 200)
+                .collect();
+            tell(now, EventKind::dispatched(batch, None, indices.clone()));
+            tell(now, EventKind::Consumer { waiting: true });
+            tell(now, enter(Stage::Fetching));
+            let samples = indices.iter().map(|index| {
+                let takes = if slow.contains(index) { 800 } else { 1 };
+                now += takes;
+                SampleTiming {
+                    start: Nanos::from_millis(now - takes),
+                    wall: Nanos::from_millis(takes),
+                    cpu: None,
+                }
+            });
+            let samples = samples.collect();
+            let stages = vec![];
+            let fetched = Fetched {
+                batch,
+                samples,
+                stages,
+            };
+            tell(now, EventKind::Fetched(Box::new(fetched)));
+            tell(now, enter(Stage::Collating));
+            tell(now, enter(Stage::Training));
+            now += 2;
+            tell(now, enter(Stage::Done));
+        }
+        tell(now, EventKind::EpochEnded { epoch });
+    }
+    for fact in facts {
+        tell(now, EventKind::Fact(Box::new(fact.clone())));
+    }
+    run
+}
+
+#[test]
+fn one_slow_sample_is_named_first_with_its_file() {
+    let run = epochs(3, &[13], &[]);
+    assert_eq!(found(&run)[0], "slow_sample");
+    let (text, _) = says(&run, "slow_sample").expect("sample 13");
+    assert!(
+        text.starts_with("Sample 13 takes 0.80 s in every epoch, 800 times the median: 2.42 s"),
+        "{text}"
+    );
+    // Batch 14 begins with sample 0: 88 + 14 * 8 = 200.
+    let file = Fact::File {
+        of: BatchId { epoch: 0, idx: 15 },
+        position: 5,
+        file: "cats/13.png".to_owned(),
+    };
+    let (text, _) = says(&epochs(3, &[13], &[file]), "slow_sample").expect("sample 13");
+    assert!(text.starts_with("Sample 13 (cats/13.png) takes"), "{text}");
+    let (text, _) = says(&epochs(1, &[13, 57], &[]), "slow_sample").expect("two");
+    assert!(
+        text.starts_with("Sample 13 and Sample 57 take up to 0.80 s, 800 times"),
+        "{text}"
+    );
+    // Many are a tail.
+    let tail = epochs(1, &[1, 13, 57, 99, 120, 140], &[]);
+    assert!(found(&tail).contains(&"heavy_tail") && !found(&tail).contains(&"slow_sample"));
+}
+
+#[test]
+fn a_queue_that_costs_more_than_the_samples_is_named() {
+    // Four workers make batches at the same time. Each is on its way for 5 ms, and a step takes 1 ms.
+    let run = |fetch: i64| {
+        let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];
+        let mut now = 100;
+        for idx in 0..60u32 {
+            let batch = BatchId { epoch: 0, idx };
+            let enter = |stage| EventKind::Entered { batch, stage };
+            let worker = Some((idx % 4) as WorkerId);
+            events.push((0, EventKind::dispatched(batch, worker, [u64::from(idx)])));
+            events.push((now - fetch, enter(Stage::Fetching)));
+            events.push((now, enter(Stage::Returning)));
+            events.push((now, EventKind::Consumer { waiting: true }));
+            events.push((now + 5, enter(Stage::Training)));
+            now += 6;
+            events.push((now, enter(Stage::Done)));
+        }
+        events.sort_by_key(|(at, _)| *at);
+        let info = RunInfo {
+            options: RunOptions {
+                num_workers: 4,
+                ..RunOptions::default()
+            },
+            ..RunInfo::default()
+        };
+        let events = events.into_iter().map(|(at, kind)| (at * 1_000_000, kind));
+        run_of(info, events.collect())
+    };
+    let (text, severity) = says(&run(14), "slow_transfer").expect("the queue");
+    assert!(text.starts_with("Each batch costs 4.9"), "{text}");
+    assert!(text.contains("(3.50 ms with 4 workers)"), "{text}");
+    assert_eq!(severity, Severity::Critical);
+    // Making them takes longer.
+    assert_eq!(says(&run(23), "slow_transfer"), None);
+}

@@ -1,0 +1,213 @@
+//! Errors of the system in plain words, with a remedy and without the system's number.
+
+use std::io::{Error, ErrorKind};
+use std::path::Path;
+
+use crate::{Text, say, text};
+
+/// A path and the reason why it cannot be opened, read or written: `a.csv: it does not exist. Check the path.`
+pub fn path_error(path: &Path, error: &Error) -> String {
+    say!("{}: {}", path.display(), explain(error))
+}
+
+/// The cause of an error, with a remedy if there is one: `it does not exist. Check the path.`
+pub fn explain(error: &Error) -> String {
+    match known(error) {
+        Some((cause, remedy)) => say!("{cause}. {remedy}"),
+        None => unknown(error),
+    }
+}
+
+/// The cause of an error as a clause, for sentences that have their own remedy: `permission denied`
+pub fn cause(error: &Error) -> String {
+    match known(error) {
+        Some((cause, _)) => cause.to_string(),
+        None => unknown(error),
+    }
+}
+
+/// A path as a word of a shell: in quotes if it needs them.
+pub fn shell_word(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
+    match !shown.is_empty() && shown.chars().all(is_plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    }
+}
+
+/// A text of another library without the numbers of the system: `(os error 2)`
+pub fn without_numbers(text: &str) -> String {
+    const BEGIN: &str = " (os error ";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        out.push_str(before);
+        match after.split_once(')') {
+            Some((number, behind)) if number.bytes().all(|b| b == b'-' || b.is_ascii_digit()) => {
+                rest = behind;
+            }
+            _ => {
+                out.push_str(BEGIN);
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Cause and remedy of errors that users meet; `None` for others, and for errors with a text of their own.
+fn known(error: &Error) -> Option<(Text, Text)> {
+    if error.get_ref().is_some() {
+        return None;
+    }
+    Some(match error.kind() {
+        ErrorKind::NotFound => (text!("it does not exist"), text!("Check the path.")),
+        ErrorKind::PermissionDenied => (
+            text!("permission denied"),
+            text!("Check the owner and the permissions."),
+        ),
+        ErrorKind::IsADirectory => (text!("it is a folder"), text!("Give the name of a file.")),
+        ErrorKind::NotADirectory => (
+            text!("a part of the path is a file, not a folder"),
+            text!("Check the path."),
+        ),
+        ErrorKind::InvalidFilename => (
+            text!("the name is too long or invalid"),
+            text!("Choose another name."),
+        ),
+        ErrorKind::StorageFull => (
+            text!("no space left on the disk"),
+            text!("Free some space, or choose another folder."),
+        ),
+        ErrorKind::QuotaExceeded => (
+            text!("the disk quota of this user is used up"),
+            text!("Free some space, or choose another folder."),
+        ),
+        ErrorKind::ReadOnlyFilesystem => (
+            text!("the disk is read-only"),
+            text!("Choose another folder."),
+        ),
+        ErrorKind::FileTooLarge => (
+            text!("the limit for file sizes is reached"),
+            text!("Raise it with `ulimit -f unlimited`."),
+        ),
+        ErrorKind::UnexpectedEof => (text!("it is truncated"), text!("Copy it again.")),
+        ErrorKind::InvalidData => (text!("it is not UTF-8 text"), text!("Save it as UTF-8.")),
+        ErrorKind::OutOfMemory => (
+            text!("the memory is used up"),
+            text!("Close other programs and try again."),
+        ),
+        ErrorKind::AddrInUse => (
+            text!("another program uses this address"),
+            text!("Choose another one."),
+        ),
+        ErrorKind::ConnectionRefused => (
+            text!("the connection was refused"),
+            text!("Check that the server is running."),
+        ),
+        _ => return by_number(error.raw_os_error()?),
+    })
+}
+
+/// Errors of Unix without a kind of their own.
+fn by_number(number: i32) -> Option<(Text, Text)> {
+    /// An error of a device.
+    const EIO: i32 = 5;
+    /// Open files of the host.
+    const ENFILE: i32 = 23;
+    /// Open files of the process.
+    const EMFILE: i32 = 24;
+    match number {
+        EIO if cfg!(unix) => Some((
+            text!("the disk reports an error"),
+            text!("Check the disk, or use a copy on another one."),
+        )),
+        ENFILE | EMFILE if cfg!(unix) => Some((
+            text!("too many files are open"),
+            text!("Raise the limit with `ulimit -n 65536`."),
+        )),
+        _ => None,
+    }
+}
+
+/// The text of an error as a clause.
+fn unknown(error: &Error) -> String {
+    let text = without_numbers(&error.to_string());
+    // Messages of the system begin with a capital, unlike clauses. Abbreviations keep theirs.
+    let is_message = error.get_ref().is_none();
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if is_message && second.is_lowercase() => {
+            let rest = &text[first.len_utf8()..];
+            format!("{}{rest}", first.to_lowercase())
+        }
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_error_of_the_system_shows_its_number() {
+        for number in 1..200 {
+            let error = Error::from_raw_os_error(number);
+            for text in [
+                cause(&error),
+                explain(&error),
+                path_error(Path::new("a"), &error),
+            ] {
+                assert!(!text.contains("os error") && !text.is_empty(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn errors_that_users_meet_have_a_remedy() {
+        let missing = Error::from(ErrorKind::NotFound);
+        assert_eq!(
+            path_error(Path::new("/no/such"), &missing),
+            "/no/such: it does not exist. Check the path."
+        );
+        assert_eq!(cause(&missing), "it does not exist");
+        for kind in [
+            ErrorKind::PermissionDenied,
+            ErrorKind::IsADirectory,
+            ErrorKind::NotADirectory,
+            ErrorKind::StorageFull,
+            ErrorKind::QuotaExceeded,
+            ErrorKind::ReadOnlyFilesystem,
+            ErrorKind::FileTooLarge,
+        ] {
+            let text = explain(&Error::from(kind));
+            assert!(text.contains(". ") && text.ends_with('.'), "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_are_words_of_a_shell() {
+        for (path, word) in [
+            ("a/run-2.jsonl.zst", "a/run-2.jsonl.zst"),
+            ("my run.jsonl", "'my run.jsonl'"),
+            ("it's", r"'it'\''s'"),
+            ("$(x)", "'$(x)'"),
+        ] {
+            assert_eq!(shell_word(Path::new(path)), word);
+        }
+    }
+
+    #[test]
+    fn a_text_of_its_own_stays_as_it_is() {
+        let own = Error::new(ErrorKind::NotFound, "No data for 10 s");
+        assert_eq!(explain(&own), "No data for 10 s");
+        let nested = Error::other("parts/1: Bad address (os error 14), and (os error x)");
+        assert_eq!(cause(&nested), "parts/1: Bad address, and (os error x)");
+        assert_eq!(
+            without_numbers("a (os error -3)b (os error 2"),
+            "ab (os error 2"
+        );
+    }
+}
