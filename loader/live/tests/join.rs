@@ -369,6 +369,8 @@ fn stop_iteration_of_a_sample_does_not_end_the_run() {
     tell(&mut join, MAIN, r#"["wait",1030,0]"#);
     tell(&mut join, MAIN, r#"["fail",1040,0,0,0,"StopIteration"]"#);
     tell(&mut join, MAIN, r#"["end",1041,0,0]"#);
+    // The worker may still name the sample: without its words the error waits for the end.
+    join.finish();
     let run = folded(&mut join);
     assert!(run.failure().is_none());
     let ended = run.messages().iter().filter(|(_, m)| m.ends_epoch());
