@@ -77,6 +77,18 @@ pub struct PathStep {
     pub end: Option<Nanos>,
 }
 
+impl PathStep {
+    /// The stage in which a batch had failed by `now`; `None` if it had not.
+    pub fn failed_in(path: &[Self], now: Nanos) -> Option<Stage> {
+        let is_failure = |s: &Self| s.stage == Stage::Failed && s.start <= now;
+        let at = path.iter().position(is_failure)?;
+        // A failed batch is yielded as its error.
+        let before = path.get(..at)?.iter().rev();
+        let mut worked_on = before.filter(|s| s.stage < Stage::Returning);
+        worked_on.next().map(|s| s.stage)
+    }
+}
+
 /// One sample of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {

@@ -199,8 +199,8 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(host::busy(survey));
 }
 
-/// Samples that take much longer than others, and the batches behind them. A few that cost nearly all of it are named, unless finished
-/// batches wait behind them: then the order is what the wait is about.
+/// Samples that take much longer than others, and the batches behind them. A few that cost nearly all of it are named. Where finished
+/// batches wait behind samples that are slow once, the finding is about the order.
 fn slow_samples(survey: &Survey) -> Vec<Finding> {
     /// Share of a cost from which both costs are the same waits.
     const SAME: f64 = 0.8;
@@ -216,7 +216,10 @@ fn slow_samples(survey: &Survey) -> Vec<Finding> {
     };
     let (of_named, of_behind) = (cost(&named), cost(&behind));
     let is_explained = of_named >= SAME * of_behind;
-    let is_about_order = is_explained && behind.is_some() && of_behind >= SAME * of_named;
+    let is_about_order = is_explained
+        && behind.is_some()
+        && of_behind >= SAME * of_named
+        && !slow_sample::recurs(survey);
     let named = named.filter(|_| !is_about_order);
     let behind = behind.filter(|_| is_about_order || !is_explained);
     tail.into_iter().chain(named).chain(behind).collect()

@@ -99,12 +99,14 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `sample 13 (a/13.png)`: the slowest sample of a batch, if its file is known.
+/// `sample 13 (a/13.png)`: the slowest sample of a batch, if its index is known.
 fn named(survey: &Survey, row: usize) -> Option<String> {
     let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
     let index = slowest.index?;
-    let file = survey.run.file_of(index)?;
-    Some(say!("sample {} ({file})", count(index)))
+    Some(match survey.run.file_of(index) {
+        Some(file) => say!("sample {} ({file})", count(index)),
+        None => say!("sample {}", count(index)),
+    })
 }
 
 /// The sample of a batch that took longest, or the batch.

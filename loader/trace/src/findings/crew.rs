@@ -2,7 +2,7 @@
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
-use crate::{EndReason, Level, Message, Nanos, Run, Stage, WorkerId, brief};
+use crate::{EndReason, Level, Message, Nanos, PathStep, Run, Stage, WorkerId, brief};
 use loadscope_words::say;
 
 /// A worker ended without being asked to.
@@ -73,13 +73,20 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
         let all = run.indices(row).iter();
         all.copied().position(|index| index == sample)
     });
-    let remedy = match message.about {
-        Some(_) => {
+    let row = batch.and_then(|id| run.row(id));
+    let stage = row.and_then(|row| PathStep::failed_in(&run.path(row), Nanos::MAX));
+    let remedy = match (message.about, stage) {
+        (Some(_), Some(Stage::Collating)) => {
+            say!(
+                "Make collate_fn accept this batch, or return samples of one form from __getitem__. To debug, set num_workers=0."
+            )
+        }
+        (Some(_), _) => {
             say!(
                 "Catch the error in __getitem__ and return another sample, or exclude this sample. To debug, set num_workers=0."
             )
         }
-        None => say!("To debug, set num_workers=0"),
+        (None, _) => say!("To debug, set num_workers=0"),
     };
     Some(Finding {
         id: FindingId::Failed,

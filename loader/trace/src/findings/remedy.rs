@@ -66,6 +66,7 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
         let remedy = match finding.id {
             id if ABOUT_WORKERS.contains(&id) => about_workers.clone(),
             FindingId::HeavyTail => prospects.and_then(|p| about_slow_samples(workers, p)),
+            FindingId::WindowTooSmall => prospects.and_then(|p| Some(p.remedy(&p.first(workers)?))),
             FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.grouping)),
             _ => None,
         };

@@ -35,6 +35,11 @@ struct Slow {
     is_first: bool,
 }
 
+/// True if a slow sample is slow in several epochs: then it is the cause, whatever its batch holds up.
+pub(super) fn recurs(survey: &Survey) -> bool {
+    gather(survey).iter().any(|slow| slow.epochs.len() > 1)
+}
+
 /// One to three samples cost most of the waiting for slow samples.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let mut all = gather(survey);

@@ -112,16 +112,6 @@ fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
     (lasted >= Nanos(100_000)).then_some(told)
 }
 
-/// The stage in which a batch failed.
-fn failed_in(path: &[PathStep], now: Nanos) -> Option<Stage> {
-    let is_failure = |s: &PathStep| s.stage == Stage::Failed && s.start <= now;
-    let at = path.iter().position(is_failure)?;
-    // A failed batch is yielded as its error.
-    let before = path.get(..at)?.iter().rev();
-    let mut worked_on = before.filter(|s| s.stage < Stage::Returning);
-    worked_on.next().map(|s| s.stage)
-}
-
 /// The trainer's waiting that this batch ended.
 fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nanos, String)> {
     let begun = run.waits().partition_point(|w| w.start <= now);
@@ -144,7 +134,7 @@ fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nano
         .filter(|s| s.stage < Stage::Ready && s.start <= now)
         .max_by_key(|s| so_far(s))?;
     let (time, over) = (so_far(slowest), is_over(slowest));
-    let failed_in = failed_in(path, now).map(|stage| stage.label().to_lowercase());
+    let failed_in = PathStep::failed_in(path, now).map(|stage| stage.label().to_lowercase());
     let because = match (slowest.stage, over) {
         _ if failed_in.is_some() => say!("{} failed", failed_in.unwrap_or_default()),
         (Stage::Fetching, true) => say!("fetching took {time}"),
