@@ -60,6 +60,13 @@ impl Window {
             true => (false, false),
             false => sides::shown(state, ui.content_rect().width()),
         };
+        let was_phone = std::mem::replace(
+            &mut self.is_phone,
+            sides::is_phone(ui.content_rect().width()),
+        );
+        if self.is_phone && !was_phone && shows_options {
+            commands.push(Action::ToggleOptions.into());
+        }
         let (options_side, inspector_side) = sides::both(&splits, ui.content_rect().width());
         let (mut options_open, mut inspector_open) = (shows_options, shows_inspector);
         Panel::left(options_side.id)

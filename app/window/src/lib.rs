@@ -51,6 +51,8 @@ pub struct Window {
     drive: grip::Drive,
     /// The widget that is held while the options are changed.
     grip: grip::Grip,
+    /// True if the last frame was as narrow as a phone.
+    is_phone: bool,
     /// How wide the panels were in the last frame.
     sizes: Splits,
     /// The language of what was worked out.

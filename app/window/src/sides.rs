@@ -5,6 +5,8 @@ use loadscope_model::state::State;
 
 /// Below this width a window has room for one panel at its side, points.
 const NARROW: f32 = 900.0;
+/// Below this width the options would cover the run, as on a phone, points.
+const PHONE: f32 = 600.0;
 /// Width of the options, and of the inspector, at least and in a wide window, points.
 const OPTIONS: (f32, f32) = (220.0, 268.0);
 const INSPECTOR: (f32, f32) = (240.0, 300.0);
@@ -37,6 +39,11 @@ pub(crate) fn both(splits: &Splits, window: f32) -> (Side, Side) {
         Side::new("options", splits.options, SHARES.0, OPTIONS, window),
         Side::new("inspector", splits.inspector, SHARES.1, INSPECTOR, window),
     )
+}
+
+/// True for a window as narrow as a phone: the options close once, so that the run is what is seen first.
+pub(crate) fn is_phone(width: f32) -> bool {
+    width < PHONE
 }
 
 /// Whether the options and the inspector are shown. Of a narrow window they would leave nothing: there, what is selected takes the
