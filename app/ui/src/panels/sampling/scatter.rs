@@ -230,7 +230,8 @@ impl Scatter {
         (is_dimmed, by): (bool, Colouring),
     ) {
         let scale = ui.pixels_per_point();
-        let pixels = |points: f32| ((points * scale).round() as usize).clamp(1, 4096);
+        let most = ui.input(|i| i.max_texture_side).min(4096);
+        let pixels = |points: f32| ((points * scale).round() as usize).clamp(1, most);
         let overlay = by.overlay(answers);
         let positions = overlay.map_or(answers.positions, Overlay::longest);
         let visible =
