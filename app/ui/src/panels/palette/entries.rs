@@ -65,6 +65,8 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
 /// Points for a letter next to the last one, and for one that begins a word.
 const NEXT: i32 = 5;
 const BEGINS: i32 = 8;
+/// Points for a name whose words begin with the typed ones: initials of other names come after it.
+const WORDS: i32 = 200;
 
 /// How well a name fits what was typed: its letters in this order, each beside the last one or at the beginning of a word. `None`: not at
 /// all.
@@ -92,21 +94,24 @@ fn by_name(name: &str, typed: &str) -> Option<i32> {
         Some(ways) => ways.into_iter().map(|(_, points)| points).max()?,
         None => return Some(0),
     };
+    let words = if has_words(&letters, typed) { WORDS } else { 0 };
     // Of two that fit as well, the shorter one is meant.
-    Some(points * 4 - letters.len() as i32 / 4)
+    Some(points * 4 + words - letters.len() as i32 / 4)
 }
 
 /// How well a tooltip fits: each typed word begins one of its words.
 fn by_tooltip(tooltip: &str, typed: &str) -> Option<i32> {
     let letters = lower(tooltip);
+    has_words(&letters, typed).then(|| -(letters.len() as i32) / 4)
+}
+
+/// True if each typed word begins a word of `letters`.
+fn has_words(letters: &[char], typed: &str) -> bool {
     let has = |word: &str| {
         let word = lower(word);
-        (0..letters.len()).any(|k| begins_word(&letters, k) && letters[k..].starts_with(&word))
+        (0..letters.len()).any(|k| begins_word(letters, k) && letters[k..].starts_with(&word))
     };
-    typed
-        .split_whitespace()
-        .all(has)
-        .then(|| -(letters.len() as i32) / 4)
+    typed.split_whitespace().all(has)
 }
 
 fn lower(text: &str) -> Vec<char> {
