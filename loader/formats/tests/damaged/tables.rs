@@ -30,7 +30,10 @@ fn csv_files() {
         ("more fields", with(b"7,x,1,True,5\n")),
         ("many more fields", with(&b",".repeat(1_000_000))),
         ("text without UTF-8", with(b"7,\xc3\x28,1,True\n")),
-        ("half of a character in UTF-16", b"a\0,\0b\0\n\0\0\xd8".to_vec()),
+        (
+            "half of a character in UTF-16",
+            b"a\0,\0b\0\n\0\0\xd8".to_vec(),
+        ),
         ("first row wider", b"a,b\n1,2,3\n".to_vec()),
         ("no names", b"\n\n\"".to_vec()),
         ("header of quotes", b"\"\"\"\n1\n".to_vec()),
