@@ -134,6 +134,58 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Recorded,
     ),
     exempt(
+        "loader/formats/src/audio/other.rs",
+        &[
+            "Ogg Opus",
+            "WebM or",
+            "NIST ",
+            "Microsoft ADPCM",
+            "IMA ADPCM",
+        ],
+        Why::Code,
+    ),
+    exempt(
+        "loader/formats/src/coco.rs",
+        &["{} annotations in"],
+        Why::Recorded,
+    ),
+    exempt("loader/formats/src/coco/doubts.rs", &[""], Why::Recorded),
+    exempt(
+        "loader/formats/src/exif.rs",
+        &["{turned} of"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/jsonl.rs",
+        &["{place}: it is one JSON"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/parquet.rs",
+        &["{place}: the columns"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/parquet/folder.rs",
+        &["{} files that"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/formats/src/unpacked.rs",
+        &["SQLite format"],
+        Why::Code,
+    ),
+    exempt(
+        "loader/formats/src/webdataset.rs",
+        &["{first}: the files"],
+        Why::Recorded,
+    ),
+    exempt(
+        "loader/engine/src/dataset/picture/pixels.rs",
+        &["32-bit float", "JPEG XL"],
+        Why::Code,
+    ),
+    exempt(
         "loader/engine/src/caught.rs",
         &["exited unexpectedly", "{how}. Details are lost"],
         Why::PyTorch,
