@@ -39,10 +39,10 @@ mod sampler_ctor;
 mod samplers;
 #[path = "parity/samples.rs"]
 mod samples;
+#[path = "parity/stream_variables.rs"]
+mod stream_variables;
 #[path = "parity/traces.rs"]
 mod traces;
-#[path = "parity/variables.rs"]
-mod variables;
 #[path = "parity/verdict.rs"]
 mod verdict;
 #[path = "parity/weighted.rs"]

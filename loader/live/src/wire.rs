@@ -8,6 +8,7 @@ mod error;
 mod introduction;
 mod learned;
 mod lenient;
+mod place;
 mod read;
 mod sender;
 mod weight;
@@ -15,6 +16,7 @@ mod weight;
 pub use error::WireError;
 pub use introduction::Introduction;
 pub use learned::Learned;
+pub use place::Where;
 
 /// What a loader says of itself: the arguments of `DataLoader`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -100,19 +102,6 @@ pub struct About {
     pub line: u32,
     #[serde(deserialize_with = "lenient::field")]
     pub place: String,
-}
-
-/// Which batch a fetch is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
-    /// The main process knows.
-    Batch {
-        iterator: u32,
-        epoch: u32,
-        batch: u32,
-    },
-    /// The `count`-th fetch since this worker made its fetcher for the `generation`-th time; both count from 0.
-    Worker { generation: u32, count: u64 },
 }
 
 /// How a fetch came out.

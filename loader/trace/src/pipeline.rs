@@ -3,9 +3,10 @@
 use crate::keyframe::Flying;
 use crate::{BatchId, Epoch, Lane, Nanos, Run, Stage, Wait};
 
+mod task;
 mod variables;
 
-pub use variables::TaskInfo;
+pub use task::TaskInfo;
 
 /// Which batch is where at an instant.
 #[derive(Clone, Debug)]

@@ -98,7 +98,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
     match case.op {
         "map_trace" => case.returns(&map_trace(case.input)),
         "map_trace_unordered" => unordered(case),
-        "iterable_variables" => super::variables::check(case),
+        "iterable_variables" => super::stream_variables::check(case),
         "iterable_trace" => case.returns(&iterable_trace(case.input)),
         _ => Verdict::fail("a check of this case", case.op),
     }

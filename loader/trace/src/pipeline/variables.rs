@@ -1,22 +1,7 @@
 //! The variables of PyTorch's `_MultiProcessingDataLoaderIter` at an instant, derived from the events.
 
-use super::Pipeline;
+use super::{Pipeline, TaskInfo};
 use crate::{Epoch, Run, Stage, Worker, WorkerId};
-
-/// An entry of PyTorch's `_task_info`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskInfo {
-    /// Task index.
-    pub idx: u32,
-    /// Who has the task; `None`: the main thread.
-    pub worker: Option<WorkerId>,
-    /// True if the batch has arrived and is kept: `(worker, data)` instead of `(worker,)`.
-    pub has_data: bool,
-    /// The stage of the batch.
-    pub stage: Stage,
-    /// Position in [`Run::batches`].
-    pub row: usize,
-}
 
 impl Pipeline<'_> {
     /// PyTorch's `_task_info`: the tasks sent whose batches were not yielded, by index. A batch that arrives when it is its turn
