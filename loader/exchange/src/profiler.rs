@@ -2,6 +2,8 @@
 //!
 //! A call is a wait, the time until the next call of the same thread is the training step. What the workers did is not in the
 //! trace. Nor is where an epoch ends: a call after which nothing was computed is the one that found the iterator exhausted.
+//!
+//! Events are sorted by time before anything is concluded from them: their order in the file has no influence.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -19,15 +21,44 @@ use crate::{ImportError, Kind, Outcome};
 
 mod calls;
 mod header;
+mod slice;
+mod sort;
 mod tell;
 
-use calls::{Calls, Slice};
+use calls::Calls;
 use header::{Header, text};
+use slice::Raw;
+use sort::{MOST_SLICES, Slices};
 
 /// Between two calls of the sink, bytes.
 const LOOK_EVERY: u64 = 4 << 20;
 
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
+    let mut header = Header::default();
+    let mut slices = Slices::new(MOST_SLICES);
+    let mut calls = Calls::default();
+    let mut cut = false;
+    loop {
+        cut |= pass(path, &mut header, &mut slices, sink)?;
+        if !sink.wanted {
+            return Ok(Outcome::default());
+        }
+        if !slices.end_pass(&mut calls) {
+            break;
+        }
+    }
+    drop(slices);
+    tell::tell(&header, calls, sink)?;
+    Ok(Outcome { cut, late: 0 })
+}
+
+/// Reads the file from its beginning. Returns true if it ends in the middle.
+fn pass(
+    path: &Path,
+    header: &mut Header,
+    slices: &mut Slices,
+    sink: &mut Sink<'_>,
+) -> Result<bool, ImportError> {
     let file = open(path)?;
     let consumed = Arc::new(AtomicU64::new(0));
     let counted = Counted(file, Arc::clone(&consumed));
@@ -47,38 +78,30 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         json: Json::new(input),
         consumed,
         looked: 0,
-        header: Header::default(),
-        calls: Calls::default(),
+        header,
+        slices,
     };
-    let cut = match reader.file(sink) {
-        Ok(()) => false,
-        Err(Trouble::Cut) => true,
-        Err(Trouble::Io(cause)) if is_gzip => {
-            return Err(reader.damaged(&say!(
-                "its compression is broken ({cause})",
-                cause = loadscope_words::cause(&cause)
-            )));
-        }
-        Err(Trouble::Io(cause)) => return Err(ImportError::unreadable(path, cause)),
-        Err(Trouble::Bad(why)) => return Err(reader.damaged(why)),
-    };
-    if !sink.wanted {
-        return Ok(Outcome::default());
+    match reader.file(sink) {
+        Ok(()) => Ok(false),
+        Err(Trouble::Cut) => Ok(true),
+        Err(Trouble::Io(cause)) if is_gzip => Err(reader.damaged(&say!(
+            "its compression is broken ({cause})",
+            cause = loadscope_words::cause(&cause)
+        ))),
+        Err(Trouble::Io(cause)) => Err(ImportError::unreadable(path, cause)),
+        Err(Trouble::Bad(why)) => Err(reader.damaged(why)),
     }
-    let Reader { header, calls, .. } = reader;
-    tell::tell(&header, calls, sink)?;
-    Ok(Outcome { cut, late: 0 })
 }
 
-struct Reader<R> {
+struct Reader<'a, R> {
     json: Json<R>,
     consumed: Arc<AtomicU64>,
     looked: u64,
-    header: Header,
-    calls: Calls,
+    header: &'a mut Header,
+    slices: &'a mut Slices,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> Reader<'_, R> {
     fn damaged(&self, why: &str) -> ImportError {
         ImportError::Damaged {
             kind: Kind::Profiler,
@@ -156,20 +179,22 @@ impl<R: Read> Reader<R> {
     }
 
     fn events(&mut self, sink: &mut Sink<'_>) -> Result<(), Trouble> {
-        let mut slice = Slice::default();
+        let mut raw = Raw::default();
         while self.json.next_item()? {
             if !self.json.enter(b'{')? {
                 self.json.value()?;
                 continue;
             }
-            slice.clear();
+            raw.clear();
             while self.json.next_name()? {
-                self.field(&mut slice)?;
+                self.field(&mut raw)?;
             }
-            self.calls.take(&slice);
+            self.slices.take(&raw);
             if self.json.position() - self.looked > LOOK_EVERY {
                 self.looked = self.json.position();
-                if !sink.go_on(self.consumed.load(Ordering::Relaxed)) {
+                // The progress of a further pass stays at the end of the first one.
+                let consumed = self.consumed.load(Ordering::Relaxed).max(sink.consumed);
+                if !sink.go_on(consumed) {
                     return Ok(());
                 }
             }
@@ -178,38 +203,38 @@ impl<R: Read> Reader<R> {
     }
 
     /// One field of an event.
-    fn field(&mut self, slice: &mut Slice) -> Result<(), Trouble> {
+    fn field(&mut self, raw: &mut Raw) -> Result<(), Trouble> {
         let json = &mut self.json;
         match json.text() {
             b"ph" => {
                 json.value()?;
-                slice.is_complete = json.text() == b"X";
+                raw.is_complete = json.text() == b"X";
             }
             b"name" => {
                 if json.value()? == Value::Text {
-                    slice.name.extend_from_slice(json.text());
+                    raw.name.extend_from_slice(json.text());
                 }
             }
             b"cat" => {
                 if json.value()? == Value::Text {
-                    slice.is_python = json.text() == b"python_function";
+                    raw.is_python = json.text() == b"python_function";
                 }
             }
             b"pid" => match json.value()? {
                 Value::Other => {}
-                _ => slice.pid.extend_from_slice(json.text()),
+                _ => raw.pid.extend_from_slice(json.text()),
             },
             b"tid" => match json.value()? {
                 Value::Other => {}
-                _ => slice.tid.extend_from_slice(json.text()),
+                _ => raw.tid.extend_from_slice(json.text()),
             },
             b"ts" => {
                 json.value()?;
-                slice.start = nanos(json.text());
+                raw.start = nanos(json.text());
             }
             b"dur" => {
                 json.value()?;
-                slice.duration = nanos(json.text());
+                raw.duration = nanos(json.text());
             }
             _ => _ = json.value()?,
         }

@@ -4,7 +4,11 @@
 
 mod support;
 
-use loadscope_trace::{Cause, GaugeKind, Level, Nanos, Origin, Run, Stage};
+use std::io::Read as _;
+
+use flate2::read::GzDecoder;
+use loadscope_exchange::read;
+use loadscope_trace::{Cause, Event, GaugeKind, Level, Nanos, Origin, Run, Stage};
 use serde_json::Value;
 use support::{data, opened};
 
@@ -49,6 +53,82 @@ fn traces_of_torch_profiler_tell_waits_and_steps() {
         assert!(run.has_ended());
         assert_eq!(run.info.origin, Origin::Import("torch.profiler".to_owned()));
     }
+}
+
+/// The events of a trace.
+fn events_of(trace: &str) -> Vec<Event> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.json");
+    std::fs::write(&path, trace).expect("there is room");
+    let mut events = Vec::new();
+    let outcome = read(&path, |event, _| {
+        events.extend(event);
+        true
+    });
+    assert!(!outcome.expect("sound").cut);
+    events
+}
+
+/// Shuffles, always in the same way for the same seed.
+fn shuffle(items: &mut [&str], seed: u64) {
+    let mut state = seed;
+    for k in (1..items.len()).rev() {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        items.swap(k, (state >> 33) as usize % (k + 1));
+    }
+}
+
+#[test]
+fn the_order_of_the_events_in_a_trace_has_no_influence() {
+    const BEGIN: &str = "\"traceEvents\": [";
+    const BETWEEN: &str = "\n  },";
+    const END: &str = "\n  }\n  ]";
+    for name in ["two_loaders", "persistent", "stopped_early", "rank"] {
+        let packed = std::fs::File::open(data(&format!("profiler/{name}.json.gz")));
+        let mut trace = String::new();
+        GzDecoder::new(packed.expect("there"))
+            .read_to_string(&mut trace)
+            .expect("text");
+        let (head, rest) = trace.split_once(BEGIN).expect("a list of events");
+        let (list, tail) = rest.split_once(END).expect("the end of the list");
+        let mut items: Vec<&str> = list.split(BETWEEN).collect();
+        assert!(items.len() > 100, "{name}: {} events", items.len());
+        let expected = events_of(&trace);
+        let again = |how: &str, items: &[&str]| {
+            let trace = [head, BEGIN, &items.join(BETWEEN), END, tail].concat();
+            assert!(events_of(&trace) == expected, "{name}, {how}");
+        };
+        items.reverse();
+        again("from the end", &items);
+        items.sort_unstable();
+        again("by name", &items);
+        for seed in 0..4 {
+            shuffle(&mut items, seed);
+            again(&format!("shuffled with {seed}"), &items);
+        }
+    }
+}
+
+/// A trace in which the CUDA calls of a thread follow after all of its other events.
+#[test]
+fn what_cuda_recorded_belongs_to_the_step_in_which_it_ran() {
+    let event = |name: &str, start: u32, took: u32| {
+        format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":{start},"dur":{took}}},"#)
+    };
+    let next = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+    let (mut operators, mut launches) = (String::new(), String::new());
+    // Two epochs of three batches, each with a call that finds none.
+    for k in 0..8 {
+        operators += &event(next, 100 * k, 10);
+        if k % 4 != 3 {
+            launches += &event("cudaLaunchKernel", 100 * k + 50, 5);
+        }
+    }
+    let trace = format!(r#"{{"traceEvents":[{operators}{launches}]}}"#);
+    let (run, _) = support::try_bytes("cuda.json", trace.as_bytes()).expect("sound");
+    assert_eq!(epochs(&run), [3, 3]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::header::text;
+use super::slice::{Names, Slice, What};
 
 /// So many calls are kept: each costs a run some 250 bytes.
 pub(super) const MOST_CALLS: usize = 4 << 20;
@@ -10,31 +11,6 @@ pub(super) const MOST_CALLS: usize = 4 << 20;
 const MOST_THREADS: usize = 1 << 10;
 /// At most so many kinds of iterators are kept separate in a thread.
 const MOST_CLASSES: usize = 64;
-
-/// A complete event (`"ph": "X"`) as far as it is of interest.
-#[derive(Debug, Default)]
-pub(super) struct Slice {
-    pub is_complete: bool,
-    /// A call of a Python function, not an operator or an annotation.
-    pub is_python: bool,
-    pub name: Vec<u8>,
-    pub pid: Vec<u8>,
-    pub tid: Vec<u8>,
-    /// ns.
-    pub start: Option<i64>,
-    pub duration: Option<i64>,
-}
-
-impl Slice {
-    pub fn clear(&mut self) {
-        self.is_complete = false;
-        self.is_python = false;
-        self.name.clear();
-        self.pid.clear();
-        self.tid.clear();
-        (self.start, self.duration) = (None, None);
-    }
-}
 
 /// A call of `next()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +27,7 @@ pub(super) struct Call {
 }
 
 /// A thread that calls `next()`.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Thread {
     /// Process and thread as the trace names them.
     pub pid: String,
@@ -71,63 +47,51 @@ pub(super) struct Thread {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub threads: Vec<Thread>,
-    by_name: HashMap<(Vec<u8>, Vec<u8>), usize>,
+    /// Positions in `threads`, by the number of the thread in [`Names`].
+    positions: HashMap<u32, usize>,
     /// Calls that were left out because there are too many.
     pub lost: u64,
     count: usize,
 }
 
 /// What an iterator does to draw the seed of its workers, in this order.
-const DRAWING: [&[u8]; 3] = [b"aten::empty", b"aten::random_", b"aten::item"];
+const DRAWING: [What; 3] = [What::Empty, What::Random, What::Item];
 
 impl Calls {
-    /// Takes in what happened next.
-    pub fn take(&mut self, slice: &Slice) {
-        let (Some(start), Some(duration), true) = (slice.start, slice.duration, slice.is_complete)
-        else {
-            return;
-        };
-        if duration < 0 {
-            return;
-        }
-        let end = start.saturating_add(duration);
-        match class(&slice.name) {
-            Some(class) => self.call(slice, class, start, end),
-            None if slice.is_python => {}
-            None if self.threads.is_empty() => {}
-            None => {
-                // Looked up without a copy of the names: this is asked for every event of the trace.
-                let thread = self.threads.iter_mut();
-                let mut of = thread
-                    .filter(|t| t.tid.as_bytes() == slice.tid && t.pid.as_bytes() == slice.pid);
-                if let Some(thread) = of.next() {
-                    thread.computed(&slice.name, start, end);
+    /// Takes in the next slice. Slices come in [the order in time](Names::order).
+    pub fn take(&mut self, names: &Names, slice: &Slice) {
+        match slice.what {
+            What::Call(class) => self.call(names, slice, class),
+            What::Empty | What::Random | What::Item | What::Other | What::Step => {
+                if let Some(at) = self.positions.get(&slice.thread) {
+                    self.threads[*at].computed(slice);
                 }
             }
         }
     }
 
-    fn call(&mut self, slice: &Slice, class: &[u8], start: i64, end: i64) {
-        let key = (slice.pid.clone(), slice.tid.clone());
-        let at = match self.by_name.get(&key) {
+    fn call(&mut self, names: &Names, slice: &Slice, class: u16) {
+        let at = match self.positions.get(&slice.thread) {
             Some(at) => *at,
             None if self.threads.len() >= MOST_THREADS => {
                 self.lost += 1;
                 return;
             }
             None => {
+                let (pid, tid) = names.thread(slice.thread);
                 self.threads.push(Thread {
-                    pid: text(&slice.pid),
-                    tid: text(&slice.tid),
+                    pid: text(pid),
+                    tid: text(tid),
                     end: i64::MIN,
                     ..Thread::default()
                 });
-                self.by_name.insert(key, self.threads.len() - 1);
+                self.positions.insert(slice.thread, self.threads.len() - 1);
                 self.threads.len() - 1
             }
         };
         let thread = &mut self.threads[at];
-        if thread.calls.last().is_some_and(|last| start < last.end) {
+        let last = thread.calls.last();
+        if last.is_some_and(|last| slice.start < last.end) {
             thread.nested += 1;
             return;
         }
@@ -136,26 +100,17 @@ impl Calls {
             return;
         }
         self.count += 1;
-        let class = thread.class(&text(class));
+        let class = thread.class(&text(names.class(class)));
         thread.settle();
         thread.calls.push(Call {
-            start,
-            end,
+            start: slice.start,
+            end: slice.end,
             class,
             computed: 0,
             new_iterator: false,
         });
-        thread.end = thread.end.max(end);
+        thread.end = thread.end.max(slice.end);
     }
-}
-
-/// `_MultiProcessingDataLoaderIter` of `enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__`.
-fn class(name: &[u8]) -> Option<&[u8]> {
-    let name = name.strip_prefix(b"enumerate(Data")?;
-    if let Some(class) = name.strip_prefix(b"Loader)#") {
-        return class.strip_suffix(b".__next__");
-    }
-    name.strip_prefix(b"Pipe)#")
 }
 
 impl Thread {
@@ -170,16 +125,16 @@ impl Thread {
     }
 
     /// An operator ran in this thread, or an annotation covers some that did.
-    fn computed(&mut self, name: &[u8], start: i64, end: i64) {
-        self.end = self.end.max(end);
+    fn computed(&mut self, slice: &Slice) {
+        self.end = self.end.max(slice.end);
         let Some(call) = self.calls.last_mut() else {
             return;
         };
         // Inside of the call: what the loader itself computes.
-        if start < call.end || call.new_iterator || name.starts_with(b"ProfilerStep#") {
+        if slice.start < call.end || call.new_iterator || slice.what == What::Step {
             return;
         }
-        if name == DRAWING[usize::from(self.drawing)] {
+        if slice.what == DRAWING[usize::from(self.drawing)] {
             self.drawing += 1;
             if usize::from(self.drawing) == DRAWING.len() {
                 self.drawing = 0;
@@ -188,7 +143,7 @@ impl Thread {
             return;
         }
         // It was none, but this may begin one.
-        let begins = u8::from(name == DRAWING[0]);
+        let begins = u8::from(slice.what == DRAWING[0]);
         let before = std::mem::replace(&mut self.drawing, begins);
         let computed = u32::from(before) + u32::from(1 - begins);
         call.computed = call.computed.saturating_add(computed);
@@ -224,10 +179,11 @@ impl Thread {
 
 #[cfg(test)]
 mod tests {
+    use super::super::slice::Raw;
     use super::*;
 
-    fn slice(name: &str, start: i64, duration: i64) -> Slice {
-        Slice {
+    fn raw(name: &str, start: i64, duration: i64) -> Raw {
+        Raw {
             is_complete: true,
             is_python: false,
             name: name.into(),
@@ -238,11 +194,23 @@ mod tests {
         }
     }
 
+    /// The calls of events that are in order.
+    fn calls(events: &[Raw]) -> Calls {
+        let mut names = Names::default();
+        let mut calls = Calls::default();
+        for raw in events {
+            if let Some(slice) = names.slice(raw) {
+                calls.take(&names, &slice);
+            }
+        }
+        calls
+    }
+
     const NEXT: &str = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 
     /// `n`: a call, `d`: a seed is drawn, `c`: something is computed, `e`: `aten::empty` for another reason.
     fn outcomes(tape: &str) -> Vec<bool> {
-        let mut calls = Calls::default();
+        let mut events = Vec::new();
         let mut at = 0;
         for letter in tape.chars() {
             let names: &[&str] = match letter {
@@ -252,11 +220,11 @@ mod tests {
                 _ => &["aten::mm"],
             };
             for name in names {
-                calls.take(&slice(name, at, 5));
+                events.push(raw(name, at, 5));
                 at += 10;
             }
         }
-        calls.threads[0].yielded()
+        calls(&events).threads[0].yielded()
     }
 
     #[test]
@@ -282,11 +250,12 @@ mod tests {
 
     #[test]
     fn calls_in_calls_and_odd_times_are_no_calls() {
-        let mut calls = Calls::default();
-        calls.take(&slice(NEXT, 0, 100));
-        calls.take(&slice(NEXT, 50, 10));
-        calls.take(&slice(NEXT, 200, -1));
-        calls.take(&slice(NEXT, i64::MAX - 1, i64::MAX));
+        let calls = calls(&[
+            raw(NEXT, 0, 100),
+            raw(NEXT, 50, 10),
+            raw(NEXT, 200, -1),
+            raw(NEXT, i64::MAX - 1, i64::MAX),
+        ]);
         let thread = &calls.threads[0];
         assert_eq!((thread.calls.len(), thread.nested), (2, 1));
         assert_eq!(thread.calls[1].end, i64::MAX);

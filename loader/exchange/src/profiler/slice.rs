@@ -1,0 +1,197 @@
+//! Slices: the complete events of a trace in a compact form, with a total order.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The most names of threads. Slices of further threads are left out.
+const MOST_THREAD_NAMES: usize = 1 << 16;
+/// The most names of kinds of iterators. Further kinds count as the last one.
+const MOST_CLASS_NAMES: usize = 1 << 12;
+
+/// An event as the trace contains it, as far as it is of interest.
+#[derive(Debug, Default)]
+pub(super) struct Raw {
+    /// A complete event (`"ph": "X"`).
+    pub is_complete: bool,
+    /// A call of a Python function, not an operator or an annotation.
+    pub is_python: bool,
+    pub name: Vec<u8>,
+    pub pid: Vec<u8>,
+    pub tid: Vec<u8>,
+    /// ns.
+    pub start: Option<i64>,
+    pub duration: Option<i64>,
+}
+
+impl Raw {
+    pub fn clear(&mut self) {
+        self.is_complete = false;
+        self.is_python = false;
+        self.name.clear();
+        self.pid.clear();
+        self.tid.clear();
+        (self.start, self.duration) = (None, None);
+    }
+}
+
+/// Kind of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A call of `next()`, with the number of its class in [`Names`].
+    Call(u16),
+    /// `aten::empty`.
+    Empty,
+    /// `aten::random_`.
+    Random,
+    /// `aten::item`.
+    Item,
+    /// Another operator, or an annotation that covers some.
+    Other,
+    /// A step as the profiler counts them (`ProfilerStep#3`).
+    Step,
+}
+
+/// A complete event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slice {
+    /// ns, on the clock of the trace.
+    pub start: i64,
+    pub end: i64,
+    /// Number of its process and thread in [`Names`].
+    pub thread: u32,
+    pub what: What,
+}
+
+// Millions of slices are in memory at a time.
+const _: () = assert!(size_of::<Slice>() == 24);
+
+/// Names of threads and of classes of iterators.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Process and thread, with a NUL between them.
+    threads: Numbered,
+    classes: Numbered,
+    /// Name of the last thread.
+    key: Vec<u8>,
+    /// Calls that were left out because there are too many threads.
+    pub lost: u64,
+}
+
+impl Names {
+    /// Makes a slice of an event, if it is a call or an operator.
+    pub fn slice(&mut self, raw: &Raw) -> Option<Slice> {
+        let (Some(start), Some(duration), true) = (raw.start, raw.duration, raw.is_complete) else {
+            return None;
+        };
+        let class = class(&raw.name);
+        if duration < 0 || (class.is_none() && raw.is_python) {
+            return None;
+        }
+        self.key.clear();
+        self.key.extend_from_slice(&raw.pid);
+        self.key.push(0);
+        self.key.extend_from_slice(&raw.tid);
+        let Some(thread) = self.threads.number(&self.key, MOST_THREAD_NAMES) else {
+            self.lost += u64::from(class.is_some());
+            return None;
+        };
+        let what = match class {
+            Some(class) => {
+                let number = self.classes.number(class, MOST_CLASS_NAMES);
+                What::Call(number.unwrap_or(MOST_CLASS_NAMES as u32 - 1) as u16)
+            }
+            None => operator(&raw.name),
+        };
+        Some(Slice {
+            start,
+            end: start.saturating_add(duration),
+            thread,
+            what,
+        })
+    }
+
+    /// Process and thread as the trace names them.
+    pub fn thread(&self, number: u32) -> (&[u8], &[u8]) {
+        let name = self.threads.name(number);
+        let at = name.iter().position(|b| *b == 0).unwrap_or(name.len());
+        (&name[..at], name.get(at + 1..).unwrap_or_default())
+    }
+
+    /// Kind of an iterator, `_MultiProcessingDataLoaderIter`.
+    pub fn class(&self, number: u16) -> &[u8] {
+        self.classes.name(number.into())
+    }
+
+    /// The order in time: by start, and the longer slice first, since it contains the other one.
+    ///
+    /// Slices of the same time are sorted by name. The position in the file has no influence.
+    pub fn order(&self, a: &Slice, b: &Slice) -> Ordering {
+        let time = |slice: &Slice| (slice.start, Reverse(slice.end));
+        time(a)
+            .cmp(&time(b))
+            .then_with(|| self.rank(a.what).cmp(&self.rank(b.what)))
+            .then_with(|| self.thread(a.thread).cmp(&self.thread(b.thread)))
+    }
+
+    /// The order of kinds, with the class of a call.
+    fn rank(&self, what: What) -> (u8, &[u8]) {
+        let none: &[u8] = &[];
+        match what {
+            What::Call(class) => (0, self.class(class)),
+            What::Empty => (1, none),
+            What::Random => (2, none),
+            What::Item => (3, none),
+            What::Other => (4, none),
+            What::Step => (5, none),
+        }
+    }
+}
+
+/// Names with numbers from 0.
+#[derive(Debug, Default)]
+struct Numbered {
+    names: Vec<Rc<[u8]>>,
+    numbers: HashMap<Rc<[u8]>, u32>,
+}
+
+impl Numbered {
+    /// Returns the number of a name, which is added if it is new. `None` if there are `most` others.
+    fn number(&mut self, name: &[u8], most: usize) -> Option<u32> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(*number);
+        }
+        if self.names.len() >= most {
+            return None;
+        }
+        let number = self.names.len() as u32;
+        let name: Rc<[u8]> = Rc::from(name);
+        self.names.push(Rc::clone(&name));
+        self.numbers.insert(name, number);
+        Some(number)
+    }
+
+    fn name(&self, number: u32) -> &[u8] {
+        &self.names[number as usize]
+    }
+}
+
+/// `_MultiProcessingDataLoaderIter` of `enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__`.
+fn class(name: &[u8]) -> Option<&[u8]> {
+    let name = name.strip_prefix(b"enumerate(Data")?;
+    if let Some(class) = name.strip_prefix(b"Loader)#") {
+        return class.strip_suffix(b".__next__");
+    }
+    name.strip_prefix(b"Pipe)#")
+}
+
+/// Kind of everything else.
+fn operator(name: &[u8]) -> What {
+    match name {
+        b"aten::empty" => What::Empty,
+        b"aten::random_" => What::Random,
+        b"aten::item" => What::Item,
+        _ if name.starts_with(b"ProfilerStep#") => What::Step,
+        _ => What::Other,
+    }
+}
