@@ -8,6 +8,7 @@ mod error;
 mod introduction;
 mod learned;
 mod lenient;
+mod line;
 mod place;
 mod read;
 mod sender;

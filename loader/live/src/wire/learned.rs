@@ -3,7 +3,7 @@
 use loadscope_trace::{Difference, WorkerId, brief};
 use serde_json::Value;
 
-use super::read::{fields, place};
+use super::line::{fields, place};
 use super::{Where, WireError};
 
 /// Attributes of a dataset that are kept.

@@ -5,9 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use loadscope_trace::{AsideKind, Field, WorkerId, brief};
 use loadscope_words::say;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 
-use super::{Arrival, Digests, Fetch, Learned, Needed, Outcome, Record, Where, WireError};
+use super::line::{fields, place};
+use super::{Arrival, Digests, Fetch, Learned, Needed, Outcome, Record, WireError};
 
 /// Samples of a batch at most; more is damage.
 const MOST_SAMPLES: usize = 1 << 22;
@@ -64,10 +65,6 @@ fn needed(cpu: Option<i64>, core_wait: Option<i64>, beside: Option<i64>) -> Opti
         core_wait,
         beside,
     })
-}
-
-pub(super) fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
-    serde_json::from_str(text).map_err(WireError::of)
 }
 
 impl Record {
@@ -340,22 +337,6 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
         }
         other => Err(WireError(brief(say!("`{other}` is not a known record")))),
     }
-}
-
-pub(super) fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
-    Ok(match iterator {
-        None => Where::Worker {
-            generation: a,
-            count: b,
-        },
-        Some(iterator) => Where::Batch {
-            iterator,
-            epoch: a,
-            batch: u32::try_from(b).map_err(|_| {
-                WireError(say!("the number of the batch is out of range").to_owned())
-            })?,
-        },
-    })
 }
 
 /// Little-endian 64-bit integers in base64.

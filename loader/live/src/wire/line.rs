@@ -1,0 +1,28 @@
+//! The fields of a line.
+
+use loadscope_words::say;
+use serde::de::DeserializeOwned;
+
+use super::{Where, WireError};
+
+/// Reads a line as a tuple.
+pub(super) fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
+    serde_json::from_str(text).map_err(WireError::of)
+}
+
+/// The batch that a line is about.
+pub(super) fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
+    Ok(match iterator {
+        None => Where::Worker {
+            generation: a,
+            count: b,
+        },
+        Some(iterator) => Where::Batch {
+            iterator,
+            epoch: a,
+            batch: u32::try_from(b).map_err(|_| {
+                WireError(say!("the number of the batch is out of range").to_owned())
+            })?,
+        },
+    })
+}
