@@ -97,7 +97,10 @@ impl Diagnosis {
         let mut findings = findings(survey);
         let loader = remedy::Loader::of(survey);
         remedy::agree(&mut findings, loader, prospects);
-        findings.extend(more);
+        // A repeated stream yields duplicates: one finding for both.
+        let is_repeated = findings.iter().any(|f| f.id == FindingId::RepeatedStream);
+        let more = more.into_iter();
+        findings.extend(more.filter(|f| !is_repeated || f.id != FindingId::Duplicates));
         Self::sorted(survey, findings, prospects, loader)
     }
 

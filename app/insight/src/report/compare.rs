@@ -246,7 +246,13 @@ impl<'a> Comparison<'a> {
         let wide = names.map(|name| places(&name)).max().unwrap_or_default();
         let wide = wide.max(NAMES);
         let empty = left("", wide);
-        writeln!(out, "{empty}{:>12}{:>12}  {}", "A", "B", say!("change"))?;
+        writeln!(
+            out,
+            "{empty}{:>12}{:>12}  {}",
+            "A",
+            "B",
+            say!("change (95\u{2009}% interval)")
+        )?;
         for m in &self.measures {
             let (name, a, b) = shown(m);
             writeln!(out, "{}{a:>12}{b:>12}  {}", left(name, wide), change(m))?;
@@ -254,7 +260,7 @@ impl<'a> Comparison<'a> {
         let of = |q: &Quantile| q.a.max(q.b);
         let longest = self.distributions.iter().map(of).fold(0.0, f64::max);
         for q in &self.distributions {
-            let time = |s: f64| Nanos::from_secs_f64(s).beside(Nanos::from_secs_f64(longest));
+            let time = |s: f64| beside(Nanos::from_secs_f64(s), Nanos::from_secs_f64(longest));
             writeln!(
                 out,
                 "{}{:>12}{:>12}  {}",
@@ -307,7 +313,7 @@ impl<'a> Comparison<'a> {
             if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
                 continue;
             }
-            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
+            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| beside(t, longest));
             writeln!(
                 out,
                 "{}{:>12}{:>12}",
@@ -317,6 +323,14 @@ impl<'a> Comparison<'a> {
             )?;
         }
         Ok(())
+    }
+}
+
+/// A time in the unit of `longest`. Zero has none.
+fn beside(time: Nanos, longest: Nanos) -> String {
+    match time {
+        Nanos(0) => "0".to_owned(),
+        time => time.beside(longest),
     }
 }
 

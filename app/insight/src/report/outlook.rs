@@ -5,9 +5,6 @@ use loadscope_words::say;
 
 use super::Report;
 
-/// A forecast of the recorded settings that is off by less than this share is not reported.
-const OFF: f64 = 0.005;
-
 /// A setting and what it would bring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -33,22 +30,20 @@ pub fn rows(report: &Report) -> Vec<Row> {
         return Vec::new();
     }
     let own = Change::NumWorkers(report.survey.run.info.options.num_workers);
-    // The only number of workers that could be tried is neither the best nor the cheapest.
-    let is_own = |f: &Option<Forecast>| {
-        prospects.workers_refused.is_none() && f.is_some_and(|f| f.change == own)
-    };
+    let first = prospects.first(report.survey.workers).map(|f| f.change);
     let recorded = Row {
-        name: match (is_own(&prospects.best), is_own(&prospects.cheapest)) {
-            (true, _) => say!("as recorded (no other setting is faster)").to_owned(),
-            (false, is_cheapest) => say!("as recorded{}", mark(false, is_cheapest)),
-        },
+        name: match (first, &prospects.workers_refused) {
+            (None, None) => say!("as recorded (no other setting is clearly faster)"),
+            (Some(_), _) | (None, Some(_)) => say!("as recorded"),
+        }
+        .to_owned(),
         took: prospects.recorded,
         waited: report.survey.blame.waited,
         change: None,
         between: None,
     };
     let mut rows = vec![recorded];
-    if prospects.error().abs() >= OFF {
+    if prospects.is_off() {
         rows.push(Row {
             name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,
@@ -57,7 +52,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
             between: None,
         });
     }
-    let others = settings(prospects).filter(|(f, _)| f.change != own);
+    let others = settings(prospects, first).filter(|(f, _)| f.change != own);
     rows.extend(others.map(|(f, mark)| Row {
         name: format!("{}{mark}", f.change),
         took: f.took,
@@ -75,29 +70,21 @@ pub fn rows(report: &Report) -> Vec<Row> {
     rows
 }
 
-/// Each once, with what is special about it.
-fn settings(prospects: &Prospects) -> impl Iterator<Item = (Forecast, &'static str)> {
-    let of = |f: &Option<Forecast>| f.map(|f| f.change);
-    let (best, cheapest) = (of(&prospects.best), of(&prospects.cheapest));
+/// Each once, with a mark at the best change of the verdict.
+fn settings(
+    prospects: &Prospects,
+    first: Option<Change>,
+) -> impl Iterator<Item = (Forecast, &'static str)> {
     let mut all: Vec<Forecast> = prospects.changes.clone();
     for forecast in prospects.cheapest.iter().chain(&prospects.best) {
         if all.iter().all(|f| f.change != forecast.change) {
             all.push(*forecast);
         }
     }
-    let is_open = prospects.workers_refused.is_none();
-    all.into_iter().map(move |f| {
-        let is = |other| is_open && Some(f.change) == other;
-        (f, mark(is(best), is(cheapest)))
+    all.into_iter().map(move |f| match Some(f.change) == first {
+        true => (f, say!(" (best change)")),
+        false => (f, ""),
     })
-}
-
-fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
-    match (is_best, is_cheapest) {
-        (true, _) => say!(" (fastest)"),
-        (false, true) => say!(" (cheapest within 2\u{2009}%)"),
-        (false, false) => "",
-    }
 }
 
 /// Sentences below the table: a warning about rough forecasts, and the settings without one.

@@ -38,22 +38,16 @@ fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     let findings = &report.diagnosis.findings;
     let remedy = |(at, finding): (usize, &'a loadscope_trace::Finding)| {
         let remedy = finding.remedy.as_str();
-        let more = best.as_ref().and_then(|(text, change)| {
-            let more = remedy.strip_prefix(text.as_str())?;
-            Some((change, more))
-        });
-        if let Some((change, "")) = more {
-            return change.clone().into();
-        }
         let mut before = findings[..at].iter();
         if let Some(same) = before.position(|f| f.remedy == remedy) {
             return say!("The same remedy as for {}", same + 1).into();
         }
-        match more {
-            // The number of the change is above.
-            Some((change, more)) => format!("{change}{more}").into(),
-            None => remedy.into(),
-        }
+        // The number of the change is above.
+        let more = best.as_ref().and_then(|(text, change)| {
+            let more = remedy.strip_prefix(text.as_str())?;
+            Some(format!("{change}{more}"))
+        });
+        more.map_or(remedy.into(), Cow::from)
     };
     findings.iter().enumerate().map(remedy).collect()
 }

@@ -87,13 +87,16 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
     let text = match prospects.first(report.survey.workers) {
         _ if !prospects.fits() => unreliable(report, prospects),
         None if is_fixed => say!("none with the same num_workers").to_owned(),
-        None => say!("none, because no other setting is forecast to be faster").to_owned(),
+        None => say!("none: no other setting is clearly faster in the forecasts").to_owned(),
         Some(first) => {
             let gain = signed(prospects.change(first.took));
             let (change, took) = (first.change, time(first.took));
             let now = time(prospects.now());
-            say!("{change}: {took} forecast instead of {now} ({gain})")
-                + prospects.condition(first.change)
+            let said = match prospects.is_off() {
+                true => say!("{change}: {took} instead of {now} (both forecast, {gain})"),
+                false => say!("{change}: {took} forecast instead of {now} ({gain})"),
+            };
+            said + prospects.condition(first.change)
         }
     };
     let best = Fact {

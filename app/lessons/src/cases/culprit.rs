@@ -48,10 +48,14 @@ impl Culprit {
         match self {
             Self::NoWorkers => &[FindingId::NoWorkers],
             Self::TooFewWorkers => &[FindingId::StarvedWorkers],
-            Self::SlowSamples => &[FindingId::HeadOfLine, FindingId::HeavyTail],
+            Self::SlowSamples => &[
+                FindingId::HeadOfLine,
+                FindingId::HeavyTail,
+                FindingId::SlowSample,
+            ],
             Self::LateWorkers => &[FindingId::EpochRefill, FindingId::SlowFirstBatch],
             Self::TrainingBound => &[],
-            Self::RepeatedSamples => &[FindingId::Duplicates],
+            Self::RepeatedSamples => &[FindingId::Duplicates, FindingId::RepeatedStream],
             Self::SameOrder => &[FindingId::SamePermutation],
             Self::BrokenSample => &[FindingId::Failed],
         }

@@ -10,7 +10,7 @@ use loadscope_words::say;
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::report::{say_broken, write};
-use super::terminal::{say, say_json};
+use super::terminal::{say_json, say_report};
 use loadscope_insight::report::compare::Comparison;
 use loadscope_insight::report::compare::rules::ChangeRule;
 use loadscope_insight::report::junit::{Checked, junit};
@@ -62,7 +62,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         say_json(comparison.json())?;
     } else {
-        say(&comparison.text())?;
+        say_report(&comparison.text())?;
     }
     let checked = args.fail_on.iter().map(|rule| Checked {
         rule: rule.to_string(),

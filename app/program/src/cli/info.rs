@@ -8,7 +8,7 @@ use loadscope_trace::{Glance, Nanos, Run, RunId, Summary};
 use loadscope_words::{left, say};
 use serde_json::Value;
 
-use super::terminal::say;
+use super::terminal::{say, say_report};
 use loadscope_insight::format;
 use loadscope_insight::report::loader::{Named, named};
 use loadscope_insight::report::past;
@@ -39,7 +39,7 @@ pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<Ex
         (Some(_), false) if all.is_empty() => say(say!("The recording contains no DataLoader"))?,
         (Some((_, run)), false) => print_text(run, opened.cut)?,
         (None, true) => say(&several::object(&all, &opened)?.to_string())?,
-        (None, false) => say(several::text(&all, opened.cut)?.trim_end())?,
+        (None, false) => say_report(several::text(&all, opened.cut)?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -67,7 +67,7 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
 pub(super) fn print_text(run: &Run, cut: bool) -> anyhow::Result<()> {
     let mut text = String::new();
     write_text(&mut text, run, cut)?;
-    say(text.trim_end())
+    say_report(text.trim_end())
 }
 
 fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {

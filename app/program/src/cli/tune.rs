@@ -15,7 +15,7 @@ use loadscope_words::say;
 
 use super::interrupt::Signals;
 use super::program::{NOT_STARTED, end_as};
-use super::terminal::{complain, say, say_json};
+use super::terminal::{complain, say_json, say_report};
 use loadscope_insight::tune::overrides;
 use loadscope_session::Stop;
 use loadscope_session::tune::{Job, TuneError, tune};
@@ -130,7 +130,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     if let Some(table) = &tuned.table {
         match args.json {
             true => say_json(table.json(&shown))?,
-            false => say(&table.text(&shown))?,
+            false => say_report(&table.text(&shown))?,
         }
     }
     if tuned.interrupted {

@@ -12,7 +12,7 @@ use loadscope_words::{right, say};
 use serde_json::{Value, json};
 
 use super::pick::{LoaderArg, pick};
-use super::terminal::{say, say_json};
+use super::terminal::{say_json, say_report};
 use loadscope_insight::format;
 use loadscope_insight::report::AboutLoader;
 use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
@@ -107,7 +107,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     };
     match args.json {
         true => say_json(answer.json())?,
-        false => say(answer.text()?.trim_end())?,
+        false => say_report(answer.text()?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -211,7 +211,7 @@ impl Answer<'_> {
             _ if !self.prospects.fits() => facts.push(self.sentence()),
             Some(_) => {
                 facts.push(self.verdict());
-                facts.extend(self.single());
+                facts.extend(self.single().filter(|_| self.outside().is_none()));
                 facts.extend(self.prospects.left_out());
             }
             None => {
@@ -228,8 +228,26 @@ impl Answer<'_> {
         facts
     }
 
+    /// A faster change of an option that the table does not vary.
+    fn outside(&self) -> Option<loadscope_trace::Forecast> {
+        let own = self.recorded.setting();
+        let first = self.prospects.first(own.num_workers)?;
+        let is_outside = matches!(first.change, Change::InOrder(_) | Change::PinMemory(_));
+        let is_faster = first.took < self.outlook.recommended.time;
+        (*self.base == own && is_outside && is_faster).then_some(first)
+    }
+
     /// The recommendation.
     fn verdict(&self) -> String {
+        if let Some(first) = self.outside() {
+            let (now, what) = (self.prospects.now(), first.change);
+            return say!(
+                "Best change: {what}: {} forecast instead of {} ({})",
+                first.took.beside(now),
+                now.beside(now),
+                format::signed(self.prospects.change(first.took))
+            );
+        }
         let chosen = &self.outlook.recommended;
         let best = self.fastest().unwrap_or(chosen);
         let took = self.prospects.now();
@@ -252,7 +270,12 @@ impl Answer<'_> {
             let _ = write!(
                 text,
                 "\n{}",
-                say!("Fastest: {}: {}", self.words(&best.setting), say(best.time))
+                say!(
+                    "Fastest: {}: {} ({})",
+                    self.words(&best.setting),
+                    say(best.time),
+                    format::signed(self.prospects.change(best.time))
+                )
             );
         }
         text
@@ -270,7 +293,8 @@ impl Answer<'_> {
         };
         let best = better.filter(is_single).min_by_key(|f| f.took)?;
         let took = best.took.beside(self.prospects.now());
-        Some(say!("Best single change: {}: {took}", best.change))
+        let gain = format::signed(self.prospects.change(best.took));
+        Some(say!("Best single change: {}: {took} ({gain})", best.change))
     }
 
     /// The changes of a setting, in PyTorch's words.
@@ -296,7 +320,7 @@ impl Answer<'_> {
             right(say!(column: "time"), 10),
             right(say!(column: "90 % interval"), 23),
             right(say!(column: "waited"), 10),
-            right(say!(column: "of the run"), 10)
+            right(say!(column: "waiting"), 10)
         )?;
         let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
         let longest = all.map(|f| f.time).max().unwrap_or_default();
@@ -324,7 +348,7 @@ impl Answer<'_> {
         // An iterable-style dataset has a forecast for one number of workers only.
         let is_open = self.prospects.workers_refused.is_none();
         match self.fastest() {
-            _ if !is_open || !self.prospects.fits() => "",
+            _ if !is_open || !self.prospects.fits() || self.outside().is_some() => "",
             Some(fastest) if is(fastest) => say!("  fastest"),
             _ if is(&self.outlook.recommended) => say!("  recommended"),
             _ => "",

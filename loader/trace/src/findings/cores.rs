@@ -22,11 +22,11 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Oversubscribed,
         text: say!(
-            "{} workers share {}. Each sample has a core for only {} of its time: {}.",
+            "{} workers share {}: {}. Each sample has a core for only {} of its time.",
             survey.workers,
             plural(cores as u64, say!(n: "core"), say!(n: "cores")),
-            percent(share),
-            survey.say_cost(cost)
+            survey.say_cost(cost),
+            percent(share)
         ),
         severity,
         evidence: Evidence::Run,

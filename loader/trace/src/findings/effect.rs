@@ -90,7 +90,8 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
     let prospects = prospects.filter(|p| p.fits());
     let better = prospects.map(Prospects::better).unwrap_or_default();
     // A remedy that begins with a forecast offers its change.
-    let begins = |f: &&super::Forecast| finding.remedy.starts_with(&f.change.to_string());
+    let begins =
+        |f: &&super::Forecast| prospects.is_some_and(|p| finding.remedy.starts_with(&p.remedy(f)));
     if let Some(forecast) = better
         .iter()
         .filter(begins)

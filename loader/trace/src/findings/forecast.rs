@@ -138,6 +138,8 @@ impl Prospects {
     pub const FITS: f64 = 0.1;
     /// A forecast of the recorded setting that is off by no more than this share shows that the model fits the run well.
     pub const WELL: f64 = 0.05;
+    /// A forecast of the recorded setting that is off by less than this share is not reported.
+    const OFF: f64 = 0.005;
     /// Less is within the error of a forecast.
     pub const WORTH: f64 = 0.02;
 
@@ -147,6 +149,11 @@ impl Prospects {
             took if took > 0 => self.refit.0 as f64 / took as f64 - 1.0,
             _ => 0.0,
         }
+    }
+
+    /// True if the forecast of the recorded setting is not the recorded time.
+    pub fn is_off(&self) -> bool {
+        self.error().abs() >= Self::OFF
     }
 
     /// True if the forecasts can be believed.
@@ -195,7 +202,17 @@ impl Prospects {
 
     /// The change to be made first: of the best ones the one that asks for least; `workers` is how many there are.
     pub fn first(&self, workers: usize) -> Option<Forecast> {
-        let better = self.better();
+        self.first_of(workers, |_| true)
+    }
+
+    /// The same among the `wanted` changes.
+    pub(super) fn first_of(
+        &self,
+        workers: usize,
+        wanted: impl Fn(Change) -> bool,
+    ) -> Option<Forecast> {
+        let mut better = self.better();
+        better.retain(|f| wanted(f.change));
         let as_good = better.first()?.took.0 as f64 * (1.0 + Self::WORTH);
         let best = better.into_iter().filter(|f| f.took.0 as f64 <= as_good);
         best.min_by_key(|f| (f.change.effort(workers), f.took))

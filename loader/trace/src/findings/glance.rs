@@ -137,7 +137,7 @@ impl<'a> Glance<'a> {
     }
 
     /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
-    fn is_loop_a_part(&self) -> bool {
+    pub(super) fn is_loop_a_part(&self) -> bool {
         let run = self.run;
         let start = run.epochs().first().map(|epoch| epoch.start);
         // Of a recording with a limit the loop is that of what is kept in full.

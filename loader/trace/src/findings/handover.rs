@@ -32,11 +32,10 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowerThanNone,
         text: say!(
-            "A batch takes {} to load and {} to transfer. Without workers, the same work would take {} instead of {}.",
+            "Workers cost more than they save: {}. A batch takes {} to load and {} to transfer.",
+            survey.say_cost(on_their_way),
             survey.mean_work,
-            a_batch,
-            survey.say(alone),
-            survey.say(survey.total())
+            a_batch
         ),
         severity,
         evidence: Evidence::Run,
@@ -62,10 +61,10 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Pinning,
         text: say!(
-            "The pin thread takes {} per batch, and a training step {}: {}",
+            "Pinning is slow: {}. The pin thread takes {} per batch, a training step {}.",
+            survey.say_cost(cost),
             survey.pin,
-            survey.step,
-            survey.say_cost(cost)
+            survey.step
         ),
         severity,
         evidence: Evidence::Run,
@@ -93,7 +92,7 @@ pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Sampler,
         text: say!(
-            "The sampler is the bottleneck. Drawing indices blocks the main process: {}.",
+            "The sampler is the bottleneck: {}. It draws the indices of a batch in {each}, which blocks the main process.",
             survey.say_cost(cost)
         ),
         severity,

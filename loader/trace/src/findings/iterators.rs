@@ -15,16 +15,16 @@ pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
     let (epochs, all) = (run.single_batches() as u64, run.epochs().len() as u64);
     let is_persistent = run.info.options.persistent_workers;
     let effect = match survey.workers {
-        0 => say!("The sampler starts anew each time").to_owned(),
+        0 => say!("The sampler restarts each time").to_owned(),
         _ if is_persistent => say!("Prefetched batches are lost each time").to_owned(),
-        1 => say!("1 worker starts anew each time").to_owned(),
-        n => say!("{n} workers start anew each time"),
+        1 => say!("1 worker restarts each time").to_owned(),
+        n => say!("{n} workers restart each time"),
     };
     let share = percent(survey.share(cost));
     Some(Finding {
         id: FindingId::IteratorPerBatch,
         text: say!(
-            "{} of {} iterators yielded only one batch. {effect}: {} to start, to wait and to end ({share} of the run).",
+            "{} of {} iterators yielded only one batch: {} ({share} of the run) to start, wait and end. {effect}.",
             count(epochs),
             count(all),
             survey.say(cost)

@@ -29,7 +29,7 @@ pub(super) fn collating(survey: &Survey) -> Option<Finding> {
             "" => Evidence::Batch(misfit.of),
             _ => Evidence::Sample(misfit.of, position, index(run, misfit)),
         },
-        remedy: remedy(misfit),
+        remedy: remedy(run, misfit),
         cost: None,
     })
 }
@@ -76,7 +76,15 @@ fn kind(by: Difference) -> &'static str {
     }
 }
 
-fn remedy(misfit: &Misfit) -> String {
+fn remedy(run: &Run, misfit: &Misfit) -> String {
+    let arguments = &run.info.arguments;
+    let has_own = arguments.iter().any(|a| a.starts_with("collate_fn="));
+    if has_own && !misfit.usual.is_empty() {
+        let kind = kind(misfit.by);
+        return say!(
+            "Make collate_fn accept samples of different {kind}, or return the same {kind} for every sample from __getitem__"
+        );
+    }
     let (got, usual) = (shape(&misfit.got), shape(&misfit.usual));
     match misfit.by {
         Difference::Shape if differ_in_channels(&got, &usual) => {

@@ -66,7 +66,11 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
         let remedy = match finding.id {
             id if ABOUT_WORKERS.contains(&id) => about_workers.clone(),
             FindingId::HeavyTail => prospects.and_then(|p| about_slow_samples(workers, p)),
-            FindingId::WindowTooSmall => prospects.and_then(|p| Some(p.remedy(&p.first(workers)?))),
+            FindingId::WindowTooSmall => prospects.and_then(|p| about_window(workers, p)),
+            FindingId::SlowerThanNone => prospects.and_then(|p| {
+                let none = p.first_of(workers, |change| change == Change::NumWorkers(0))?;
+                Some(p.remedy(&none))
+            }),
             FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.grouping)),
             _ => None,
         };
@@ -130,10 +134,28 @@ fn instead(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<S
 }
 
 fn about_workers(workers: usize, prospects: &Prospects) -> String {
-    match prospects.first(workers) {
+    let is_about = |change| {
+        matches!(
+            change,
+            Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_)
+        )
+    };
+    let first = prospects.first_of(workers, is_about);
+    match first.or_else(|| prospects.first(workers)) {
         Some(first) => prospects.remedy(&first),
         None => NOTHING.say().to_owned(),
     }
+}
+
+/// The best change, or that a larger window is not forecast to help. `None` without a forecast of one.
+fn about_window(workers: usize, prospects: &Prospects) -> Option<String> {
+    if let Some(first) = prospects.first(workers) {
+        return Some(prospects.remedy(&first));
+    }
+    let is_window = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
+    let prepare = say!("Reduce the work per batch: simplify the transforms or cache their output");
+    let has_forecast = prospects.changes.iter().any(is_window);
+    has_forecast.then(|| say!("{prepare}. A larger prefetch_factor is not forecast to help."))
 }
 
 /// The remedy for slow samples, with the settings that are forecast not to hide them; `None` without forecasts of such settings,
@@ -170,7 +192,7 @@ fn about_order(prospects: &Prospects, grouping: Option<Text>) -> Option<String> 
     if better.iter().any(|f| f.change == known.change) {
         return Some(prospects.remedy(known));
     }
-    let advice = grouping.map_or(say!("Find out why this batch is slow"), Text::say);
+    let advice = grouping.map_or(say!("Find out why these samples are slow"), Text::say);
     Some(say!("{advice}. in_order=False is forecast to save little."))
 }
 

@@ -27,7 +27,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowWorker,
         text: say!(
-            "Worker {worker} is slow in every batch: it needs {own} per batch, the other workers {others}: {}",
+            "Worker {worker} is slow in every batch: {}. It needs {own} per batch, the other workers {others}.",
             survey.say_cost(cost)
         ),
         severity,

@@ -119,10 +119,10 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowFirstBatch,
         text: say!(
-            "The first batch took {}{what}. A later batch takes {} to load, so this delay costs {}.",
+            "The first batch took {}{what}. This delay costs {}, because a later batch takes only {} to load.",
             survey.say(took),
-            survey.usual_work,
-            survey.say_part(cost)
+            survey.say_part(cost),
+            survey.usual_work
         ),
         severity,
         evidence: Evidence::Range(epoch.start, first),

@@ -30,26 +30,23 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         .map(|n| n.min(survey.most_workers()));
     let cores = free_cores(survey).unwrap_or(0);
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
-    let supply = match workers {
+    let said = survey.say_cost(cost);
+    let (work, step) = (survey.plain_work, survey.step);
+    let text = match workers {
         0 => say!(
-            "With num_workers=0 the main process loads every batch itself, which takes {}",
-            survey.plain_work
+            "Training stops while the main process loads each batch (num_workers=0): {said}. Loading a batch takes {work}, a training step {step}."
         ),
-        1 => say!("The only worker needs {} per batch", survey.plain_work),
+        1 => say!(
+            "The only worker is slower than training: {said}. A batch arrives every {work}, and a training step takes {step}."
+        ),
         n => say!(
-            "Each of the {n} workers needs {} per batch, so a batch arrives every {}",
-            survey.plain_work,
-            Nanos(survey.plain_work.0 / n as i64)
+            "{n} workers are slower than training: {said}. A batch arrives every {}, and a training step takes {step}.",
+            Nanos(work.0 / n as i64)
         ),
     };
-    let text = say!(
-        "{supply}. A training step takes only {}: {}.",
-        survey.step,
-        survey.say_cost(cost)
-    );
     let remedy = match needed {
         Some(n) if is_computing && cores > workers.max(1) && n > cores => say!(
-            "num_workers={cores}, one per free core. Loading is CPU-bound, so more workers do not help."
+            "Use num_workers={cores}, one per free core. Loading is CPU-bound, so more workers do not help."
         ),
         Some(n) if is_computing && cores > 0 && n > cores => say!(
             "Simplify or precompute the transforms. Loading is CPU-bound, and the host has {}, so more workers do not help.",

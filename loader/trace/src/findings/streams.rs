@@ -61,7 +61,7 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
     let (text, remedy) = match active == all {
         true => (
             say!(
-                "The streams of the {all} workers are uneven ({} batches), so workers were idle for {} of their time, and a batch arrives every {each}{waiting}",
+                "The streams of the {all} workers are uneven ({} batches){waiting}. Workers were idle for {} of their time, and a batch arrives every {each}.",
                 yields(streams),
                 percent(share)
             ),

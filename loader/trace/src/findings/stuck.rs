@@ -51,7 +51,7 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SilentWorker,
         text: say!(
-            "Worker {} is stuck on {batch} since {}. It worked on it for {} without an end.{others}",
+            "Worker {} is stuck on {batch} since {}. The batch is not finished after {}.{others}",
             found.worker,
             survey.say(found.since),
             found.took
@@ -65,13 +65,13 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
 
 fn remedy(run: &Run) -> String {
     let causes = say!(
-        "Likely causes: a lock that another thread of the main process held at the fork (try multiprocessing_context='spawn'), or a hanging file system."
+        "Try multiprocessing_context='spawn', because another thread of the main process may have held a lock at the fork. Otherwise, check for a hanging file system."
     );
     match run.info.options.timeout > 0.0 {
         true => causes.to_owned(),
         false => format!(
             "{causes} {}",
-            say!("timeout=60 raises an error instead of a hang.")
+            say!("With timeout=60, a hang raises an error.")
         ),
     }
 }

@@ -172,13 +172,24 @@ impl<'a> Survey<'a> {
     /// A cost in time and as a share: `0.86 s of waiting (71 % of the run)`.
     pub(super) fn say_cost(&self, cost: Nanos) -> String {
         let share = percent(self.share(cost));
-        say!("{} of waiting ({share} of the run)", self.say(cost))
+        match self.is_of_loop() {
+            true => say!("{} of waiting ({share} of the loop)", self.say(cost)),
+            false => say!("{} of waiting ({share} of the run)", self.say(cost)),
+        }
     }
 
     /// A part of the run in time and as a share, where not all of it is waiting: `0.86 s (71 % of the run)`.
     pub(super) fn say_part(&self, part: Nanos) -> String {
         let share = percent(self.share(part));
-        say!("{} ({share} of the run)", self.say(part))
+        match self.is_of_loop() {
+            true => say!("{} ({share} of the loop)", self.say(part)),
+            false => say!("{} ({share} of the run)", self.say(part)),
+        }
+    }
+
+    /// True if shares are of the time in the loop, which is only a part of the run.
+    fn is_of_loop(&self) -> bool {
+        self.glance.is_loop_a_part() || self.glance.is_of_the_end()
     }
 
     /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.

@@ -27,9 +27,9 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SlowTransfer,
         text: say!(
-            "Each batch costs {each} on its way from the worker, more than its samples ({supply} with {} workers): {}",
-            survey.workers,
-            survey.say_cost(cost)
+            "The transfer of batches is slow: {}. It takes {each} per batch, and loading takes {supply} with {} workers.",
+            survey.say_cost(cost),
+            survey.workers
         ),
         severity,
         evidence: Evidence::Run,

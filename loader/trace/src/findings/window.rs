@@ -34,11 +34,11 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::WindowTooSmall,
         text: say!(
-            "Workers are fast enough (one batch every {}, steps of {}), but the prefetch window of {} batches is too small to hide slow ones: {}",
-            Nanos(supply as i64),
-            survey.step,
+            "The prefetch window of {} batches is too small to hide slow batches: {}. A batch arrives every {}, and a training step takes {}.",
             options.window(),
-            survey.say_cost(cost)
+            survey.say_cost(cost),
+            Nanos(supply as i64),
+            survey.step
         ),
         severity,
         evidence: match longest.row {

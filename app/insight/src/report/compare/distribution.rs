@@ -62,6 +62,7 @@ impl Quantile {
         };
         let change = signed(self.difference);
         match (self.low, self.high) {
+            (Some(0.0), Some(0.0)) if self.difference == 0.0 => change,
             (Some(low), Some(high)) => say!("{change} ({} to {})", signed(low), signed(high)),
             _ => change,
         }

@@ -54,6 +54,10 @@ const MEASURES: [(&str, Value64, bool); 4] = [
 
 /// `+12 % (+9.1 % to +15 %)`; of a share in points of a hundred: `−20 points (−28 to −12)`.
 pub fn change(m: &Measure) -> String {
+    let is_zero = |end: Option<f64>| end.is_none_or(|end| end == 0.0);
+    if m.a == m.b && is_zero(m.low) && is_zero(m.high) {
+        return "0".to_owned();
+    }
     if m.id == "wait_share" {
         let points = |change: f64| {
             let points = (change * m.a * 100.0).round();
@@ -85,7 +89,10 @@ pub fn change(m: &Measure) -> String {
 
 /// Its name, and both values as people read them.
 pub fn shown(m: &Measure) -> (&'static str, String, String) {
-    let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+    let time = |s: f64| match Nanos::from_secs_f64(s) {
+        Nanos(0) => "0".to_owned(),
+        time => time.to_string(),
+    };
     match m.id {
         "samples_per_second" => (say!("samples/s"), rate(m.a), rate(m.b)),
         "wait_share" => (say!("share waited"), percent(m.a), percent(m.b)),
