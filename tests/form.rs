@@ -1,4 +1,4 @@
-//! The form of the options while it is edited: nothing moves, nothing lies over anything, lists go by key.
+//! The form of the options while it is edited: nothing moves, nothing covers anything, lists go by key.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Rect, Vec2};
@@ -50,7 +50,7 @@ fn edit(window: &mut Harness<'static, App>, change: impl FnOnce(&mut RunOptions)
     run(window, Command::Edit(Box::new(options)));
 }
 
-/// Where the names of the arguments are.
+/// Positions of the names of the arguments.
 fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
     let place = |field: &Field| {
         let name = field.name();

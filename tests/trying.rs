@@ -189,7 +189,7 @@ fn settings_are_told_apart_and_compared_as_what_came_of_a_change() {
             );
         }
     }
-    // What a click asks for.
+    // The request of a click.
     let mut window = diagnose(Theme::Dark, &file, program);
     let before = RunOptions {
         dataset: "synthetic:len=400,cost_ms=12,jitter=0.1".to_owned(),

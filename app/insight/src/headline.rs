@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(headline.batch, Some(0));
     }
 
-    /// Equal waits are told by their number and length: the longest of them is no cause.
+    /// Equal waits are reported by number and length: the longest of them is no cause.
     #[test]
     fn equal_waits_are_counted_and_a_single_one_is_not() {
         let starved = loadscope_trace::RunOptions {

@@ -6,7 +6,7 @@ use loadscope_trace::{
     RunInfo, Stage, fleet,
 };
 
-/// A rank with so many batches in each epoch. It asks for one batch more unless its last step raises `error`.
+/// A rank with this number of batches per epoch. It asks for one batch more unless its last step raises `error`.
 fn rank(rank: u32, epochs: &[u32], error: Option<&str>) -> Run {
     waiting(rank, epochs, 5, error)
 }

@@ -294,7 +294,7 @@ fn printed(log: &Path) -> String {
     const MOST: u64 = 1 << 20;
     let mut text = Vec::new();
     let read = File::open(log).and_then(|file| file.take(MOST).read_to_end(&mut text));
-    // What cannot be read is compared with nothing.
+    // An unreadable recording is not compared.
     read.map_or(String::new(), |_| {
         String::from_utf8_lossy(&text).into_owned()
     })

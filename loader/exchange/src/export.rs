@@ -97,7 +97,7 @@ pub fn export(
 /// Writes runs of a session, with their names among all runs, to `out` and returns the files that were made. `progress` gets the share
 /// that is done, 0 to 1, and returns false to cancel. Nothing is held in memory but the runs themselves. No file is there before all are complete, and a new
 /// folder appears with all of its files. Of several files elsewhere each takes its place by itself: if one cannot, those before it are new,
-/// and it and those behind it are as they were.
+/// and it and those after it are as they were.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.

@@ -39,7 +39,7 @@ impl<'a> Json<'a> {
     }
 
     fn fault<T>(&self, wrong: Wrong) -> Result<T, JsonError> {
-        // Where the text is over, nothing else is worth a word.
+        // At the end of the text, nothing else matters.
         let wrong = if self.at >= self.text.len() && wrong != Wrong::Open {
             Wrong::Truncated
         } else {
@@ -48,7 +48,7 @@ impl<'a> Json<'a> {
         Err(wrong.at(self.at))
     }
 
-    /// The next byte behind white space, which is not consumed; `None`: the end.
+    /// The next byte after white space, which is not consumed; `None`: the end.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
@@ -56,14 +56,14 @@ impl<'a> Json<'a> {
         self.bytes().get(self.at).copied()
     }
 
-    /// Consumes `byte` if it is the next one behind white space.
+    /// Consumes `byte` if it is the next one after white space.
     fn accept(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    /// Position behind white space, in bytes.
+    /// Position after white space, in bytes.
     pub(crate) fn position(&mut self) -> usize {
         self.peek();
         self.at

@@ -48,7 +48,7 @@ impl Parquet {
         }
     }
 
-    /// Opens files. A folder stands for all files below it whose names do not begin with `.` or `_`.
+    /// Opens files. A folder means all files below it whose names do not begin with `.` or `_`.
     ///
     /// # Errors
     /// If one cannot be opened or is damaged, or has a column of another type than the first.

@@ -293,7 +293,7 @@ fn facts_of_the_loader_and_of_its_workers_come_to_the_run() {
     tell(&mut join, MAIN, r#"["length",1012,0,20]"#);
     tell(&mut join, MAIN, r#"["changed",1013,0,["epoch","seed"]]"#);
     tell(&mut join, WORKER, r#"["undivided",1014,0]"#);
-    // Of a loader that is not known.
+    // A loader that is not known.
     tell(&mut join, MAIN, r#"["length",1015,7,20]"#);
     let attributes = vec!["epoch".to_owned(), "seed".to_owned()];
     assert_eq!(
@@ -327,7 +327,7 @@ fn a_sample_that_does_not_fit_and_the_file_of_another_are_named() {
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     fetch(&mut join, 0, 0, 1100);
-    // After its fetch, as the probe tells it.
+    // After its fetch, as the probe reports it.
     tell(
         &mut join,
         WORKER,

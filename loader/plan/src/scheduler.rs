@@ -26,7 +26,7 @@ pub enum Task<T> {
     },
     /// Its worker has answered that its stream ended. The entry stays until its turn.
     Ended {
-        /// Who answered.
+        /// The worker that answered.
         worker: usize,
     },
     /// Returned, and held until its turn.

@@ -351,7 +351,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
                 mut at, idx, ended, ..
             }) = self.arrivals.pop()?;
             if let Some(worker) = ended {
-                // The answer passes the pin thread behind the batches before it.
+                // The answer passes the pin thread after the batches before it.
                 self.now = self.now.max(at).max(self.pin_free);
                 self.enter(self.now, idx, Stage::Discarded);
                 scheduler.worker_ended(worker, idx);

@@ -156,14 +156,14 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     match iterators::per_batch(survey) {
         // A hang is not slowness.
         _ if is_stuck => {}
-        // What follows from it needs no remedy of its own.
+        // Its consequences need no remedy of their own.
         Some(finding) => all.push(finding),
         None => slowness(survey, &mut all),
     }
     all
 }
 
-/// What makes a loop slow that runs to its end.
+/// Causes of a slow loop that runs to its end.
 fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(unrecorded::workers(survey));
     let shared = streams::repeated(survey).or_else(|| streams::idle(survey));
@@ -202,8 +202,8 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(host::busy(survey));
 }
 
-/// Samples that take much longer than others, and the batches behind them. A few that cost nearly all of it are named. Where finished
-/// batches wait behind samples that are slow once, the finding is about the order.
+/// Samples that take much longer than others, and the batches after them. A few samples that cost nearly all of it are named. If finished
+/// batches wait for samples that are slow once, the finding is about the order.
 fn slow_samples(survey: &Survey) -> Vec<Finding> {
     /// Share of a cost from which both costs are the same waits.
     const SAME: f64 = 0.8;

@@ -65,7 +65,7 @@ impl Loop {
         let batch = self.batch();
         for (kind, start, end) in work {
             if *kind == AsideKind::Loader {
-                // Where another loader is iterated, the step ends for now.
+                // The step pauses while another loader is iterated.
                 let stage = Stage::Done;
                 self.tell(self.at + start, EventKind::Entered { batch, stage });
             }

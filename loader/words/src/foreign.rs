@@ -104,7 +104,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// The kind of value that a type of Rust stands for.
+/// The kind of value of a Rust type.
 fn kind(expected: &str) -> String {
     let is_whole = |name: &str| {
         let bits = name.strip_prefix(['u', 'i']).unwrap_or_default();

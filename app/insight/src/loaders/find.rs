@@ -67,7 +67,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// True if `wanted` stand side by side in `text`. Numbers are whole, words may go on: `val` is in `validation`.
+/// True if `wanted` are side by side in `text`. Numbers are whole, words may continue: `val` is in `validation`.
 fn holds(text: &[String], wanted: &[String]) -> bool {
     let same = |(text, wanted): (&String, &String)| match wanted.parse::<u64>() {
         Ok(_) => text == wanted,

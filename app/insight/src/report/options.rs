@@ -27,7 +27,7 @@ pub fn options(run: &Run) -> Value {
             known.insert("dataset".to_owned(), run.info.dataset_class().into());
             known.insert("epochs".to_owned(), epochs(run).into());
         }
-        // A value other than the default was told.
+        // A value other than the default was reported.
         Origin::Import(_) => {
             let usual = object(&RunOptions::default());
             for (name, value) in &mut known {
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(told["prefetch_factor"], 5);
     }
 
-    /// A default that nobody told is not reported as an argument of the program.
+    /// A default that nobody set is not reported as an argument of the program.
     #[test]
     fn of_other_tools_only_what_they_told_is_reported() {
         let told = run(Origin::Import("somewhere".to_owned()), |o| {

@@ -182,7 +182,7 @@ fn forms(report: &Report) -> [String; 3] {
     ]
 }
 
-/// Several batches that are slow, and more behind them.
+/// Several slow batches, and more after them.
 fn blocked() -> Run {
     simulated(&RunOptions {
         dataset: "synthetic:len=240,cost_ms=20,slow=9:900/99:900/180:900".to_owned(),

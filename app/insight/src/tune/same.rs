@@ -8,7 +8,7 @@ use loadscope_words::say;
 /// Lines of output that are compared.
 const MOST_LINES: usize = 2_000;
 
-/// What a run of the program gave.
+/// Results of a run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOutput {
     /// Lines that the program printed.

@@ -38,7 +38,7 @@ pub enum Whole {
     WorkersStarted,
     /// Prefetch factor times workers.
     Window,
-    /// Whether the dataset is iterable-style.
+    /// True if the dataset is iterable-style.
     Stream,
     /// The worker of a batch.
     WorkerOf(u32),

@@ -116,7 +116,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
 
 /// The format whose extension a file has that is written in `kind`.
 fn misnamed(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
-    // Of compressed files only traces have an extension of their own.
+    // Only compressed traces have an extension of their own.
     let is = |path: &Path, ending: &str| {
         path.extension()
             .is_some_and(|found| found.eq_ignore_ascii_case(ending))

@@ -91,7 +91,7 @@ pub(super) fn send_within(
     }
 }
 
-/// Sends a summary of the removed parts, after the place of its first byte: `@-120`. Returns the place behind the summary, and the place
+/// Sends a summary of the removed parts, after the place of its first byte: `@-120`. Returns the place after the summary, and the place
 /// that the page has reached.
 fn begin(socket: &mut WebSocket<TcpStream>, spool: &Spool) -> io::Result<(i64, i64)> {
     let (start, head) = spool.beginning();

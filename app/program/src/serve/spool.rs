@@ -32,7 +32,7 @@ struct State {
     parts: Vec<Arc<Part>>,
     /// Bytes before the first part, if some are gone: a recording of what is kept of them.
     head: Arc<Vec<u8>>,
-    /// Place behind the last whole line.
+    /// Place after the last whole line.
     end: i64,
     /// The end of the recording, with a sentence if something went wrong.
     ended: Option<String>,
@@ -100,7 +100,7 @@ pub(super) enum Next {
     Piece(Vec<u8>),
     /// Nothing has come since.
     Nothing,
-    /// The page is so far behind that its place is gone.
+    /// The page has a place that is gone.
     Gone,
 }
 

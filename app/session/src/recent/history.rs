@@ -15,7 +15,7 @@ pub struct History {
 }
 
 impl History {
-    /// An empty history beside parts of so many bytes.
+    /// An empty history next to parts of these sizes, bytes.
     pub fn new(memory: u64) -> Self {
         let policy = Policy {
             long_wait: Limits::USUAL_LONG_WAIT,

@@ -214,7 +214,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP * 2.0);
     title(ui, say!("Recent"));
     let shown = state.prefs.recent.iter().take(RECENT);
-    // Names stand below each other also where only some files were opened before.
+    // Names are below each other also where only some files were opened before.
     let has_sketches = shown
         .clone()
         .any(|path| state.prefs.sketches.get(path).is_some());

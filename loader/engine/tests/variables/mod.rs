@@ -101,7 +101,7 @@ impl Driver {
 
     /// `next(iterator)`; false at the end.
     fn next(&mut self) -> bool {
-        // Workers go on during the training step. What they put into the result queue changes no variable.
+        // Workers continue during the training step. Their results change no variable.
         for _ in 0..self.moves.pop_front().unwrap_or_default() % 4 {
             if self.work() {
                 self.compare();

@@ -24,7 +24,7 @@ pub(super) struct Wav {
     is_usual: bool,
     /// A chunk of RF64 with sizes of 64 bits.
     sizes: Option<usize>,
-    /// Bytes behind a header that declares no samples: a pipe or a crash left the size at 0.
+    /// Bytes after a header that declares no samples: a pipe or a crash left the size at 0.
     pub(super) left_open: usize,
 }
 
@@ -141,7 +141,7 @@ impl Wav {
         file
     }
 
-    /// True for A-law and µ-law behind an extensible format, which the decoder does not know.
+    /// True for A-law and µ-law after an extensible format, which the decoder does not know.
     fn is_companded(&self, file: &[u8]) -> bool {
         self.short(file, self.format.start) == Some(EXTENSIBLE)
             && matches!(self.tag(file), Some(6 | 7))

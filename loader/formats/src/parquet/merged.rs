@@ -146,7 +146,7 @@ impl Merged {
             }
             let array = match source {
                 Source::Stored(own, to) => {
-                    // Of a single column nothing else was read.
+                    // A single column was read alone.
                     let own = if column.is_some() { 0 } else { *own };
                     let array = stored.columns().get(own).cloned();
                     let array = array.unwrap_or_else(|| new_null_array(field.data_type(), rows));

@@ -20,7 +20,7 @@ use crate::buffer::Buffer;
 use crate::columns::{Block, Decoded, guarded};
 use crate::error::{Fault, FormatError, Place};
 
-/// So many bytes of a row group are decoded at once.
+/// Bytes of a row group that are decoded at once.
 const PART: u64 = 32 << 20;
 
 /// No part has more rows.

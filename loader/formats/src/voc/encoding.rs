@@ -8,7 +8,7 @@ use super::codepages::PAGES;
 use crate::error::{Fault, FormatError, Place};
 use crate::unpacked;
 
-/// The declaration is within so many bytes.
+/// Bytes at the beginning that contain the declaration.
 const NEAR: usize = 200;
 
 /// The text of the file at `path` in UTF-8.

@@ -15,9 +15,9 @@ const SHARE: u32 = 400;
 struct Look {
     at: Instant,
     took: Duration,
-    /// Of all programs on the cores that the program may use.
+    /// Time of all programs on the cores that the program may use.
     busy: f64,
-    /// Of the program, its descendants and the recorder.
+    /// Time of the program, its descendants and the recorder.
     own: f64,
 }
 
@@ -60,7 +60,7 @@ fn taken(others: f64, cores: usize, quota: Option<f64>) -> f64 {
     (most - free).max(0.0)
 }
 
-/// Seconds of processor time on these cores, of a `/proc/stat` with so many ticks in a second.
+/// Seconds of processor time on these cores, from `/proc/stat` with this number of ticks per second.
 #[cfg(any(target_os = "linux", test))]
 fn busy_in(stat: &str, cores: &[usize], ticks: f64) -> Option<f64> {
     let mut sum = 0.0;
@@ -172,7 +172,7 @@ mod system {
         quota_in(&groups, |path| fs::read_to_string(path).ok())
     }
 
-    /// Of these processes with all that descends from them, also of children that have ended, and of this process.
+    /// Time of these processes and their descendants, also of ended children, and of this process.
     pub fn own(mains: &[u64]) -> Option<f64> {
         let parents = parents();
         let mut all: Vec<u64> = mains

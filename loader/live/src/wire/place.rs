@@ -1,6 +1,6 @@
 //! The batch of a fetch.
 
-/// Which batch a fetch is of.
+/// The batch of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
     /// The main process knows.

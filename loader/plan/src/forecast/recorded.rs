@@ -143,7 +143,7 @@ impl Recorded {
     pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
         const FEWEST: u64 = 10;
         let batches = run.yields().all().len() as u64;
-        // Without a batch, it tells too little.
+        // Without a batch, it contains too little.
         if (1..FEWEST).contains(&batches) {
             return Err(Refusal(plural(
                 batches,

@@ -213,7 +213,7 @@ fn an_uneven_stream_has_the_variables_of_pytorch() {
         .transitions()
         .iter()
         .position(|t| t.stage != Stage::Queued);
-    // What the workers have begun meanwhile changes no variable.
+    // Work that has begun meanwhile changes no variable.
     let steps = std::iter::once(primed.expect("workers begin")).chain(after);
     for (step, row) in steps.zip(PYTORCH) {
         let pipeline = run.pipeline_after(step);

@@ -1,4 +1,4 @@
-//! What ends a run: an error of the loader, or a worker that died.
+//! Ends of a run: an error of the loader, or a worker that died.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;

@@ -4,7 +4,7 @@ use crate::words::list;
 use crate::{BatchId, Cause, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
 
-/// The program does much else if it takes so many times the time of the loop.
+/// Ratio of the time of the program to that of the loop from which the program does much else.
 const NOTICEABLE: f64 = 1.1;
 
 /// A wait of this share of all waiting is what the waiting is about.
@@ -186,7 +186,7 @@ impl<'a> Glance<'a> {
 
     /// The number of waits that are about as long as the median one, and their mean, if they make up most of the waiting.
     fn usual_wait(&self) -> Option<(u64, Nanos)> {
-        /// Of fewer none is usual.
+        /// Fewer have no usual one.
         const FEW: usize = 4;
         /// As long as the median, give or take this share.
         const ALIKE: f64 = 0.25;

@@ -13,18 +13,18 @@ const NAMED: usize = 3;
 /// Share of the waiting for slow samples that the named ones cost together.
 const MOST: f64 = 0.7;
 
-/// A dataset index, or without one a batch and a position in it.
+/// Dataset index, or without one, the batch and the position within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
     Index(u64),
     Place(usize, usize),
 }
 
-/// What is known of a slow sample.
+/// Measurements of a slow sample.
 #[derive(Clone, Debug)]
 struct Slow {
     name: Name,
-    /// What waiting for it cost.
+    /// Cost of the wait for it.
     cost: Nanos,
     /// The longest that it took, and where.
     longest: Nanos,
@@ -51,7 +51,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         cost.0 as f64 >= MOST * whole.0 as f64
     })?;
     let named = all.get(..=enough).filter(|named| named.len() <= NAMED)?;
-    // What comes late only at the beginning is a matter of the first batch.
+    // A sample that is late only at the beginning belongs to the finding about the first batch.
     if named.iter().all(|s| s.is_first) {
         return None;
     }

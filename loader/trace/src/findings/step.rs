@@ -4,7 +4,7 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, Run, brief};
 use loadscope_words::say;
 
-/// A step of so many times the usual length is called long.
+/// Ratio to the usual length from which a step is long.
 const LONG: i64 = 5;
 
 /// An error ended the program in a training step.

@@ -69,7 +69,7 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
         ),
         false => (
             say!(
-                "{} of {all} workers yielded no batch, because their part of the stream is empty. A batch arrives every {each} from the other {active}{waiting}",
+                "{} of {all} workers yielded no batch, because their part of the stream is empty. A batch arrives every {each} from the other {active}{waiting}.",
                 all - active
             ),
             say!("Split the dataset into at least {all} shards of equal size, one per worker. More workers do not help: num_workers={active} is as fast."),

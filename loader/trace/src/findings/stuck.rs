@@ -5,7 +5,7 @@ use crate::words::list;
 use crate::{Nanos, Run, Stage, WorkerId, count};
 use loadscope_words::say;
 
-/// So many times the longest that any other batch took.
+/// Multiple of the longest time of any other batch.
 const MANY: i64 = 10;
 /// While the program goes on, or does not wait for the batch.
 const LONG: Nanos = Nanos::from_millis(5_000);

@@ -13,7 +13,7 @@ pub(super) struct Steps {
     /// All steps that are over.
     before: Before,
     open: Option<OpenStep>,
-    /// Of the whole run.
+    /// Sums of the whole run.
     all: Uncounted,
     /// Since the last sums.
     since: Uncounted,

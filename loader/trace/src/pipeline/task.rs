@@ -7,7 +7,7 @@ use crate::{Stage, WorkerId};
 pub struct TaskInfo {
     /// Task index.
     pub idx: u32,
-    /// Who has the task; `None`: the main thread.
+    /// The worker that has the task. `None`: the main process.
     pub worker: Option<WorkerId>,
     /// True if the batch has arrived and is kept: `(worker, data)` instead of `(worker,)`.
     pub has_data: bool,

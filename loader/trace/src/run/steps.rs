@@ -9,9 +9,9 @@ use crate::{Nanos, Sums};
 /// The lengths of the training steps that are over, and what of them does not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps {
-    /// Of the first so many steps: their time in the stage *training*, and the longest of them.
+    /// Sums of the first steps, by number of steps: their time in the stage *training*, and the longest of them.
     lengths: Column<(Nanos, Nanos)>,
-    /// Since when so much does not count.
+    /// Start of the time that does not count.
     uncounted: Column<(Nanos, Uncounted)>,
 }
 
@@ -95,7 +95,7 @@ impl Steps {
         })
     }
 
-    /// What was known at `time` not to count.
+    /// Time known at `time` not to count.
     fn known_at(&self, time: Nanos) -> Uncounted {
         let known = self.uncounted.partition_point(|(at, _)| *at <= time);
         let last = known.checked_sub(1);

@@ -43,7 +43,7 @@ fn hang(after: i64, end: &[EventKind], timeout: f64) -> Run {
     tell(300, dispatch(5));
     tell(300, enter(5, Stage::Fetching));
     tell(300, EventKind::Consumer { waiting: true });
-    // The other worker goes on.
+    // The other worker continues.
     for idx in [6, 8] {
         tell(320, dispatch(idx));
         tell(320, enter(idx, Stage::Fetching));

@@ -121,7 +121,7 @@ fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
         assert!((text.len() as u64) < 2 * MOST, "{} bytes", text.len());
         let summary = Summary::of(&run(text));
         assert_eq!((summary.batches, summary.epochs), (20_000, 1), "by {piece}");
-        // A page that has followed goes on where it is.
+        // A page that has followed continues where it is.
         let (end, _) = spool.end().unwrap_or((spool.state().end, String::new()));
         writer.write(&batches(20_000..20_001));
         let more = rest(&spool, end).expect("it is there");

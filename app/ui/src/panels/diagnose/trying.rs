@@ -95,7 +95,7 @@ fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Comm
     row(ui, &head, Marks::default());
     for tried in &table.rows {
         let cell = match is_narrow {
-            // It stands above its numbers.
+            // It is above its numbers.
             true => {
                 ui.add(Label::new(tried.name()).wrap());
                 Cell::word("", name)

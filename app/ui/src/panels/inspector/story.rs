@@ -195,7 +195,7 @@ mod tests {
         assert!(told > 5, "{told}");
     }
 
-    /// "Fetching it took 32.9 ms" stood there for a batch that failed while its samples were collated.
+    /// "Fetching it took 32.9 ms" was shown for a batch that failed while its samples were collated.
     #[test]
     fn a_batch_that_failed_names_the_stage_of_its_error() {
         use loadscope_trace::{BatchId, Event, EventKind, Level, Message, RunId};

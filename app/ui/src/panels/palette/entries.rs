@@ -19,7 +19,7 @@ pub enum Entry {
 /// So much worse must something fit to come after what is impossible now.
 const IMPOSSIBLE: i32 = 20;
 
-/// So much worse is a tooltip that fits than a name.
+/// Points that a tooltip that fits has less than a name.
 const BEHIND: i32 = 100;
 
 /// The lines for what is typed, best first.
@@ -68,7 +68,7 @@ const BEGINS: i32 = 8;
 /// Points for a name whose words begin with the typed ones: initials of other names come after it.
 const WORDS: i32 = 200;
 
-/// How well a name fits what was typed: its letters in this order, each beside the last one or at the beginning of a word. `None`: not at
+/// How well a name fits what was typed: its letters in this order, each next to the last one or at the beginning of a word. `None`: not at
 /// all.
 fn by_name(name: &str, typed: &str) -> Option<i32> {
     let letters = lower(name);

@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 let asks = state.learn.question().is_some();
                 let possible = match what {
                     OrderOf::Run => state.has_run(),
-                    // What is predicted may be the answer.
+                    // The prediction may be the answer.
                     OrderOf::Next => state.has_run() && !asks,
                     OrderOf::Options => !asks,
                 };

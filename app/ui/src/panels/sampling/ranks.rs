@@ -16,7 +16,7 @@ const RIGHT: f32 = 12.0;
 const TITLE: f32 = 24.0;
 const MARKS: f32 = 12.0;
 const AXIS: f32 = 14.0;
-/// So many marks have the index beside them.
+/// Number of marks that have the index next to them.
 const NAMED: usize = 12;
 const TALLEST: f32 = 160.0;
 

@@ -38,7 +38,7 @@ fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
         state.session.cursor = Cursor::Step(step);
         let scene = Scene::of(&state);
         let first = scene.slots.first().expect("a window of 4");
-        // What is being yielded has left the counter behind.
+        // The batch being yielded has left the counter.
         let is_yielded = first.batch.is_some_and(|b| b.stage == Stage::Ready);
         let same = first.idx == scene.pipeline.rcvd_idx;
         assert!(same || is_yielded, "step {step}: {}", first.idx);

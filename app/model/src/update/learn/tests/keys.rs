@@ -217,7 +217,7 @@ fn keys_that_show_the_run_leave_the_list_of_lessons() {
         let effect = press(&mut state, Modifiers::NONE, key);
         assert_eq!(effect, Some(Effect::Close), "{key:?}");
     }
-    // What lies above the list is closed first.
+    // The sheet above the list closes first.
     let (mut state, _) = own();
     ask(&mut state, Action::Help);
     press(&mut state, Modifiers::NONE, Key::Escape);

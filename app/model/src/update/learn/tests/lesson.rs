@@ -314,7 +314,7 @@ fn a_step_that_was_reached_can_be_gone_to() {
     assert_eq!(step(&state), 0);
 }
 
-/// No panel beside the outlined ones shows an answer while a question is open.
+/// No panel other than the outlined ones shows an answer while a question is open.
 #[test]
 fn what_may_answer_a_question_is_covered() {
     use loadscope_lessons::Pane;
