@@ -62,7 +62,7 @@ pub(super) fn send_within(
                 }
                 Next::Nothing => {}
                 Next::Gone => {
-                    let why = say!("This page is too far behind the program. Reload it.");
+                    let why = say!("The page missed too much of the program. Reload it.");
                     socket.send(Message::Text(why.into())).map_err(of)?;
                     let _ = socket.close(None);
                     let _ = socket.flush();

@@ -176,7 +176,7 @@ impl<'a> Glance<'a> {
             true => say!("{took} of it for {batch}: {what}{ready}"),
             false => match self.usual_wait() {
                 Some((waits, each)) => say!(
-                    "{} waits of about {each} each. Longest wait: {took} for {batch}, because {what}{ready}",
+                    "{} waits of about {each} each, the longest ({took}) for {batch}, because {what}{ready}",
                     count(waits)
                 ),
                 None => say!("Longest wait: {took} for {batch}, because {what}{ready}"),
