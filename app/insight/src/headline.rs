@@ -238,7 +238,7 @@ mod tests {
         };
         let starved = cause(&starved).expect("it waits");
         assert!(
-            starved.starts_with("63 waits of about 60.0\u{2009}ms each. Longest wait: "),
+            starved.starts_with("63 waits of about 60.0\u{2009}ms each, the longest ("),
             "{starved}"
         );
         let slow = cause(&slow).expect("it waits");
