@@ -244,7 +244,7 @@ fn forecasts_have_one_base() {
         _ => String::new(),
     };
     assert!(
-        verdict.contains(&format!(" forecast instead of {now} (−")),
+        verdict.contains(&format!(" instead of {now} (both forecast, −")),
         "{verdict}"
     );
 }
