@@ -72,16 +72,16 @@ KINDS = [
         "validation_by_len",
         "an epoch that ends without StopIteration",
         {
-            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
-            "val": of(IN_MEMORY | STARVED, BESIDE_STARVED | IN_MEMORY, never=("fast enough", "step (takes|of) [0-9.]+ s")),
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("prefetch window of",)),
+            "val": of(IN_MEMORY | STARVED, BESIDE_STARVED | IN_MEMORY, never=("prefetch window of", "step (takes|of) [0-9.]+ s")),
         },
     ),
     Kind(
         "lightning_fit",
         "Lightning's validation, which never receives StopIteration",
         {
-            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
-            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough",)),
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("prefetch window of",)),
+            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("prefetch window of",)),
         },
         needs=("lightning",),
         same_errors=False,
@@ -232,7 +232,7 @@ KINDS = [
     Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "stopped early|aborted"))}),
     Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
     Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
-    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("fast enough", "duplicates", "come more than once"))}, one_total=True, shows_python=False),
+    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("prefetch window of", "duplicates", "come more than once"))}, one_total=True, shows_python=False),
     Kind("in_a_thread", "batches that a thread takes ahead", {"train": ROWS}),
     Kind(
         "spawned_workers",

@@ -306,7 +306,7 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
         "{text}"
     );
     assert!(
-        text.contains("so this delay costs ") && text.ends_with(" of the run)."),
+        text.contains("This delay costs ") && text.contains(" of the run), because "),
         "{text}"
     );
     assert!(!remedy.contains("worker_init_fn"), "{remedy}");

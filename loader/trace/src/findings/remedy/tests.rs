@@ -138,7 +138,7 @@ fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
         (
             FindingId::WindowTooSmall,
             "Use prefetch_factor=9",
-            "Reduce the work per batch: simplify the transforms or cache their output. prefetch_factor=9 is not forecast to be faster.",
+            "Use num_workers=3: 0.80 s forecast (−20 %)",
         ),
         (
             FindingId::Pinning,
