@@ -142,6 +142,16 @@ fn an_error_that_ended_the_run_is_reported_first() {
         ),
         "{text}"
     );
+    // An error of `collate_fn` is not one of a sample.
+    let remedy = |stage| {
+        let mut end = end.clone();
+        end.insert(3, (20, entered(stage)));
+        let all = diagnosis(&PROGRAM.run(end)).findings;
+        let found = all.into_iter().find(|f| f.id == FindingId::Failed);
+        found.expect("it failed").remedy
+    };
+    assert!(remedy(Stage::Collating).starts_with("Make collate_fn accept this batch"));
+    assert!(remedy(Stage::Fetching).starts_with("Catch the error in __getitem__"));
     // A run that goes on after errors was not ended by one, nor was one that caught it.
     let mut goes_on = run.clone();
     goes_on.info.options.on_error = loadscope_trace::OnError::Continue;

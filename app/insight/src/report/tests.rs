@@ -213,6 +213,27 @@ fn each_sentence_is_printed_once() {
     }
 }
 
+/// With several workers, finished batches wait after each slow one: the finding was about the order, and named a batch.
+#[test]
+fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
+    let run = simulated(&RunOptions {
+        dataset: "synthetic:len=400,cost_ms=1,slow=137:600".to_owned(),
+        batch_size: Some(8),
+        num_workers: 2,
+        epochs: 3,
+        step_ms: 3.0,
+        ..RunOptions::default()
+    });
+    let report = Report::with_prospects(&run, false, Datasets::default());
+    let first = &report.diagnosis.findings[0];
+    assert_eq!(first.id, loadscope_trace::FindingId::SlowSample);
+    let text = plain(&first.text);
+    assert!(
+        text.starts_with("Sample 137 takes 0.60 s in every epoch"),
+        "{text}"
+    );
+}
+
 /// The base was the recorded time or the forecast, whichever was less.
 #[test]
 fn forecasts_have_one_base() {

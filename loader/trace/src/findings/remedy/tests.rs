@@ -164,6 +164,13 @@ fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
     ] {
         assert_eq!(remedies(&[finding(id, remedy)], &known), [instead]);
     }
+    // The window is advised as it was forecast.
+    let further = prospects(&[(Change::PrefetchFactor(4), 700)]);
+    let window = finding(FindingId::WindowTooSmall, "Use prefetch_factor=9");
+    assert_eq!(
+        remedies(&[window], &further),
+        ["Use prefetch_factor=4: 0.70 s forecast (−30 %)"]
+    );
     // Memory is not about time.
     let mut memory = finding(FindingId::Memory, "Use num_workers=1");
     memory.cost = None;
