@@ -14,6 +14,7 @@ mod learn;
 mod limits;
 mod load;
 mod manual;
+mod number;
 mod order;
 mod pick;
 mod program;

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use loadscope_trace::{RunOptions, count};
 use loadscope_words::say;
 
+use super::number::seed;
 use loadscope_plan::limits;
 
 /// Heading of the arguments of PyTorch's loader.
@@ -56,12 +57,12 @@ pub struct LoaderArgs {
     /// Seed of the generator and of distributed samplers [default: random]
     ///
     /// A number from 0 to 18446744073709551615.
-    #[arg(long, value_name = "SEED", help_heading = LOADER)]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = LOADER)]
     seed: Option<u64>,
     /// Seed of the default generator, as set by torch.manual_seed [default: random]
     ///
     /// A number from 0 to 18446744073709551615.
-    #[arg(long, value_name = "SEED", help_heading = LOADER)]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = LOADER)]
     global_seed: Option<u64>,
     /// Number of workers, at most 1,024, or 0 to load in the main process [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers, help_heading = LOADER)]

@@ -12,6 +12,7 @@ use loadscope_words::{say, shell_word};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
+use super::number::whole_number;
 use super::select::SelectArgs;
 use super::terminal::{complain, print, sentence};
 use super::web::{Shown, WebArgs, say_view};
@@ -54,7 +55,7 @@ pub struct ProgramArgs {
     /// About once per second, keep up to N images and waveforms of a batch, at most 64
     ///
     /// The first numbers and texts of each field are kept too.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0_u32, 64))]
     previews: u32,
     /// Override a DataLoader argument, such as num_workers=8 (can be repeated)
     ///

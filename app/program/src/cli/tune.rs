@@ -14,6 +14,7 @@ use loadscope_trace::Overrides;
 use loadscope_words::say;
 
 use super::interrupt::Signals;
+use super::number::whole_number;
 use super::program::{NOT_STARTED, end_as};
 use super::terminal::{complain, say, say_json};
 use loadscope_insight::tune::overrides;
@@ -46,7 +47,7 @@ pub struct TuneArgs {
     /// Maximum number of settings to try, at most 64
     ///
     /// The unchanged program is repeated after every three settings.
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = whole_number(1_u16, 64))]
     tries: u16,
     /// Try only this setting, such as num_workers=4,prefetch_factor=4 (can be repeated)
     #[arg(long = "try", value_name = "KEY=VALUE,…", value_parser = overrides)]

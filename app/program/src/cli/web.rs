@@ -10,6 +10,7 @@ use clap::Args;
 use loadscope_session::{Limits, Selection};
 use loadscope_words::{cause, explain, say};
 
+use super::number::whole_number;
 use super::share::{name_of, recording, report};
 use super::terminal::{complain, say, word};
 use crate::page::{About, page};
@@ -27,7 +28,7 @@ pub struct PortArg {
     /// Port to listen on [default: 7777, or any free port]
     ///
     /// From another host, forward the port: ssh -L 7777:localhost:7777 HOST
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number(0_u16, u16::MAX))]
     port: Option<u16>,
 }
 
@@ -44,7 +45,7 @@ pub struct WebArgs {
     /// Port to listen on [default: 7777, or any free port]
     ///
     /// From another host, forward the port: ssh -L 7777:localhost:7777 HOST
-    #[arg(long, value_name = "N", requires = "web")]
+    #[arg(long, value_name = "N", requires = "web", value_parser = whole_number(0_u16, u16::MAX))]
     port: Option<u16>,
 }
 
