@@ -204,6 +204,19 @@ fn without_a_display_the_window_says_what_else_there_is() {
 }
 
 #[test]
+fn watch_starts_no_program_without_a_display() {
+    if cfg!(target_os = "linux") {
+        let said = refusal(&["watch", "--", "no-such-program"]);
+        assert!(
+            said.contains("program not started: cannot open a window")
+                && said.contains("`loadscope watch --web`")
+                && said.contains("`loadscope record`"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn an_interrupted_run_leaves_a_whole_recording() {
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -32,6 +32,11 @@ use progress::Progress;
 /// Options of a run, named as in PyTorch. The TOML file, and then PyTorch's defaults, fill in the rest. A run has at most 20,000,000
 /// batches in all epochs, fewer if memory is short.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exit code:
+  0    success
+  2    an option is wrong, or the run failed
+  130  interrupted by Ctrl+C (143 by SIGTERM)")]
 pub struct LoadArgs {
     /// Dataset: digits, folder:PATH, csv:FILE, synthetic, … [default: digits]
     ///

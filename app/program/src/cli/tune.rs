@@ -37,7 +37,12 @@ an option of your program (--output-dir /tmp/try) or turn them off (WANDB_MODE=o
 Random numbers: another num_workers changes random augmentations. Each batch keeps its samples. With shuffle=True, \
 another persistent_workers changes the sample order from the second epoch on, with or without a generator.
 
-Exit code: 0 if runs were compared, the program's own code if the unchanged program fails, 130 after Ctrl+C.")]
+Exit code:
+  0    the settings were compared
+  2    an option is wrong, or the output folder cannot be written
+  127  the program cannot be started
+  130  interrupted by Ctrl+C (143 by SIGTERM)
+  If the unchanged program fails: its own exit code.")]
 pub struct TuneArgs {
     /// Stop each run after this many batches or this long: 200, 30s or 5m
     ///

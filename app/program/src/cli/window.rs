@@ -19,6 +19,8 @@ use loadscope_words::{Language, say};
 mod display;
 mod gone;
 
+pub(super) use display::needed as need_display;
+
 /// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
