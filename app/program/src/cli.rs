@@ -3,6 +3,7 @@
 mod arguments;
 mod attach;
 mod compare;
+mod cut;
 mod export;
 mod force;
 mod help;

@@ -7,6 +7,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::cut::truncated;
 use super::force::ForceArg;
 use super::pick::{OnlyLoaderArg, open, which};
 use super::terminal::{complain, say};
@@ -107,9 +108,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if opened.cut {
-        complain(say!(
-            "The recording is truncated. Everything before the cut was read."
-        ));
+        complain(truncated(&args.file, &runs));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -257,7 +257,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         info::print_json(&run, false)?;
     } else {
-        info::print_text(&run, false)?;
+        info::print_text(&run, None)?;
     }
     let interrupted = interrupt::came();
     if interrupted.is_some() {

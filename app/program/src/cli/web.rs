@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_session::{Limits, Selection};
-use loadscope_words::{cause, explain, say};
+use loadscope_words::{cause, explain, say, shell_word};
 
 use super::number::whole_number;
 use super::share::{name_of, recording, report};
-use super::terminal::{complain, say, word};
+use super::terminal::{complain, say};
 use crate::page::{About, page};
 use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 
@@ -102,7 +102,7 @@ fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
 pub(super) fn say_view(path: &Path) {
     complain(say!(
         "To show the run in a browser again, run `loadscope view {}`.",
-        word(path)
+        shell_word(path)
     ));
 }
 
