@@ -158,6 +158,11 @@ fn bad_input_is_a_sentence_with_a_remedy() {
         said.contains("line 2 of the recording is damaged: ") && said.contains(&command),
         "{said}"
     );
+    let program = file("train.py", b"import torch\n");
+    let command = format!("`loadscope record -- python {program}`");
+    for said in [refusal(&["report", &program]), refusal(&["open", &program])] {
+        assert!(said.contains(&command), "{said}");
+    }
     let folder = format!("folder:{}", dir.path().display());
     assert!(
         refusal(&["run", "--dataset", "folder:/no/such"])

@@ -71,7 +71,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     if kind != ExportFormat::Chrome && !has_ending && args.output.is_file() {
         let (path, to) = (args.output.display(), name(kind));
         bail!(say!(
-            "{path} is a file, but the tables need a folder. Choose a new name, or one that ends in .{to}."
+            "{path} is a file, but --to {to} needs a folder for its tables. Choose a new name, or one that ends in .{to} for a file per table."
         ));
     }
     let opened = open(&args.file)?;
