@@ -183,3 +183,38 @@ fn hidden_window_options_are_accepted() {
 fn the_table_is_sorted() {
     assert!(HELP.is_sorted_by_key(|(key, _)| *key));
 }
+
+/// The error of a command line, as it is printed.
+fn refused(line: &str) -> String {
+    let refused = shown(Cli::command()).try_get_matches_from(line.split(' '));
+    let error = refused.expect_err(line);
+    with_tip(error).render().to_string()
+}
+
+#[test]
+fn tips_lead_somewhere() {
+    for (line, tip) in [
+        (
+            "loadscope record python train.py",
+            "tip: write -- before the program",
+        ),
+        (
+            "loadscope tune --set num_workers=4 -- python train.py",
+            "tip: write --try num_workers=4",
+        ),
+        ("loadscope reprot run.jsonl", "'report'"),
+        ("loadscope report run.jsonl --fail-no wait>1s", "'--fail-on"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(tip), "{line}: {said}");
+    }
+    for line in [
+        "loadscope report run.jsonl --nonsense",
+        "loadscope record --nonsense -- python train.py",
+        "loadscope info run.jsonl -x",
+    ] {
+        let said = refused(line);
+        assert!(said.contains("unexpected argument"), "{line}: {said}");
+        assert!(!said.contains("tip:"), "{line}: {said}");
+    }
+}
