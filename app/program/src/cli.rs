@@ -163,7 +163,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     // The help holds nothing but our own words.
     match error.print() {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
-            "standard output: {e}",
+            "cannot write to standard output: {e}",
             e = explain(&e)
         ))),
         _ => Ok(code),

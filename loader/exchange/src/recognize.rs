@@ -100,7 +100,9 @@ impl Kind {
         let is_text = !head.contains(&0) && valid_beginning(head);
         Err(ImportError::foreign(
             match (is_text, head.trim_ascii_start().first()) {
-                (true, Some(b'{' | b'[')) => say!("is JSON, but neither a recording nor a trace"),
+                (true, Some(b'{' | b'[')) => {
+                    say!("is JSON, but neither a recording nor a torch.profiler trace")
+                }
                 (true, _) => say!("is a text file, not a recording"),
                 (false, _) => say!("is a binary file"),
             },

@@ -97,7 +97,9 @@ impl FromStr for BatchSize {
             return Ok(Self(None));
         }
         if !is_whole(text) {
-            return Err(say!("expected a positive number of samples, or none").to_owned());
+            return Err(
+                say!("expected a number of samples per batch, such as 32, or none").to_owned(),
+            );
         }
         let most = limits::BATCH_SIZE as u64;
         let size = whole(text, "batch_size", most, say!("Choose a smaller value."))?;
@@ -186,7 +188,7 @@ fn non_negative(text: &str, words: &str) -> Result<(), String> {
 pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u64, String> {
     let text = text.strip_prefix('+').unwrap_or(text);
     if !is_whole(text) {
-        return Err(say!("expected a whole number of at least 0").to_owned());
+        return Err(say!("expected a whole number of at least 0, such as 4").to_owned());
     }
     match text.parse() {
         Ok(number) if number <= most => Ok(number),

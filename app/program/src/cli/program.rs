@@ -102,7 +102,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Ok(session) => session,
         // The program already runs, and continues.
         Err(e) => {
-            complain(say!("the program is not recorded: {e}"));
+            complain(say!("cannot record the program, which continues: {e}"));
             return end_as(watched.wait());
         }
     };

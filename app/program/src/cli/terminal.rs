@@ -86,7 +86,7 @@ pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
-            "standard output: {e}",
+            "cannot write to standard output: {e}",
             e = explain(&e)
         ))),
         _ => Ok(()),
@@ -109,7 +109,7 @@ pub(super) fn say_as_made(
         Ok(()) => Ok(()),
         Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(Ok(e)) => Err(anyhow::anyhow!(say!(
-            "standard output: {e}",
+            "cannot write to standard output: {e}",
             e = explain(&e)
         ))),
         Err(Err(other)) => Err(other),

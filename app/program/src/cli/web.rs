@@ -158,8 +158,9 @@ impl Shown {
         };
         let page = page(&about, "", &[])?.into_bytes();
         let most = limits.map_or(USUAL_SIZE, |limits| limits.max_size.min(USUAL_SIZE));
-        let (spool, writer) = Spool::new(selection, most)
-            .context(say!("cannot create the temporary file of the live view"))?;
+        let (spool, writer) = Spool::new(selection, most).context(say!(
+            "cannot create a temporary file for the live view (TMPDIR sets the folder)"
+        ))?;
         let data = Data::Growing(spool);
         let site = Site {
             page,

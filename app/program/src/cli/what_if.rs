@@ -93,10 +93,10 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         settings.retain(|s| recorded.headroom(s).is_ok());
     }
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
-        bail!(say!("the forecast was stopped"));
+        bail!(say!("the forecast was interrupted. Run the command again."));
     };
     let Some(prospects) = recorded.prospects(&|_| true)? else {
-        bail!(say!("the forecast was stopped"));
+        bail!(say!("the forecast was interrupted. Run the command again."));
     };
     let answer = Answer {
         recorded: &recorded,
