@@ -140,9 +140,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if tuned.interrupted {
-        complain(say!(
-            "interrupted: the program has ended, and its recordings are kept"
-        ));
+        complain(say!("interrupted. The recordings so far are in {shown}."));
         return Ok(ExitCode::from(signals.code().unwrap_or(INTERRUPTED)));
     }
     Ok(ExitCode::SUCCESS)
