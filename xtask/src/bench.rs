@@ -112,7 +112,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
         if !all_works().any(|work| work.is_called(name)) {
             let names: Vec<&str> = all_works().map(|work| work.id).collect();
             bail!(
-                "There is no work called {name}. There are: {}.",
+                "Work {name} does not exist. Choose one of: {}.",
                 names.join(", ")
             );
         }

@@ -65,7 +65,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     let mut cargo = steps::cargo(ready, &arguments);
     cargo.env("CARGO_TARGET_DIR", &target);
     if steps::finish(&mut cargo)? != 0 {
-        bail!("The program could not be built.");
+        bail!("The build of the program failed. Its errors are above.");
     }
     Ok(target.join("release/loadscope"))
 }

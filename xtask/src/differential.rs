@@ -60,7 +60,7 @@ fn built(ready: &Ready) -> Result<PathBuf> {
         .output()
         .context("cargo could not be started")?;
     if !output.status.success() {
-        bail!("The engine could not be built.");
+        bail!("The build of the engine failed. Its errors are above.");
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let artifacts = text

@@ -91,7 +91,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         return Ok(0);
     }
     if cases.is_empty() {
-        bail!("there is no such case. `cargo xtask faults --list` names all");
+        bail!("this case does not exist. List all cases with `cargo xtask faults --list`");
     }
     let loadscope = match &options.loadscope {
         Some(own) => own.clone(),
@@ -133,7 +133,7 @@ fn built_by_tests(ready: &Ready) -> Result<PathBuf> {
         &["test", "--quiet", "--workspace", "--exclude", "xtask"],
     );
     if steps::finish(build.args(["--no-run", "--test", "bounds"]))? != 0 {
-        bail!("Loadscope could not be built");
+        bail!("The build of Loadscope failed. Its errors are above.");
     }
     Ok(ready.target.join("debug").join("loadscope"))
 }
@@ -144,7 +144,7 @@ fn built(ready: &Ready, release: bool) -> Result<PathBuf> {
         build.arg("--release");
     }
     if steps::finish(&mut build)? != 0 {
-        bail!("Loadscope could not be built");
+        bail!("The build of Loadscope failed. Its errors are above.");
     }
     let profile = if release { "release" } else { "debug" };
     Ok(ready.target.join(profile).join("loadscope"))

@@ -64,7 +64,10 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let all = targets(&places)?;
     let chosen = match &options.target {
         Some(name) if all.contains(name) => std::slice::from_ref(name),
-        Some(name) => bail!("there is no target {name}. There are {}", all.join(", ")),
+        Some(name) => bail!(
+            "target {name} does not exist. Choose one of {}",
+            all.join(", ")
+        ),
         None => &all,
     };
     let Some(program) = build(ready, &places)? else {

@@ -119,7 +119,7 @@ pub fn require_usable(folder: &Path) -> Result<()> {
     );
     let shown = folder.display();
     if folder.is_relative() {
-        bail!("LIBTORCH is the relative path {shown}; it has to be absolute. {remedy}");
+        bail!("LIBTORCH is the relative path {shown}. Set an absolute path. {remedy}");
     }
     if !looks_like_libtorch(folder) {
         bail!("LIBTORCH is {shown}, which has no `lib` and `include` folders. {remedy}");

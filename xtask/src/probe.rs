@@ -135,7 +135,7 @@ pub(crate) fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Pa
 pub(crate) fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
     let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
     if steps::finish(build.args(more))? != 0 {
-        bail!("Loadscope could not be built.");
+        bail!("The build of Loadscope failed. Its errors are above.");
     }
     let profile = if more.contains(&"--release") {
         "release"

@@ -55,7 +55,7 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     let mut mdbook = Command::new(mdbook(ready)?);
     mdbook.arg("build").arg(&source).arg("--dest-dir").arg(&out);
     if steps::finish(&mut mdbook)? != 0 {
-        bail!("The documentation could not be made.");
+        bail!("cargo doc failed. Its errors are above.");
     }
     share(ready, options, &recordings, &out)?;
     let broken = links::broken(&out)?;
@@ -93,7 +93,7 @@ fn mdbook(ready: &Ready) -> Result<PathBuf> {
         let mut install = steps::cargo(ready, &["install", MDBOOK, "--locked", "--root"]);
         install.arg(&tools);
         if steps::finish(&mut install)? != 0 {
-            bail!("{MDBOOK} could not be built.");
+            bail!("The build of {MDBOOK} failed. Its errors are above.");
         }
     }
     Ok(own)
@@ -166,7 +166,7 @@ fn share(ready: &Ready, options: &Options, recordings: &[PathBuf], out: &Path) -
         None => {
             let arguments = ["build", "--release", "--package", "loadscope"];
             if steps::finish(&mut steps::cargo(ready, &arguments))? != 0 {
-                bail!("The program could not be built.");
+                bail!("The build of the program failed. Its errors are above.");
             }
             ready.target.join("release/loadscope")
         }

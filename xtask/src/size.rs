@@ -70,7 +70,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
         "size",
     ];
     if steps::finish(&mut steps::cargo(ready, &arguments))? != 0 {
-        bail!("the program that measures could not be built");
+        bail!("the build of the measuring program failed. Its errors are above.");
     }
     Ok(ready.target.join("release/examples/size"))
 }

@@ -62,7 +62,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     let began = Instant::now();
     // The window in a browser is in the program.
     if web::build(&ready.target)? != 0 {
-        bail!("The page could not be built, so there is no wheel.");
+        bail!("The build of the page failed, so no wheel was built. Its errors are above.");
     }
     notices::write(ready)?;
     let python = builders(&ready.target.join("wheel-builders"))?;
@@ -93,7 +93,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
         maturin.env("PATH", env::join_paths(paths)?);
     }
     if steps::finish(&mut maturin)? != 0 {
-        bail!("The wheel could not be built.");
+        bail!("The build of the wheel failed. Its errors are above.");
     }
     let wheel = only_wheel(&out)?;
     eprintln!("It took {}.", minutes(began.elapsed()));

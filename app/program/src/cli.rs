@@ -3,6 +3,7 @@
 mod arguments;
 mod attach;
 mod compare;
+mod cut;
 mod export;
 mod force;
 mod help;
@@ -14,6 +15,7 @@ mod learn;
 mod limits;
 mod load;
 mod manual;
+mod number;
 mod order;
 mod pick;
 mod program;
@@ -161,7 +163,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     // The help holds nothing but our own words.
     match error.print() {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
-            "standard output: {e}",
+            "cannot write to standard output: {e}",
             e = explain(&e)
         ))),
         _ => Ok(code),

@@ -158,6 +158,11 @@ fn bad_input_is_a_sentence_with_a_remedy() {
         said.contains("line 2 of the recording is damaged: ") && said.contains(&command),
         "{said}"
     );
+    let program = file("train.py", b"import torch\n");
+    let command = format!("`loadscope record -- python {program}`");
+    for said in [refusal(&["report", &program]), refusal(&["open", &program])] {
+        assert!(said.contains(&command), "{said}");
+    }
     let folder = format!("folder:{}", dir.path().display());
     assert!(
         refusal(&["run", "--dataset", "folder:/no/such"])
@@ -200,6 +205,19 @@ fn a_recording_cut_in_half_is_read_up_to_the_cut() {
 fn without_a_display_the_window_says_what_else_there_is() {
     if cfg!(target_os = "linux") {
         assert!(refusal(&[]).contains("`loadscope report`"));
+    }
+}
+
+#[test]
+fn watch_starts_no_program_without_a_display() {
+    if cfg!(target_os = "linux") {
+        let said = refusal(&["watch", "--", "no-such-program"]);
+        assert!(
+            said.contains("program not started: cannot open a window")
+                && said.contains("`loadscope watch --web`")
+                && said.contains("`loadscope record`"),
+            "{said}"
+        );
     }
 }
 

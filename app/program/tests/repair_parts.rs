@@ -157,9 +157,6 @@ fn a_recording_in_parts_without_a_sound_part_is_refused() {
         fs::write(member, "nothing").expect("there is room");
     }
     let refused = command::refusal(&["repair", text(&path)]);
-    assert!(
-        refused.contains("run.parts contains no sound part"),
-        "{refused}"
-    );
+    assert!(refused.contains("no part in "), "{refused}");
     assert!(!path.with_file_name("run.repaired.jsonl.zst").exists());
 }

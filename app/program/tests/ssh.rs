@@ -140,6 +140,32 @@ fn a_host_that_forwards_no_sockets_is_reported_before_the_program_starts() {
 }
 
 #[test]
+fn a_host_that_cannot_be_reached_is_named() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| work.path().join(name);
+    let script = "echo 'ssh: Could not resolve hostname nohost' >&2; exit 255\n";
+    std::fs::write(at("ssh"), script).expect("there is room");
+    let ended = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .env("LOADSCOPE_SSH", format!("sh {}", at("ssh").display()))
+        .stdin(Stdio::null())
+        .args(["record", "--ssh", "nohost", "-o"])
+        .arg(at("run.jsonl"))
+        .args(["--", "true"])
+        .output();
+    let ended = ended.expect("it starts");
+    let (_, complained) = words(&ended);
+    assert_eq!(ended.status.code(), Some(255), "{complained}");
+    for part in [
+        "Could not resolve hostname",
+        "ssh failed for host nohost",
+        "`ssh nohost`",
+    ] {
+        assert!(complained.contains(part), "{complained}");
+    }
+    assert!(!at("run.jsonl").exists());
+}
+
+#[test]
 fn every_batch_of_a_program_on_another_host_is_recorded() {
     let (Some(python), Some(server)) = (python::pytorch(), Server::start("")) else {
         println!("NOT RUN: there is no PyTorch here, or no sshd");

@@ -8,7 +8,7 @@ use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_trace::{
     Event, Fleet, Lines, LogError, LogReader, Merge, Nanos, RunId, count, plural,
 };
-use loadscope_words::say;
+use loadscope_words::{say, shell_word};
 
 use super::events::{each_of_streams, is_program};
 use super::folder::{Folder, Numbers, Seat};
@@ -19,8 +19,19 @@ pub fn refusal(path: &Path, error: &ImportError) -> String {
     match error {
         error if error.names_the_file() => error.to_string(),
         ImportError::Log(error) => say!("cannot open {}: {}", path.display(), error.about(path)),
+        ImportError::Foreign { .. } if is_python(path) => say!(
+            "cannot open {}: it is a Python program. To record it, run `loadscope record -- python {}`.",
+            path.display(),
+            shell_word(path)
+        ),
         error => say!("cannot open {}: {error}", path.display()),
     }
+}
+
+/// True for the source of a Python program.
+fn is_python(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("py")) && path.is_file()
 }
 
 /// Looks whether a file or a folder can be opened, without reading it to its end.

@@ -131,7 +131,7 @@ impl Journal {
         match Files::of(path).filter(|_| is_ended) {
             Some(files) => files.remove(),
             None => Err(io::Error::other(say!(
-                "the journal has no ended run at this path"
+                "the journal has no finished run at this path. Reload the list of runs."
             ))),
         }
     }

@@ -266,7 +266,7 @@ impl Tuning<'_> {
             let why = || {
                 done.failed
                     .clone()
-                    .unwrap_or_else(|| say!("no batches were measured").to_owned())
+                    .unwrap_or_else(|| say!("the program yielded no batch to measure").to_owned())
             };
             Tried {
                 kind: done.kind,

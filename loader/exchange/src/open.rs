@@ -12,6 +12,6 @@ use crate::ImportError;
 pub(crate) fn open(path: &Path) -> Result<File, ImportError> {
     open_regular(path).map_err(|e| match e {
         ReadError::Io { cause, .. } => ImportError::unreadable(path, cause),
-        _ => ImportError::foreign(say!("is not a regular file")),
+        _ => ImportError::foreign(say!("is not a regular file: save it as a file first")),
     })
 }

@@ -32,8 +32,8 @@ const SIGNS: &[(&[u8], Text)] = &[
     (b"\x80\x04", text!("is a Python pickle, which Loadscope does not open because it can run code")),
     (b"\x80\x05", text!("is a Python pickle, which Loadscope does not open because it can run code")),
     (b"\x93NUMPY", text!("is a NumPy array")),
-    (b"<!DOCTYPE html", text!("is a web page")),
-    (b"<html", text!("is a web page")),
+    (b"<!DOCTYPE html", text!("is a web page: open it in a browser")),
+    (b"<html", text!("is a web page: open it in a browser")),
     (b"<?xml", text!("is an XML file")),
 ];
 
@@ -86,8 +86,8 @@ impl Kind {
         }
         if head.trim_ascii().is_empty() {
             return Err(ImportError::foreign(match head {
-                [] => say!("is empty"),
-                _ => say!("contains only whitespace"),
+                [] => say!("is empty: record or copy it again"),
+                _ => say!("contains only whitespace: record or copy it again"),
             }));
         }
         if let Some(kind) = Self::of_text(head) {
@@ -100,7 +100,9 @@ impl Kind {
         let is_text = !head.contains(&0) && valid_beginning(head);
         Err(ImportError::foreign(
             match (is_text, head.trim_ascii_start().first()) {
-                (true, Some(b'{' | b'[')) => say!("is JSON, but neither a recording nor a trace"),
+                (true, Some(b'{' | b'[')) => {
+                    say!("is JSON, but neither a recording nor a torch.profiler trace")
+                }
                 (true, _) => say!("is a text file, not a recording"),
                 (false, _) => say!("is a binary file"),
             },

@@ -121,7 +121,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     if rows.is_empty() {
         return Err(ImportError::Nothing {
             kind: Kind::Spdl,
-            why: say!("contains no SPDL statistics yet: its tables are empty").to_owned(),
+            why: say!("contains no SPDL statistics yet, because its tables are empty: run the pipeline for at least one interval").to_owned(),
         });
     }
     tell(rows, notes, sink);

@@ -124,10 +124,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
             Fault::Asked,
             place(),
             say!("it contains several datasets: {}", listed(&names)),
-            say!(
-                "Choose one of them, such as {}",
-                folder.join(first).display()
-            ),
+            say!("Name one of them, such as {}", folder.join(first).display()),
         ));
     }
     let Some(state) = description(&folder.join("state.json"))? else {

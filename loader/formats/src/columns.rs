@@ -202,7 +202,9 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => Ok(result),
         Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged(say!("its parts are inconsistent").to_owned())),
+        Err(_) => Err(damaged(
+            say!("its header and its data contradict each other").to_owned(),
+        )),
     }
 }
 

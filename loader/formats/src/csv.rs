@@ -162,7 +162,7 @@ impl Csv {
                     "'{}' changed its type after the file was opened",
                     shown.escape_debug()
                 ),
-                say!("Open it again"),
+                say!("Close the program that writes the file, and open it again"),
             ),
         };
         self.wrong(at, index, name, reason, remedy)

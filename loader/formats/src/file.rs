@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
             Fault::TooLarge,
             Place::file(path),
             say!("it has more than {limit} bytes, the limit"),
-            say!("Make it smaller, or remove it"),
+            say!("Choose a smaller file, or remove it from the dataset"),
         )
     };
     let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;

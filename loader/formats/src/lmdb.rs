@@ -87,7 +87,7 @@ impl Lmdb {
                 Fault::Damaged,
                 place,
                 say!("the database has no entries"),
-                say!("Name another one, or its db=NAME"),
+                say!("Choose another folder, or name a database in it with db=NAME"),
             ));
         }
         let mut opened = Self {
@@ -111,7 +111,7 @@ impl Lmdb {
                 Fault::OutOfRange,
                 self.place.clone().row(index as u64),
                 say!("the database has {} entries", self.leaves.len()),
-                say!("Choose an index below that"),
+                say!("Choose an index below this number"),
             ));
         };
         self.pages.leaf(page)?.node(entry)
@@ -126,7 +126,7 @@ impl Lmdb {
                     Fault::Asked,
                     self.place.clone().key(name),
                     say!("this is a named database, not an entry"),
-                    say!("Choose it with db=NAME"),
+                    say!("Open it with db=NAME"),
                 ))
             }
             Value::Inline(_) | Value::Overflow { .. } | Value::Duplicates => Ok(()),
@@ -212,7 +212,7 @@ fn named(pages: &Pages, main: Description, name: &str) -> Result<Description, Fo
         Fault::NoSuchKey,
         pages.place(0).key(name),
         say!("there is no such database; {has}"),
-        say!("Choose another one for db=, or leave it out"),
+        say!("Name another database with db=NAME, or remove db="),
     ))
 }
 

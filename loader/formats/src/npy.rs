@@ -94,7 +94,7 @@ fn windows(entries: usize, window: Window, place: &Place) -> Result<usize, Forma
                 "it has {entries} entries, fewer than a window of {}",
                 window.length
             ),
-            say!("Choose a shorter window"),
+            say!("Choose a smaller window="),
         )),
     }
 }

@@ -312,7 +312,7 @@ pub(crate) fn out_of_range(place: &Place, index: usize, len: usize) -> FormatErr
         Fault::OutOfRange,
         place.clone(),
         say!("row {index} is beyond its {len} rows"),
-        say!("Ask for rows from 0 on"),
+        say!("Rows are counted from 0"),
     )
 }
 

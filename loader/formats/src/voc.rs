@@ -219,7 +219,7 @@ impl Rows for Voc {
                 Fault::OutOfRange,
                 Place::file(&self.root).row(index as u64),
                 say!("there is no such row"),
-                say!("Ask for a smaller index"),
+                say!("Choose an index below the number of images"),
             ));
         };
         stages.enter("read");

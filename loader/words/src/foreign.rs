@@ -112,14 +112,14 @@ fn kind(expected: &str) -> String {
     };
     let said = match expected {
         name if is_whole(name) => say!("a whole number"),
-        "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => {
-            say!("a whole number of at least 1")
-        }
+        name if name.starts_with("a nonzero ") => say!("a whole number of at least 1"),
         "f32" | "f64" => say!("a number"),
         "a boolean" => say!("true or false"),
         "a string" | "string" | "a borrowed string" | "a char" => say!("a text"),
         "a sequence" | "sequence" => say!("a list"),
         "a map" | "map" => say!("an object"),
+        "string or map" | "string or table" => say!("a text or an object"),
+        name if name.starts_with("enum ") => say!("a text or an object"),
         name if name.starts_with("struct ") || name.starts_with("internally tagged enum ") => {
             say!("an object")
         }
@@ -157,6 +157,14 @@ mod tests {
             (
                 "invalid type: unit value, expected a string",
                 "null is not a text",
+            ),
+            (
+                "invalid type: integer `5`, expected string or map",
+                "5 is not a text or an object",
+            ),
+            (
+                "invalid value: integer `0`, expected a nonzero u16",
+                "0 is not a whole number of at least 1",
             ),
             ("missing field `t`", "the field `t` is missing"),
             (

@@ -36,9 +36,11 @@ pub fn shell_word(path: &Path) -> String {
     }
 }
 
+/// Begins the system's number of an error in texts of libraries: `No such file or directory (os error 2)`.
+const BEGIN: &str = " (os error ";
+
 /// A text of another library without the numbers of the system: `(os error 2)`
 pub fn without_numbers(text: &str) -> String {
-    const BEGIN: &str = " (os error ";
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(BEGIN) {
@@ -60,7 +62,7 @@ pub fn without_numbers(text: &str) -> String {
 /// Cause and remedy of errors that users meet; `None` for others, and for errors with a text of their own.
 fn known(error: &Error) -> Option<(Text, Text)> {
     if error.get_ref().is_some() {
-        return None;
+        return known(&inner(error)?);
     }
     Some(match error.kind() {
         ErrorKind::NotFound => (text!("it does not exist"), text!("Check the path.")),
@@ -109,6 +111,17 @@ fn known(error: &Error) -> Option<(Text, Text)> {
         ),
         _ => return by_number(error.raw_os_error()?),
     })
+}
+
+/// The system's error in an error of the crate `tempfile`: `Permission denied (os error 13) at path "/data/.run.jsonl.x7k2aq.part"`.
+/// Its type is private, and its source is not this error. Callers name the file, and a user does not know the temporary one.
+fn inner(error: &Error) -> Option<Error> {
+    let text = error.get_ref()?.to_string();
+    let (_, rest) = text.split_once(BEGIN)?;
+    let (number, _) = rest.split_once(')')?;
+    let system = Error::from_raw_os_error(number.parse().ok()?);
+    let is_whole = system.kind() == error.kind() && text.starts_with(&system.to_string());
+    is_whole.then_some(system)
 }
 
 /// Errors of Unix without a kind of their own.
@@ -200,9 +213,23 @@ mod tests {
     }
 
     #[test]
+    fn an_error_with_a_temporary_path_is_explained() {
+        // ENOENT has the same number on all systems.
+        let system = Error::from_raw_os_error(2);
+        let text = format!("{system} at path \"/data/.run.jsonl.x7k2aq.part\"");
+        let wrapped = Error::new(system.kind(), text.clone());
+        assert_eq!(explain(&wrapped), "it does not exist. Check the path.");
+        // The kind is not that of the number, so the text is about something else.
+        let other = Error::new(ErrorKind::PermissionDenied, text);
+        assert!(explain(&other).contains(" at path "), "{other}");
+    }
+
+    #[test]
     fn a_text_of_its_own_stays_as_it_is() {
         let own = Error::new(ErrorKind::NotFound, "No data for 10 s");
         assert_eq!(explain(&own), "No data for 10 s");
+        let full = "the run is larger than 2 GB, the limit of the journal";
+        assert_eq!(explain(&Error::new(ErrorKind::FileTooLarge, full)), full);
         let nested = Error::other("parts/1: Bad address (os error 14), and (os error x)");
         assert_eq!(cause(&nested), "parts/1: Bad address, and (os error x)");
         assert_eq!(

@@ -251,7 +251,7 @@ pub fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
         .output()
         .context("Cargo could not be started")?;
     if !output.status.success() {
-        bail!("{target} could not be built.");
+        bail!("The build of {target} failed. Its errors are above.");
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let executable = text

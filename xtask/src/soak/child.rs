@@ -177,7 +177,7 @@ impl Watching {
             }
             if self.moved.elapsed() > STUCK {
                 bail!(
-                    "{} does not get on: {} of {} events for {}",
+                    "{} makes no progress: {} of {} events for {}",
                     self.title,
                     count(self.done),
                     count(self.events),

@@ -97,7 +97,7 @@ impl Folder {
         match file.is_file() {
             true => Ok(folder),
             false => bail!(
-                "there is no {}; measure first with --keep {}",
+                "{} does not exist. Measure first with --keep {}",
                 file.display(),
                 path.display()
             ),

@@ -85,13 +85,13 @@ impl Lab<'_> {
     pub fn record_only(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
         let Some(kept) = measured.works.get_mut(work.name) else {
             bail!(
-                "nothing is kept of {}; measure it without --record-only",
+                "no result of {} is stored. Measure it without --record-only",
                 work.name
             );
         };
         ensure!(
             kept.program == self.version(work)?,
-            "the program of {} has changed since its settings were measured; measure them anew, without --record-only",
+            "the program of {} has changed since its settings were measured. Measure them again without --record-only",
             work.name
         );
         let (_, recording) = self.recorded(work)?;

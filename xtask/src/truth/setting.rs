@@ -78,10 +78,12 @@ impl FromStr for Setting {
                 }
                 ("in_order", Some(one)) => one.in_order = flag()?,
                 ("persistent_workers", Some(one)) => one.persistent_workers = flag()?,
-                _ => bail!("{text}: {name} is not expected there; num_workers comes first"),
+                _ => bail!(
+                    "{text}: {name} is unexpected. Write num_workers first, then prefetch_factor, in_order or persistent_workers"
+                ),
             }
         }
-        setting.with_context(|| format!("{text} names no num_workers"))
+        setting.with_context(|| format!("{text} has no num_workers. Example: num_workers=4"))
     }
 }
 

@@ -121,7 +121,7 @@ pub fn chosen(only: &[String]) -> Result<Vec<&'static Workload>> {
         if !WORKLOADS.iter().any(|work| work.name == name) {
             let names: Vec<&str> = WORKLOADS.iter().map(|work| work.name).collect();
             bail!(
-                "There is no workload called {name}. There are: {}.",
+                "Workload {name} does not exist. Choose one of: {}.",
                 names.join(", ")
             );
         }

@@ -143,11 +143,11 @@ fn assembled(bindings: &Path) -> Result<String> {
     for (what, text) in [("script", &script), ("style", &style)] {
         // The browser would take it for the end of the element.
         if text.to_ascii_lowercase().contains(&format!("</{what}")) || text.contains("<!--") {
-            bail!("The {what} of the page holds what would end it");
+            bail!("The {what} of the page contains its own end tag");
         }
         // A server that names another encoding, or a frame of another page, would change it, and the policy would refuse it.
         if !text.is_ascii() {
-            bail!("The {what} of the page holds characters that are not ASCII");
+            bail!("The {what} of the page contains characters that are not ASCII");
         }
     }
     let wasm = fs::read(bindings.join(format!("{LIBRARY}_bg.wasm")))
@@ -168,13 +168,13 @@ fn assembled(bindings: &Path) -> Result<String> {
         ("@SCRIPT@", script),
     ] {
         if page.matches(place).count() != 1 {
-            bail!("{place} does not stand once in app/web/page/template.html");
+            bail!("{place} must occur exactly once in app/web/page/template.html");
         }
         page = page.replacen(place, &text, 1);
     }
     for place in ["@REPORT@", "@ABOUT@", "@RECORDING@", "@CONNECT@"] {
         if page.matches(place).count() != 1 {
-            bail!("{place} does not stand once in the page");
+            bail!("{place} must occur exactly once in the page");
         }
     }
     Ok(page)

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use loadscope_trace::{RunOptions, count};
 use loadscope_words::say;
 
+use super::number::seed;
 use loadscope_plan::limits;
 
 /// Heading of the arguments of PyTorch's loader.
@@ -56,12 +57,12 @@ pub struct LoaderArgs {
     /// Seed of the generator and of distributed samplers [default: random]
     ///
     /// A number from 0 to 18446744073709551615.
-    #[arg(long, value_name = "SEED", help_heading = LOADER)]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = LOADER)]
     seed: Option<u64>,
     /// Seed of the default generator, as set by torch.manual_seed [default: random]
     ///
     /// A number from 0 to 18446744073709551615.
-    #[arg(long, value_name = "SEED", help_heading = LOADER)]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = LOADER)]
     global_seed: Option<u64>,
     /// Number of workers, at most 1,024, or 0 to load in the main process [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers, help_heading = LOADER)]
@@ -96,7 +97,9 @@ impl FromStr for BatchSize {
             return Ok(Self(None));
         }
         if !is_whole(text) {
-            return Err(say!("expected a positive number of samples, or none").to_owned());
+            return Err(
+                say!("expected a number of samples per batch, such as 32, or none").to_owned(),
+            );
         }
         let most = limits::BATCH_SIZE as u64;
         let size = whole(text, "batch_size", most, say!("Choose a smaller value."))?;
@@ -185,7 +188,7 @@ fn non_negative(text: &str, words: &str) -> Result<(), String> {
 pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u64, String> {
     let text = text.strip_prefix('+').unwrap_or(text);
     if !is_whole(text) {
-        return Err(say!("expected a whole number of at least 0").to_owned());
+        return Err(say!("expected a whole number of at least 0, such as 4").to_owned());
     }
     match text.parse() {
         Ok(number) if number <= most => Ok(number),

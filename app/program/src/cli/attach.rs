@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
+use super::number::whole_number;
 use super::program::{Seen, default_names, follow_and, name_of};
 use super::select::SelectArgs;
 use super::terminal::{complain, say_json, sentence};
@@ -38,7 +39,7 @@ pub struct AttachArgs {
     /// About once per second, keep up to N images and waveforms of a batch, at most 64
     ///
     /// The first numbers and texts of each field are kept too.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0_u32, 64))]
     previews: u32,
     #[command(flatten)]
     web: WebArgs,

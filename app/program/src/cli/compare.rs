@@ -9,7 +9,7 @@ use loadscope_words::say;
 
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
-use super::report::{say_broken, write};
+use super::report::{EXIT_CODES, say_broken, write};
 use super::terminal::{say_json, say_report};
 use loadscope_insight::report::compare::Comparison;
 use loadscope_insight::report::compare::rules::ChangeRule;
@@ -18,6 +18,7 @@ use loadscope_session::datasets;
 
 /// The two recordings, and the form of the answer.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct CompareArgs {
     /// Baseline recording
     a: PathBuf,

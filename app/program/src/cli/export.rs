@@ -7,6 +7,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::cut::truncated;
 use super::force::ForceArg;
 use super::pick::{OnlyLoaderArg, open, which};
 use super::terminal::{complain, say};
@@ -70,7 +71,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     if kind != ExportFormat::Chrome && !has_ending && args.output.is_file() {
         let (path, to) = (args.output.display(), name(kind));
         bail!(say!(
-            "{path} is a file, but the tables need a folder. Choose a new name, or one that ends in .{to}."
+            "{path} is a file, but --to {to} needs a folder for its tables. Choose a new name, or one that ends in .{to} for a file per table."
         ));
     }
     let opened = open(&args.file)?;
@@ -107,9 +108,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if opened.cut {
-        complain(say!(
-            "The recording is truncated. Everything before the cut was read."
-        ));
+        complain(truncated(&args.file, &runs));
     }
     Ok(ExitCode::SUCCESS)
 }

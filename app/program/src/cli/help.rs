@@ -18,7 +18,7 @@ const WITH_WINDOW: [&str; 4] = ["demo", "learn", "open", "watch"];
 const WITHOUT_EFFECT: [(&str, &str); 1] = [("order", "prefetch_factor")];
 
 /// Texts of clap's own, in help and errors.
-const FRAMES: [Text; 12] = [
+const FRAMES: [Text; 14] = [
     text!("Usage:"),
     text!("[default: "),
     text!("[possible values: "),
@@ -31,6 +31,8 @@ const FRAMES: [Text; 12] = [
     text!("the following required arguments were not provided:"),
     text!("For more information, try "),
     text!("a similar argument exists: "),
+    text!("a similar subcommand exists: "),
+    text!("some similar subcommands exist: "),
 ];
 
 /// The command line with the help of each command. Window options are accepted everywhere, and shown by commands that open the window.
@@ -130,17 +132,43 @@ fn paragraphs(text: Option<&StyledStr>) -> Option<String> {
     Some(translated.collect::<Vec<_>>().join("\n\n"))
 }
 
-/// An error with a tip if a program is named without `--` before it.
+/// An error with the tip of Loadscope, and without a tip of clap that leads nowhere.
 pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.clone(),
+        _ => String::new(),
+    };
+    if argument.starts_with('-') {
+        remove_dashes(&mut error);
+    }
     let usage = error.get(ContextKind::Usage).map(ToString::to_string);
     let has_command = usage.is_some_and(|usage| usage.contains("-- <COMMAND>"));
-    let is_unexpected = error.kind() == ErrorKind::UnknownArgument;
-    if is_unexpected && has_command && error.get(ContextKind::Suggested).is_none() {
-        let tip = say!("write -- before the program, such as -- python train.py");
-        let tips = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
-        error.insert(ContextKind::Suggested, tips);
-    }
+    let has_tip = error.get(ContextKind::Suggested).is_some()
+        || error.get(ContextKind::SuggestedArg).is_some();
+    let tip = match &*argument {
+        // Only `tune` takes a program and has no --set.
+        "--set" if has_command => say!("write --try num_workers=4 to try a setting"),
+        option if option.starts_with('-') || has_tip || !has_command => return error,
+        _ => say!("write -- before the program, such as -- python train.py"),
+    };
+    let tips = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+    error.remove(ContextKind::SuggestedArg);
+    error.insert(ContextKind::Suggested, tips);
     error
+}
+
+/// Removes clap's tip to pass an option as a value with `--` before it: after it, the option would be the name of a program or a file.
+fn remove_dashes(error: &mut clap::Error) {
+    let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) else {
+        return;
+    };
+    tips.retain(|tip| !tip.to_string().starts_with("to pass "));
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
 }
 
 /// A rendered help or error with clap's own texts and the meanings of values in the language of the program.

@@ -19,6 +19,7 @@ mod several;
 
 use facts::{facts, messages};
 
+use super::cut::truncated;
 use super::pick::{OnlyLoaderArg, open, which};
 
 pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<ExitCode> {
@@ -28,6 +29,7 @@ pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<Ex
         let id = which(&opened, text)?;
         all.retain(|(one, _)| *one == id);
     }
+    let cut = opened.cut.then(|| truncated(file, &all));
     let nothing = Run::default();
     let one = match all[..] {
         [] => Some((RunId::default(), &nothing)),
@@ -37,9 +39,9 @@ pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<Ex
     match (one, json) {
         (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
         (Some(_), false) if all.is_empty() => say(say!("The recording contains no DataLoader"))?,
-        (Some((_, run)), false) => print_text(run, opened.cut)?,
+        (Some((_, run)), false) => print_text(run, cut.as_deref())?,
         (None, true) => say(&several::object(&all, &opened)?.to_string())?,
-        (None, false) => say_report(several::text(&all, opened.cut)?.trim_end())?,
+        (None, false) => say_report(several::text(&all, cut.as_deref())?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -63,14 +65,14 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
     Ok(object)
 }
 
-/// The summary as text.
-pub(super) fn print_text(run: &Run, cut: bool) -> anyhow::Result<()> {
+/// The summary as text. `cut` is the sentence about a truncated recording.
+pub(super) fn print_text(run: &Run, cut: Option<&str>) -> anyhow::Result<()> {
     let mut text = String::new();
     write_text(&mut text, run, cut)?;
     say_report(text.trim_end())
 }
 
-fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
+fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Result {
     let s = Summary::of(run);
     let glance = Glance::of(run);
     let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
@@ -121,12 +123,8 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
         writeln!(out, "{sentence}")?;
     }
     messages(out, run)?;
-    if cut {
-        writeln!(
-            out,
-            "{}",
-            say!("The recording is truncated. Everything before the cut was read.")
-        )?;
+    if let Some(sentence) = cut {
+        writeln!(out, "{sentence}")?;
     }
     Ok(())
 }

@@ -33,13 +33,13 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
         })?;
     if !asked.success() {
         bail!(say!(
-            "{name} has no package loadscope. Install the Loadscope wheel for this Python first."
+            "{name} has no package loadscope. Install the wheel with `{name} -m pip install loadscope-*.whl`."
         ));
     }
     let status = Command::new(&python)
         .args(["-m", "loadscope", what])
         .status()
-        .map_err(|e| anyhow!(say!("cannot start {name}: {e}", e = explain(&e))))?;
+        .map_err(|e| anyhow!(say!("cannot start Python as {name}: {e}", e = explain(&e))))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }

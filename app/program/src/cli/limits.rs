@@ -7,6 +7,7 @@ use loadscope_files::{Existing, GrowingFile, WriteError};
 use loadscope_trace::{Nanos, bytes};
 use loadscope_words::say;
 
+use super::number::whole_number;
 use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
 
 /// Heading of the limits of a recording.
@@ -24,7 +25,7 @@ pub struct LimitArgs {
     /// Maximum size of the recording, such as 200MB or 2GB, at least 1MB [default: none, or 2GB with --last]
     ///
     /// The limit is for all files of the recording together. Older data is reduced as with --last.
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = LIMITS)]
+    #[arg(long, value_name = "SIZE", value_parser = max_size, help_heading = LIMITS)]
     max_size: Option<u64>,
     /// With --last or --max-size, keep waits of at least TIME in full [default: 100ms]
     ///
@@ -32,7 +33,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
     long_wait: Option<Nanos>,
     /// With --last or --max-size, keep the N slowest batches in full, at most 10,000 [default: 100]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000), help_heading = LIMITS)]
+    #[arg(long, value_name = "N", value_parser = whole_number(0_u32, 10_000), help_heading = LIMITS)]
     keep_slowest: Option<u32>,
 }
 
@@ -141,51 +142,61 @@ fn time(text: &str) -> Result<Nanos, String> {
     });
     match found.filter(|seconds| seconds.is_finite() && (0.0..=1e9).contains(seconds)) {
         Some(seconds) => Ok(Nanos::from_secs_f64(seconds)),
-        None => Err(say!("expected a time with its unit: 100ms, 90s, 30m, 12h or 2d").to_owned()),
+        None => Err(say!(
+            "expected a time with its unit, such as 90s or 12h. Units: ms, s, m, h, d."
+        )
+        .to_owned()),
     }
 }
 
-/// Units of size, the longer names first, since `B` is the end of all.
+/// Units of size in lower case, the longer names first, since `b` is the end of all.
 const SIZES: [(&str, f64); 8] = [
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("TB", 1e12),
-    ("B", 1.0),
+    ("kib", 1024.0),
+    ("mib", 1_048_576.0),
+    ("gib", 1_073_741_824.0),
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("tb", 1e12),
+    ("b", 1.0),
 ];
 
 /// Minimum memory of a live run in a window, bytes. Batches in flight must fit.
 const LEAST_MEMORY: u64 = 100_000_000;
 
-/// A size of memory.
+/// Reads the memory limit of a live run.
 pub fn memory(text: &str) -> Result<u64, String> {
     match size(text)? {
         size if size < LEAST_MEMORY => Err(say!(
-            "{text} is too small for a live run, the minimum is {}",
+            "{text} is too small: the batches in flight of a live run need at least {}. Example: 500MB.",
             bytes(LEAST_MEMORY as f64)
         )),
         size => Ok(size),
     }
 }
 
-fn size(text: &str) -> Result<u64, String> {
-    let found = SIZES.into_iter().find_map(|(name, unit)| {
-        let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
-        Some(number * unit)
-    });
-    let Some(found) = found.filter(|size| size.is_finite() && (0.0..=1e18).contains(size)) else {
-        return Err(say!("expected a size with its unit: 200MB, 2GB or 1.5GiB").to_owned());
-    };
-    match found as u64 {
+/// Reads the size limit of a recording.
+fn max_size(text: &str) -> Result<u64, String> {
+    match size(text)? {
         size if size < Limits::LEAST_SIZE => Err(say!(
-            "{text} is too small for a recording, the minimum is {}",
+            "{text} is too small: the files of a recording with a limit need at least {} together. Example: 200MB.",
             bytes(Limits::LEAST_SIZE as f64)
         )),
         size => Ok(size),
     }
+}
+
+/// Reads a number of bytes with its unit, in capital or small letters.
+fn size(text: &str) -> Result<u64, String> {
+    let small = text.to_ascii_lowercase();
+    let found = SIZES.into_iter().find_map(|(name, unit)| {
+        let number: f64 = small.strip_suffix(name)?.trim().parse().ok()?;
+        Some(number * unit)
+    });
+    let found = found.filter(|size| size.is_finite() && (0.0..=1e18).contains(size));
+    found.map(|size| size as u64).ok_or_else(|| {
+        say!("expected a size with its unit, such as 200MB or 1.5GiB. Units: B, kB, MB, GB, TB, KiB, MiB, GiB.").to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -203,9 +214,32 @@ mod tests {
         for wrong in ["", "30", "m", "-5m", "NaNs", "infs", "30 years"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }
-        for wrong in ["", "5", "GB", "-5MB", "NaNGB", "999kB"] {
-            assert!(size(wrong).is_err(), "{wrong}");
+        for (text, bytes) in [("2 gb", 2_000_000_000), ("1KB", 1_000), ("5b", 5)] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
         }
+        for wrong in ["", "5", "GB", "-5MB", "NaNGB", "5 PB"] {
+            assert!(
+                size(wrong).is_err_and(|why| why.contains("1.5GiB")),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_too_small_has_the_minimum_and_an_example() {
+        let said = max_size("1KB").expect_err("1 kB is too small");
+        assert!(
+            said.starts_with("1KB is too small: the files of a recording")
+                && said.contains("1.00\u{2009}MB"),
+            "{said}"
+        );
+        assert_eq!(max_size("1MB"), Ok(1_000_000));
+        let said = memory("1KB").expect_err("1 kB is too small");
+        assert!(
+            said.contains("live run need at least 100\u{2009}MB"),
+            "{said}"
+        );
+        assert_eq!(memory("100mb"), Ok(100_000_000));
     }
 
     #[test]

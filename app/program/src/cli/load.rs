@@ -20,6 +20,7 @@ use super::arguments::{LOADER, LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
 use super::force::ForceArg;
 use super::limits::LimitArgs;
+use super::number::{milliseconds, pixels, seconds};
 use super::terminal::complain;
 use super::{info, interrupt};
 use loadscope_plan::dataset::DatasetSpec;
@@ -31,6 +32,11 @@ use progress::Progress;
 /// Options of a run, named as in PyTorch. The TOML file, and then PyTorch's defaults, fill in the rest. A run has at most 20,000,000
 /// batches in all epochs, fewer if memory is short.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exit code:
+  0    success
+  2    an option is wrong, or the run failed
+  130  interrupted by Ctrl+C (143 by SIGTERM)")]
 pub struct LoadArgs {
     /// Dataset: digits, folder:PATH, csv:FILE, synthetic, … [default: digits]
     ///
@@ -51,7 +57,7 @@ pub struct LoadArgs {
     /// Side of the square to which images are resized, 1 to 4,096 pixels [default: 224]
     ///
     /// Applies to folder, and to formats with size=square.
-    #[arg(long, value_name = "PIXELS")]
+    #[arg(long, value_name = "PIXELS", value_parser = pixels)]
     image_size: Option<u32>,
     /// Artificial delays and faults, such as cost_ms=10,tail=0.01:40
     ///
@@ -78,7 +84,7 @@ pub struct LoadArgs {
     /// Timeout for a batch from a worker, in seconds, or 0 for none [default: 0]
     ///
     /// At most 1,000,000,000 seconds.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = LOADER)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds, help_heading = LOADER)]
     timeout: Option<f64>,
     /// Start method of Python's processes, without effect here: workers are threads
     ///
@@ -86,7 +92,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "METHOD", hide_short_help = true, help_heading = LOADER)]
     multiprocessing_context: Option<String>,
     /// Duration of the simulated training step, 0 to 3,600,000 ms [default: 0]
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = milliseconds)]
     step_ms: Option<f64>,
     /// Action when a sample fails [default: stop]
     #[arg(long, value_enum, value_name = "ACTION")]
@@ -251,7 +257,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         info::print_json(&run, false)?;
     } else {
-        info::print_text(&run, false)?;
+        info::print_text(&run, None)?;
     }
     let interrupted = interrupt::came();
     if interrupted.is_some() {

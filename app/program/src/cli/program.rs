@@ -1,32 +1,39 @@
 //! `loadscope record`, `watch` and `probe`: a PyTorch program, unchanged.
 
-use std::ffi::OsString;
+mod arguments;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Fact, Stage, plural};
 use loadscope_words::{say, shell_word};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
-use super::select::SelectArgs;
 use super::terminal::{complain, print, sentence};
-use super::web::{Shown, WebArgs, say_view};
+use super::web::{Shown, say_view};
 use super::window;
 use super::window::WindowArgs;
 use crate::window::Extent;
-use loadscope_insight::tune::overrides_of_all;
-use loadscope_model::watching::Program;
+use arguments::ProgramArgs;
 use loadscope_session::{
-    End, Journal, Output, PROBE, ProgramError, Record, Remote, Request, Session, Update, Watched,
-    end_by, give_signals_back, take_signals,
+    End, Journal, PROBE, ProgramError, Record, Session, Update, Watched, end_by, give_signals_back,
+    take_signals,
 };
+
+/// Exit codes of `record` and `watch`.
+const EXIT_CODES: &str = "\
+Exit code: the program's own (130 after Ctrl+C, 143 after SIGTERM), or
+  2    an option is wrong, or the recording cannot be written
+  126  the program is not executable
+  127  the program cannot be started";
 
 /// A program, and the options of its recording.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct RecordArgs {
     /// Output file, .jsonl or .jsonl.zst [default: run.jsonl.zst, then run-2.jsonl.zst, …]
     #[arg(short, long, value_name = "FILE")]
@@ -41,80 +48,12 @@ pub struct RecordArgs {
 
 /// A program, and the limits of its recording.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct WatchArgs {
     #[command(flatten)]
     program: ProgramArgs,
     #[command(flatten)]
     limits: LimitArgs,
-}
-
-/// A program to be watched.
-#[derive(Debug, Args)]
-pub struct ProgramArgs {
-    /// About once per second, keep up to N images and waveforms of a batch, at most 64
-    ///
-    /// The first numbers and texts of each field are kept too.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
-    previews: u32,
-    /// Override a DataLoader argument, such as num_workers=8 (can be repeated)
-    ///
-    /// Arguments: num_workers, prefetch_factor, persistent_workers, pin_memory, in_order, multiprocessing_context. A loader that would
-    /// reject the value keeps its own. Your files are not changed.
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Apply --set only to loaders created in this file or line [default: all]
-    ///
-    /// Examples: train.py, train.py:42.
-    #[arg(long, value_name = "FILE[:LINE]", requires = "set")]
-    loader: Option<String>,
-    /// Run the program on another host over ssh
-    ///
-    /// HOST, USER@HOST or HOST:FOLDER. Loadscope installs nothing there. The variable LOADSCOPE_SSH sets the ssh command.
-    #[cfg(unix)]
-    #[arg(long, value_name = "HOST[:FOLDER]")]
-    ssh: Option<Remote>,
-    #[command(flatten)]
-    select: SelectArgs,
-    #[command(flatten)]
-    web: WebArgs,
-    /// Program and its arguments, such as python train.py --epochs 3
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-impl ProgramArgs {
-    /// The request to the probe.
-    fn request(&self) -> anyhow::Result<Request> {
-        let overrides =
-            overrides_of_all(&self.set).map_err(|text| anyhow!(say!("--set: {text}")))?;
-        Ok(Request {
-            previews: self.previews,
-            set: self.loader.clone(),
-            overrides,
-            ..Request::default()
-        })
-    }
-
-    /// Starts the program.
-    fn start(&self, request: &Request) -> Result<Watched, ProgramError> {
-        #[cfg(unix)]
-        if let Some(remote) = &self.ssh {
-            return Watched::start_there(remote, &self.command, request);
-        }
-        Watched::start(&self.command, request, Output::Inherited)
-    }
-
-    /// The program as other runs of it would be started: only on this host.
-    fn repeatable(&self) -> Option<Program> {
-        #[cfg(unix)]
-        if self.ssh.is_some() {
-            return None;
-        }
-        Some(Program {
-            command: self.command.clone(),
-            folder: None,
-        })
-    }
 }
 
 /// Number of default names to try.
@@ -163,7 +102,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Ok(session) => session,
         // The program already runs, and continues.
         Err(e) => {
-            complain(say!("the program is not recorded: {e}"));
+            complain(say!("cannot record the program, which continues: {e}"));
             return end_as(watched.wait());
         }
     };
@@ -182,12 +121,14 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             None => say!("--set changed nothing: the loaders already have these arguments, or cannot take them").to_owned(),
         });
     }
-    // Exit code of ssh if it cannot connect. It has printed the cause.
-    let ssh_failed = args.program.repeatable().is_none() && end == End::Code(255);
-    match complaint {
-        Some(_) if ssh_failed => complain(say!("nothing was written: ssh ended with code 255")),
-        Some(text) => complain(say!("nothing was written: {text}")),
-        None => {
+    // Exit code of ssh if it cannot connect. It has printed the reason.
+    let unreached = args.program.host().filter(|_| end == End::Code(255));
+    match (complaint, unreached) {
+        (Some(_), Some(host)) => complain(say!(
+            "nothing was written: ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
+        )),
+        (Some(text), None) => complain(say!("nothing was written: {text}")),
+        (None, _) => {
             complain(seen.sentence(&path));
             if was_shown {
                 say_view(&path);
@@ -205,6 +146,10 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     };
     let args = &args.program;
     let request = args.request()?;
+    if !args.web.web {
+        // Before the program starts, as for an output that cannot be written.
+        window::need_display().context(say!("program not started"))?;
+    }
     let shown = Shown::begin(&args.web, None, (&extent.selection, extent.limits));
     let shown = shown.context(say!("program not started"))?;
     take_signals();
@@ -263,11 +208,15 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
     let record = entry.map_or(Record::Off, Record::Journal);
     if let Ok(session) = Session::watch_part(watched, selection, record, Arc::new(|| {}), None) {
         let (seen, complaint) = follow_and(&session, shown.as_mut());
-        if let (None, Some(path)) = (&complaint, path) {
-            complain(seen.sentence(&path));
-            if shown.is_some() {
-                say_view(&path);
+        match (&complaint, path) {
+            (Some(text), _) => complain(say!("nothing was written: {text}")),
+            (None, Some(path)) => {
+                complain(seen.sentence(&path));
+                if shown.is_some() {
+                    say_view(&path);
+                }
             }
+            (None, None) => {}
         }
         if let Some(shown) = shown {
             // From here on Ctrl+C is for this process.

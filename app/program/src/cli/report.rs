@@ -17,8 +17,17 @@ use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, markdown, text};
 use loadscope_session::datasets;
 
+/// Exit codes of `report` and `compare`.
+pub(super) const EXIT_CODES: &str = "\
+Exit code:
+  0    success
+  1    a --fail-on rule is violated or cannot be checked
+  2    any other error
+  130  interrupted by Ctrl+C (143 by SIGTERM)";
+
 /// The recording, and the form of the report.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct ReportArgs {
     /// Recording, folder of recordings, or trace of another tool
     ///

@@ -6,11 +6,13 @@ use clap::Args;
 use loadscope_session::Selection;
 use loadscope_words::say;
 
+use super::number::batches;
+
 /// The selection of batches to record, all by default.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SelectArgs {
     /// Leave the first N batches of each loader out of the recording, while caches fill
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = batches)]
     skip_first: u64,
     /// Record only these epochs of each loader, counted from 0: 2, 2-5 or 0,10,20 (can be repeated)
     #[arg(long, value_name = "EPOCHS", value_delimiter = ',', value_parser = epochs)]

@@ -12,8 +12,9 @@ use loadscope_session::{Packed, datasets, packed, refusal};
 use loadscope_trace::bytes;
 use loadscope_words::say;
 
+use super::cut::truncated;
 use super::force::ForceArg;
-use super::pick::pick;
+use super::pick::{open, pick};
 use super::terminal::{complain, say};
 use crate::page::{About, page};
 
@@ -87,9 +88,9 @@ pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     }
     let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
     if packed.cut {
-        complain(say!(
-            "The recording is truncated. Everything before the cut was read."
-        ));
+        let opened = open(file)?;
+        let runs: Vec<_> = opened.fleet.runs().collect();
+        complain(truncated(file, &runs));
     }
     Ok(packed)
 }

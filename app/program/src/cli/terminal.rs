@@ -5,7 +5,6 @@
 use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write, stderr, stdout};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,16 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Messages that may wait to be written.
 const WAITING: usize = 256;
-
-/// A path for a shell, or FILE if it needs quotes.
-pub(super) fn word(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:\\".contains(c);
-    match shown.chars().all(is_plain) {
-        true => shown,
-        false => "FILE".to_owned(),
-    }
-}
 
 /// Prints, and takes a reader that has seen enough (`| head`) for a success.
 ///
@@ -97,7 +86,7 @@ pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
-            "standard output: {e}",
+            "cannot write to standard output: {e}",
             e = explain(&e)
         ))),
         _ => Ok(()),
@@ -120,7 +109,7 @@ pub(super) fn say_as_made(
         Ok(()) => Ok(()),
         Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(Ok(e)) => Err(anyhow::anyhow!(say!(
-            "standard output: {e}",
+            "cannot write to standard output: {e}",
             e = explain(&e)
         ))),
         Err(Err(other)) => Err(other),

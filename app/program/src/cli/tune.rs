@@ -14,6 +14,7 @@ use loadscope_trace::Overrides;
 use loadscope_words::say;
 
 use super::interrupt::Signals;
+use super::number::whole_number;
 use super::program::{NOT_STARTED, end_as};
 use super::terminal::{complain, say_json, say_report};
 use loadscope_insight::tune::overrides;
@@ -36,7 +37,12 @@ an option of your program (--output-dir /tmp/try) or turn them off (WANDB_MODE=o
 Random numbers: another num_workers changes random augmentations. Each batch keeps its samples. With shuffle=True, \
 another persistent_workers changes the sample order from the second epoch on, with or without a generator.
 
-Exit code: 0 if runs were compared, the program's own code if the unchanged program fails, 130 after Ctrl+C.")]
+Exit code:
+  0    the settings were compared
+  2    an option is wrong, or the output folder cannot be written
+  127  the program cannot be started
+  130  interrupted by Ctrl+C (143 by SIGTERM)
+  If the unchanged program fails: its own exit code.")]
 pub struct TuneArgs {
     /// Stop each run after this many batches or this long: 200, 30s or 5m
     ///
@@ -46,7 +52,7 @@ pub struct TuneArgs {
     /// Maximum number of settings to try, at most 64
     ///
     /// The unchanged program is repeated after every three settings.
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = whole_number(1_u16, 64))]
     tries: u16,
     /// Try only this setting, such as num_workers=4,prefetch_factor=4 (can be repeated)
     #[arg(long = "try", value_name = "KEY=VALUE,…", value_parser = overrides)]
@@ -134,9 +140,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if tuned.interrupted {
-        complain(say!(
-            "interrupted: the program has ended, and its recordings are kept"
-        ));
+        complain(say!("interrupted. The recordings so far are in {shown}."));
         return Ok(ExitCode::from(signals.code().unwrap_or(INTERRUPTED)));
     }
     Ok(ExitCode::SUCCESS)

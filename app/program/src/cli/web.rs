@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_session::{Limits, Selection};
-use loadscope_words::{cause, explain, say};
+use loadscope_words::{cause, explain, say, shell_word};
 
+use super::number::whole_number;
 use super::share::{name_of, recording, report};
-use super::terminal::{complain, say, word};
+use super::terminal::{complain, say};
 use crate::page::{About, page};
 use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 
@@ -27,7 +28,7 @@ pub struct PortArg {
     /// Port to listen on [default: 7777, or any free port]
     ///
     /// From another host, forward the port: ssh -L 7777:localhost:7777 HOST
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number(0_u16, u16::MAX))]
     port: Option<u16>,
 }
 
@@ -44,7 +45,7 @@ pub struct WebArgs {
     /// Port to listen on [default: 7777, or any free port]
     ///
     /// From another host, forward the port: ssh -L 7777:localhost:7777 HOST
-    #[arg(long, value_name = "N", requires = "web")]
+    #[arg(long, value_name = "N", requires = "web", value_parser = whole_number(0_u16, u16::MAX))]
     port: Option<u16>,
 }
 
@@ -101,7 +102,7 @@ fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
 pub(super) fn say_view(path: &Path) {
     complain(say!(
         "To show the run in a browser again, run `loadscope view {}`.",
-        word(path)
+        shell_word(path)
     ));
 }
 
@@ -157,8 +158,9 @@ impl Shown {
         };
         let page = page(&about, "", &[])?.into_bytes();
         let most = limits.map_or(USUAL_SIZE, |limits| limits.max_size.min(USUAL_SIZE));
-        let (spool, writer) = Spool::new(selection, most)
-            .context(say!("cannot create the temporary file of the live view"))?;
+        let (spool, writer) = Spool::new(selection, most).context(say!(
+            "cannot create a temporary file for the live view (TMPDIR sets the folder)"
+        ))?;
         let data = Data::Growing(spool);
         let site = Site {
             page,

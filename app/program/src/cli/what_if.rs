@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use loadscope_trace::{Change, Nanos, Prospects, bytes};
 use loadscope_words::{right, say};
@@ -66,7 +66,8 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
     let recorded = Recorded::of_enough(picked.run())?;
     let mut base = recorded.setting();
-    let set = base.set_all(args.set.iter().map(String::as_str))?;
+    let set = base.set_all(args.set.iter().map(String::as_str));
+    let set = set.map_err(|text| anyhow!(say!("--set: {text}")))?;
     let asked = |range: &Option<Range>| range.as_ref().map(|r| r.0.clone());
     let workers = match set.contains(&"num_workers") {
         true => vec![base.num_workers],
@@ -93,10 +94,10 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         settings.retain(|s| recorded.headroom(s).is_ok());
     }
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
-        bail!(say!("the forecast was stopped"));
+        bail!(say!("the forecast was interrupted. Run the command again."));
     };
     let Some(prospects) = recorded.prospects(&|_| true)? else {
-        bail!(say!("the forecast was stopped"));
+        bail!(say!("the forecast was interrupted. Run the command again."));
     };
     let answer = Answer {
         recorded: &recorded,

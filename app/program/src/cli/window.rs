@@ -19,6 +19,8 @@ use loadscope_words::{Language, say};
 mod display;
 mod gone;
 
+pub(super) use display::needed as need_display;
+
 /// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
@@ -161,9 +163,7 @@ fn without_place(error: &str) -> &str {
     let reason = match error.split_once("os error at ") {
         Some((_, rest)) => rest
             .split_once(": ")
-            .map_or(say!("the window system did not start"), |(_, reason)| {
-                reason
-            }),
+            .map_or(say!("the display cannot be reached"), |(_, reason)| reason),
         None => error,
     };
     reason.trim_end_matches('.')
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(without_place(text), "no display is set");
         assert_eq!(
             without_place("os error at somewhere"),
-            "the window system did not start"
+            "the display cannot be reached"
         );
         assert_eq!(without_place("no OpenGL"), "no OpenGL");
     }

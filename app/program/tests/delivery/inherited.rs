@@ -79,6 +79,8 @@ fn a_program_inherits_ignored_and_blocked_signals() {
             let mut command = loadscope();
             command
                 .current_dir(folder.path())
+                // `watch` starts no program without one. This one cannot be reached.
+                .env("DISPLAY", ":4567")
                 .args(arguments)
                 .arg("--")
                 .args(PROGRAM);

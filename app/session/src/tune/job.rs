@@ -93,7 +93,7 @@ pub enum TuneError {
     #[error(transparent)]
     Start(#[from] ProgramError),
     /// It failed by itself, as it is.
-    #[error("{}", say!("the unchanged program failed: see its output in {log}", log = .log.display()))]
+    #[error("{}", say!("the unchanged program failed. Its output is in {log}.", log = .log.display()))]
     Failed {
         /// How it ended.
         end: End,

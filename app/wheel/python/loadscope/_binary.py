@@ -28,6 +28,13 @@ class LoadscopeError(Exception):
     """An error of Loadscope. The text names the cause and, if there is one, the remedy."""
 
 
+def reason(error: BaseException) -> str:
+    """The text of an error. For an error of the system, its file and the reason without the number: ``/data: Permission denied``."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return error.strerror if error.filename is None else "%s: %s" % (error.filename, error.strerror)
+
+
 def candidates() -> Iterator[str]:
     """Possible paths of the program, the likeliest first."""
     name = "loadscope" + (sysconfig.get_config_var("EXE") or "")
@@ -95,8 +102,10 @@ def ask(arguments: Sequence[str], timeout: Optional[float] = None) -> str:
             encoding="utf-8",
             errors="replace",
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise LoadscopeError("the program loadscope cannot be started: %s" % error) from error
+    except subprocess.TimeoutExpired as error:
+        raise LoadscopeError("the program loadscope did not answer within %d s. Try again." % error.timeout) from error
+    except OSError as error:
+        raise LoadscopeError("the program loadscope cannot be started: %s. Reinstall the package." % reason(error)) from error
     if asked.returncode != 0:
         said = asked.stderr.strip()
         if said.startswith("loadscope: "):

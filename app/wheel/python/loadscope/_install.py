@@ -39,7 +39,7 @@ def install() -> str:
             list_in_package(path)
             return path
         except OSError as error:
-            why.append(str(error))
+            why.append("%s: %s" % (path, error.strerror or error))
     raise OSError(", ".join(why))
 
 
@@ -76,7 +76,10 @@ def uninstall() -> List[str]:
     for folder in folders():
         path = os.path.join(folder, NAME)
         if os.path.isfile(path):
-            os.remove(path)
+            try:
+                os.remove(path)
+            except OSError as error:
+                raise OSError("%s: %s" % (path, error.strerror or error)) from error
             removed.append(path)
     return removed
 
@@ -94,8 +97,9 @@ def main(arguments: List[str]) -> int:
             )
         else:
             removed = uninstall()
-            print("\n".join(removed) if removed else "not installed for this Python")
+            print("\n".join(removed) if removed else "nothing to remove: %s has no %s" % (sys.executable, NAME))
     except OSError as error:
-        print("loadscope: %s" % error, file=sys.stderr)
+        remedy = "Run this as the owner of the folder, or with the Python of a virtual environment."
+        print("loadscope: cannot %s %s. %s" % (arguments[0], error, remedy), file=sys.stderr)
         return 1
     return 0

@@ -53,10 +53,10 @@ class Listener:
         while b"\n" not in self.rest:
             ready, _, _ = select.select([self.output], [], [], max(0.0, until - time.monotonic()))
             if not ready:
-                raise LoadscopeError("the recorder does not respond")
+                raise LoadscopeError("the recorder did not answer within %d s. Use `loadscope record -- python …`." % patience)
             new = os.read(self.output.fileno(), 65536)
             if not new:
-                raise LoadscopeError(self.complaint() or "the recorder has ended")
+                raise LoadscopeError(self.complaint() or "the recorder ended without a message. Use `loadscope record -- python …`.")
             self.rest += new
         line, _, self.rest = self.rest.partition(b"\n")
         return dict(json.loads(line.decode("utf-8")))

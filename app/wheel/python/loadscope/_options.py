@@ -49,7 +49,7 @@ class Options:
         self.max_size = None if max_size is None else size_of(max_size)
         self.skip_first = whole("skip_first", skip_first)
         if not 0 <= self.skip_first <= MOST_BATCHES:
-            raise LoadscopeError("skip_first=%r: expected a number of batches, 0 or more" % (skip_first,))
+            raise LoadscopeError("skip_first=%r: expected a number of batches, such as 10" % (skip_first,))
         self.epochs = [] if epochs is None else epochs_of(epochs)
 
     def command(self) -> List[str]:
@@ -78,14 +78,14 @@ def path_of(path: Path) -> str:
         raise LoadscopeError("path=%r: expected a file name, such as 'run.jsonl.zst'" % (path,))
     text = os.fspath(path)
     if not isinstance(text, str):
-        raise LoadscopeError("path=%r: expected a str, not bytes" % (text,))
+        raise LoadscopeError("path=%r: expected a str, not bytes. Use os.fsdecode()." % (text,))
     return text
 
 
 def whole(name: str, value: object) -> int:
     """A whole number, also one of NumPy."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise LoadscopeError("%s=%r: expected a whole number" % (name, value))
+        raise LoadscopeError("%s=%r: expected a whole number, such as 4" % (name, value))
     return int(value.__index__())
 
 
@@ -133,7 +133,7 @@ def ranges_of(value: Union[int, Iterable[int]]) -> List[Tuple[int, int]]:
     each = value if isinstance(value, collections.abc.Iterable) else [value]
     numbers = [whole("epochs", one) for one in itertools.islice(each, MOST_NAMED + 1)]
     if len(numbers) > MOST_NAMED:
-        raise LoadscopeError("epochs: expected at most %d epochs. A range may have any length." % MOST_NAMED)
+        raise LoadscopeError("epochs: expected at most %d single epochs. Pass a range for more." % MOST_NAMED)
     ranges: List[Tuple[int, int]] = []
     for number in sorted(set(numbers)):
         if ranges and number == ranges[-1][1] + 1:

@@ -75,7 +75,7 @@ def record(path: Any = None, **arguments: Any) -> Any:
     """
     unknown = sorted(set(arguments) - NAMES)
     if unknown:
-        raise TypeError("record() got an unexpected keyword argument %r" % unknown[0])
+        raise TypeError("record() got an unexpected keyword argument %r. Valid: path, %s." % (unknown[0], ", ".join(sorted(NAMES))))
     if is_function(path):
         return decorated(path, arguments)
     return Recorder({"path": path, **arguments})

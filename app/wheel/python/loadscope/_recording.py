@@ -11,7 +11,7 @@ import types
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
-from ._binary import LoadscopeError
+from ._binary import LoadscopeError, reason
 from ._listener import Listener
 from ._options import Epochs, Options, Size, Time
 
@@ -170,7 +170,7 @@ def probe_module() -> Any:
         return known
     spec = importlib.util.spec_from_file_location("loadscope_probe", os.path.join(PROBE, "loadscope_probe.py"))
     if spec is None or spec.loader is None:
-        raise LoadscopeError("the package is incomplete. Install it again.")
+        raise LoadscopeError("the package loadscope is incomplete: its probe is missing. Reinstall the package.")
     module = importlib.util.module_from_spec(spec)
     sys.modules["loadscope_probe"] = module
     try:
@@ -212,12 +212,12 @@ def is_recorded_by_another() -> bool:
 def begin(recording: Recording, options: Options) -> None:
     global CURRENT
     if CURRENT is not None and CURRENT.is_recording:
-        raise LoadscopeError("this process is already being recorded. End that recording first.")
+        raise LoadscopeError("this process is already being recorded. End that recording first: call loadscope.stop().")
     if CURRENT is not None and CURRENT._listener is not None:
         # A fork of a recorded process is part of its recording.
-        raise LoadscopeError("this process is already recorded with its parent process")
+        raise LoadscopeError("this process is already recorded with its parent process. Start the recording in one of them only.")
     if is_recorded_by_another():
-        raise LoadscopeError("this program is already being recorded by a `loadscope` command")
+        raise LoadscopeError("this program is already being recorded by a `loadscope` command. Start the program without the command, or remove this call.")
     listener = Listener(options)
     waiting = getattr(sys.modules.get("loadscope._dormant"), "DORMANT", None)
     try:
@@ -266,7 +266,7 @@ def end(recording: Recording) -> None:
     except Exception as error:
         # The file is readable up to this point.
         recording.path = path if path is not None and os.path.exists(path) else None
-        recording.problem = "the recording may be incomplete: %s" % error
+        recording.problem = "the recording may be incomplete: %s" % reason(error)
         warn(recording.problem)
 
 
@@ -304,8 +304,8 @@ def start(
             begin(recording, options)
             recording._show_live()
     except Exception as error:
-        recording.problem = str(error)
-        warn("this is not recorded: %s" % error)
+        recording.problem = reason(error)
+        warn("this is not recorded: %s" % recording.problem)
     return recording
 
 

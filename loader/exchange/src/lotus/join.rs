@@ -59,7 +59,7 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
         return Err(ImportError::Nothing {
             kind: Kind::Lotus,
             why: say!(
-                "contains only workers: the file of the main process (…_main_pid_…) is missing"
+                "contains only workers: put the file of the main process (…_main_pid_…) into the folder"
             )
             .to_owned(),
         });

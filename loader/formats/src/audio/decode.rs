@@ -75,7 +75,12 @@ fn open_size(place: &Place) -> FormatError {
 pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     // What the decoder did not expect it may say by a panic. Nothing that it worked on is used again.
     let decoded = catch_unwind(AssertUnwindSafe(|| unguarded(bytes, path, place)));
-    decoded.unwrap_or_else(|_| Err(damaged(place, say!("its parts are inconsistent"))))
+    decoded.unwrap_or_else(|_| {
+        Err(damaged(
+            place,
+            say!("its header and its data contradict each other"),
+        ))
+    })
 }
 
 /// What splits a file into packets.

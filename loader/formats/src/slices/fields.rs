@@ -96,7 +96,7 @@ impl Fields {
                 Fault::Damaged,
                 place.clone(),
                 say!("it contains no arrays"),
-                say!("Save at least one"),
+                say!("Save at least one array with numpy.savez or numpy.save"),
             ));
         };
         let len = first.len;
@@ -110,7 +110,7 @@ impl Fields {
                     other.name,
                     other.len
                 ),
-                say!("Give those that belong together"),
+                say!("Choose arrays with the same number of entries"),
             ));
         }
         Ok(Self { fields, len })

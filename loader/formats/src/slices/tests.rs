@@ -103,7 +103,7 @@ fn arrays_of_different_lengths_are_no_samples() {
     );
     assert_eq!(
         error.unwrap_err().to_string(),
-        "a.npy: 'a' has 2 entries and 'b' has 3, but all arrays of a dataset must have the same length. Give those that belong together."
+        "a.npy: 'a' has 2 entries and 'b' has 3, but all arrays of a dataset must have the same length. Choose arrays with the same number of entries."
     );
     let asked = ["c".to_owned()];
     let error = chosen(["a", "b"], &asked, &place()).unwrap_err();

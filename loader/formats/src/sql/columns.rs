@@ -69,7 +69,7 @@ impl Columns {
                     Fault::NoSuchKey,
                     place().key(column),
                     say!("the query has no such column; it has {}", listed(names)),
-                    say!("Choose one of these for {option}="),
+                    say!("Write one of these columns in {option}="),
                 ));
             }
         }

@@ -120,7 +120,7 @@ fn missing(url: &str, key: &str, name: &str, mut others: Vec<&str>, order: &Orde
             Fault::NoSuchKey,
             place,
             reason,
-            say!("Choose others for fields=, or leave the sample out with on_error=skip"),
+            say!("Name other files in fields=, or skip the sample with --on-error skip"),
         ),
     }
 }

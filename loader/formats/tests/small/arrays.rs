@@ -31,7 +31,7 @@ fn npy_slices_and_windows() {
     assert_eq!(row(&data, 1), Ok(Array::of(&[3i16, 4]).into()));
     let error = row(&data, 3).expect_err("three rows").to_string();
     assert!(
-        error.ends_with("row 3 is beyond its 3 rows. Ask for rows from 0 on."),
+        error.ends_with("row 3 is beyond its 3 rows. Rows are counted from 0."),
         "{error}"
     );
     write(&path, &npy(">i2", "True", "(3, 2)", &numbers()));

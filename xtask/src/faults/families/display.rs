@@ -55,10 +55,22 @@ fn no_display(place: &Place, variables: &[(&str, &str)]) -> Result<()> {
     place.clean()
 }
 
+/// The program is not started.
 fn watch_without_display(place: &Place) -> Result<()> {
     let mut words = vec!["watch".into(), "--".into()];
     words.extend(place.spoken(&place.speech()));
     let ended = place.loadscope(&words).run()?;
+    ended.code(2)?;
+    ended.complained(&["not started", "record"])?;
+    says_no_display(&ended)?;
+    ensure!(notes(&place.notes()).is_empty(), "the program ran");
+    place.clean()
+}
+
+fn watch_with_a_display_of_nothing(place: &Place) -> Result<()> {
+    let mut words = vec!["watch".into(), "--".into()];
+    words.extend(place.spoken(&place.speech()));
+    let ended = place.loadscope(&words).env("DISPLAY", ":4567").run()?;
     ended.code(7)?;
     says_no_display(&ended)?;
     let path = journal(place).context("there is no journal of it")?;
@@ -227,9 +239,16 @@ const ROWS: &[Row] = &[
     ),
     Row::new(
         "watch without a display",
-        "there is no display for the window",
-        GOES_ON,
+        "neither DISPLAY nor WAYLAND_DISPLAY is set",
+        "exit code 2 with a sentence; the program is not started",
         watch_without_display,
+    )
+    .fast(),
+    Row::new(
+        "watch with a display of nothing",
+        "DISPLAY names one that is not there",
+        GOES_ON,
+        watch_with_a_display_of_nothing,
     )
     .fast(),
     Row::new(

@@ -44,7 +44,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "watch",
-        // There is no display, so it goes on as a recorder.
+        // The display cannot be reached, so it continues as a recorder.
         arguments: "watch -- PROGRAM",
         code: 7,
         prints: false,
@@ -229,7 +229,9 @@ impl Command {
                 word => words.push(word.into()),
             }
         }
-        let ended = (fault.streams)(place.loadscope(&words)).run()?;
+        // `watch` starts no program without a display.
+        let launch = place.loadscope(&words).env("DISPLAY", ":4567");
+        let ended = (fault.streams)(launch).run()?;
         self.ended_as_ever(&ended, fault)?;
         if let Some((name, batches)) = self.makes {
             let path = match name {

@@ -112,6 +112,27 @@ fn paragraphs_of_several_sentences_end_with_a_period() {
 }
 
 #[test]
+fn commands_with_exit_codes_of_their_own_list_them() {
+    let command = shown(Cli::command());
+    for (name, codes) in [
+        ("record", &["130", "143", "2 ", "126", "127"][..]),
+        ("watch", &["130", "143", "2 ", "126", "127"]),
+        ("report", &["0 ", "1 ", "2 ", "130", "143"]),
+        ("compare", &["0 ", "1 ", "2 ", "130", "143"]),
+        ("run", &["0 ", "2 ", "130", "143"]),
+        ("tune", &["0 ", "2 ", "127", "130", "143"]),
+    ] {
+        let sub = command.find_subcommand(name);
+        let help = sub.and_then(Command::get_after_long_help);
+        let help = help.map(ToString::to_string).unwrap_or_default();
+        let (_, list) = help.split_once("Exit code:").unwrap_or_default();
+        for code in codes {
+            assert!(list.contains(code), "{name}, {code}: {help}");
+        }
+    }
+}
+
+#[test]
 fn an_option_has_the_same_help_in_all_commands() {
     // Options with the same name for different things, or with another default.
     const DIFFER: [&str; 6] = ["loader", "output", "set", "epochs", "dataset", "fail_on"];
@@ -161,4 +182,39 @@ fn hidden_window_options_are_accepted() {
 #[test]
 fn the_table_is_sorted() {
     assert!(HELP.is_sorted_by_key(|(key, _)| *key));
+}
+
+/// The error of a command line, as it is printed.
+fn refused(line: &str) -> String {
+    let refused = shown(Cli::command()).try_get_matches_from(line.split(' '));
+    let error = refused.expect_err(line);
+    with_tip(error).render().to_string()
+}
+
+#[test]
+fn tips_lead_somewhere() {
+    for (line, tip) in [
+        (
+            "loadscope record python train.py",
+            "tip: write -- before the program",
+        ),
+        (
+            "loadscope tune --set num_workers=4 -- python train.py",
+            "tip: write --try num_workers=4",
+        ),
+        ("loadscope reprot run.jsonl", "'report'"),
+        ("loadscope report run.jsonl --fail-no wait>1s", "'--fail-on"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(tip), "{line}: {said}");
+    }
+    for line in [
+        "loadscope report run.jsonl --nonsense",
+        "loadscope record --nonsense -- python train.py",
+        "loadscope info run.jsonl -x",
+    ] {
+        let said = refused(line);
+        assert!(said.contains("unexpected argument"), "{line}: {said}");
+        assert!(!said.contains("tip:"), "{line}: {said}");
+    }
 }

@@ -63,8 +63,8 @@ pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<V
     Ok(object)
 }
 
-/// The summary as text.
-pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt::Error> {
+/// The summary as text. `cut` is the sentence about a truncated recording.
+pub(super) fn text(all: &[(RunId, &Run)], cut: Option<&str>) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let sum = Sum::of(all);
     let mut facts = vec![plural(
@@ -98,12 +98,8 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt:
         said.lines()
             .try_for_each(|line| writeln!(out, "{}", say!("{name}: {line}")))?;
     }
-    if cut {
-        writeln!(
-            out,
-            "{}",
-            say!("The recording is truncated. Everything before the cut was read.")
-        )?;
+    if let Some(sentence) = cut {
+        writeln!(out, "{sentence}")?;
     }
     Ok(out)
 }

@@ -128,7 +128,7 @@ fn add(lines: &mut Vec<String>, damage: &Damage) {
     }
     if damage.cut {
         lines.push(
-            say!("The recording is truncated. Everything before the cut was read.").to_owned(),
+            say!("The recording is truncated. Everything before the cut was recovered.").to_owned(),
         );
     }
     if damage.unconfirmed > 0 {
@@ -217,7 +217,7 @@ mod tests {
                 "  lines 4–1,005 · bytes 129–10,221 · between 1.50\u{2009}s and 2.50\u{2009}s",
                 "  byte 3",
                 "  and 1 more place",
-                "The recording is truncated. Everything before the cut was read.",
+                "The recording is truncated. Everything before the cut was recovered.",
                 "Wrote 7 events to b.jsonl",
             ]
         );

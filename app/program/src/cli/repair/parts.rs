@@ -89,7 +89,10 @@ pub(super) fn repaired(
     };
     if parts.iter().all(|part| part.is_lost) {
         let folder = path.with_file_name(name);
-        let why = say!("{} contains no sound part", folder.display());
+        let why = say!(
+            "no part in {} is intact, so nothing can be recovered",
+            folder.display()
+        );
         bail!(say!("cannot repair {}: {why}", path.display()));
     }
     if parts.iter().all(|part| part.damage.is_none()) {

@@ -1,9 +1,28 @@
-//! A display that goes away while a window is on it. The library that draws the window takes the loss of its connection for
-//! impossible at some places, and panics there: that is reported as what it is.
+//! The display of the window: it may be missing, or its connection may be lost. At some places the library that draws the window
+//! panics if the connection is lost.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::ensure;
+use loadscope_words::say;
+
+/// Checks that a variable names a display. It may still be unreachable.
+///
+/// # Errors
+/// If no variable names one.
+pub fn needed() -> anyhow::Result<()> {
+    const NAMES: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    ensure!(
+        !cfg!(target_os = "linux") || NAMES.into_iter().any(is_set),
+        say!(
+            "cannot open a window, because neither DISPLAY nor WAYLAND_DISPLAY is set. Use `loadscope watch --web` for a browser, or `loadscope record`."
+        )
+    );
+    Ok(())
+}
 
 /// Opens a window by `open`; `None` if its display went away.
 pub fn guarded<T>(open: impl FnOnce() -> T) -> Option<T> {

@@ -189,12 +189,12 @@ fn sentence(place: Place, error: &Error) -> FormatError {
         code if code.code().starts_with("42") => (
             Fault::Asked,
             say!("the query is wrong: {said}"),
-            say!("Correct query="),
+            say!("Correct the SELECT in query="),
         ),
         _ => (
             Fault::Unreadable,
             say!("the server failed: {said}"),
-            say!("Check the query and the data"),
+            say!("Correct the data, or the query in query="),
         ),
     };
     FormatError::new(fault, place, reason, remedy)

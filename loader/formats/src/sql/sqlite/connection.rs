@@ -202,7 +202,7 @@ impl Answers {
             Some(ErrorCode::Unknown) => new(
                 Fault::Asked,
                 say!("the query is wrong: {error}"),
-                say!("Correct query="),
+                say!("Correct the SELECT in query="),
             ),
             None => new(
                 Fault::Asked,

@@ -94,7 +94,7 @@ impl KeyedRows {
             Fault::OutOfRange,
             Place::named(&*self.shown).row(index as u64),
             say!("the query has {} rows", self.keys.len()),
-            say!("Choose an index below that"),
+            say!("Choose an index below this number"),
         )
     }
 }
