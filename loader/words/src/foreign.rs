@@ -21,7 +21,7 @@ pub fn value_error(message: &str) -> Option<String> {
         .and_then(|rest| rest.split_once(", expected "))
     {
         let valid = valid.strip_prefix("one of ").unwrap_or(valid);
-        return Some(say!("{name} is unknown. Valid: {valid}"));
+        return Some(say!("{name} is unknown, valid are {valid}"));
     }
     let invalid = ["invalid type: ", "invalid value: ", "invalid length "];
     let rest = invalid
@@ -169,7 +169,7 @@ mod tests {
             ("missing field `t`", "the field `t` is missing"),
             (
                 "unknown variant `asleep`, expected one of `held`, `ready`",
-                "`asleep` is unknown. Valid: `held`, `ready`",
+                "`asleep` is unknown, valid are `held`, `ready`",
             ),
             (
                 "unknown field `x`, expected `a` or `b`",

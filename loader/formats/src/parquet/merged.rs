@@ -68,7 +68,7 @@ impl Merged {
             let mut values = values.filter_map(|(_, value)| value.as_deref()).peekable();
             if values.peek().is_none() {
                 return wrong(
-                    say!("all folders of this partition stand for null"),
+                    say!("all folders of this partition mean null"),
                     say!("Rename the folders KEY=VALUE"),
                 );
             }
