@@ -88,7 +88,7 @@ def make_partitions(maker):
     same = Folder(maker, "hive-same").put("id=1/a.parquet", table(0))
     same.compare("Parquet, refused by the reference", says="a column with the name of this partition")
     null = Folder(maker, "hive-only-null").put("k=__HIVE_DEFAULT_PARTITION__/a.parquet", table(0))
-    null.compare("Parquet, refused by the reference", says="stand for null")
+    null.compare("Parquet, refused by the reference", says="mean null")
 
 
 def typed(values, of):
@@ -145,6 +145,6 @@ def make_random_folders(maker):
         try:
             pq.read_table(folder.root)
         except pa.ArrowInvalid:
-            folder.compare("Parquet, refused by the reference", says="stand for null")
+            folder.compare("Parquet, refused by the reference", says="mean null")
         else:
             folder.compare("Parquet, random folders")
