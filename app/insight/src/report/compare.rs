@@ -147,8 +147,7 @@ impl<'a> Comparison<'a> {
 
     /// Which options differ, in one line.
     pub fn options(&self) -> String {
-        let of = |report: &Report<'_>| report.survey.run.info.options.clone();
-        differ::line(&of(&self.a), &of(&self.b))
+        differ::line(&self.a.survey.run.info, &self.b.survey.run.info)
     }
 
     /// Warnings about other datasets and batch sizes, a line each.
@@ -200,7 +199,7 @@ impl<'a> Comparison<'a> {
         json!({
             "loaders": [about(&self.a), about(&self.b)],
             "outcome": self.outcome(),
-            "options_that_differ": differ::differences(&self.a.survey.run.info.options, &self.b.survey.run.info.options)
+            "options_that_differ": differ::between(&self.a.survey.run.info, &self.b.survey.run.info)
                 .into_iter()
                 .map(|d| json!({ "name": d.name, "a": d.a, "b": d.b }))
                 .collect::<Vec<_>>(),

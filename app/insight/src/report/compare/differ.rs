@@ -36,8 +36,18 @@ fn chosen(options: &RunOptions) -> RunOptions {
     }
 }
 
-/// The options that differ between two runs.
-pub fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
+/// The options that differ between two runs. The dataset of a program is in the warnings: its option is Loadscope's model of it.
+pub fn between(a: &RunInfo, b: &RunInfo) -> Vec<Difference> {
+    let is_model = |info: &RunInfo| matches!(info.origin, Origin::Pytorch(_) | Origin::Import(_));
+    let mut of_b = b.options.clone();
+    if is_model(a) || is_model(b) {
+        of_b.dataset.clone_from(&a.options.dataset);
+    }
+    differences(&a.options, &of_b)
+}
+
+/// The options that differ.
+fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
     let (a, b) = (&chosen(a), &chosen(b));
     let (x, y) = (serde_json::to_value(a), serde_json::to_value(b));
     let (Ok(x), Ok(y)) = (x, y) else {
@@ -64,8 +74,8 @@ fn seed(seed: Option<u64>) -> String {
 }
 
 /// The options that differ, in one line: `Options that differ: num_workers 4 → 7`.
-pub fn line(a: &RunOptions, b: &RunOptions) -> String {
-    let all = differences(a, b);
+pub fn line(a: &RunInfo, b: &RunInfo) -> String {
+    let all = between(a, b);
     if all.is_empty() {
         return say!("Both runs have the same options").to_owned();
     }
@@ -163,7 +173,21 @@ mod tests {
                 "persistent_workers False → True",
             ]
         );
-        assert_eq!(line(&a, &a), "Both runs have the same options");
+        let info = |options: &RunOptions| RunInfo {
+            options: options.clone(),
+            ..RunInfo::default()
+        };
+        let same = line(&info(&a), &info(&a));
+        assert_eq!(same, "Both runs have the same options");
+        let program = |dataset: &str| RunInfo {
+            origin: Origin::Pytorch("2.13.0".to_owned()),
+            ..info(&RunOptions {
+                dataset: dataset.to_owned(),
+                ..a.clone()
+            })
+        };
+        let (one, other) = (program("synthetic:len=400"), program("synthetic:len=800"));
+        assert_eq!(line(&one, &other), "Both runs have the same options");
         let c = RunOptions {
             global_seed: Some(2),
             pin_memory: PinMemory::On,
@@ -172,7 +196,7 @@ mod tests {
         let mut texts: Vec<String> = differences(&a, &c).iter().map(Difference::text).collect();
         texts.sort();
         assert_eq!(texts, ["manual_seed None → 2", "pin_memory False → True"]);
-        assert!(line(&a, &b).starts_with("Options that differ: "));
+        assert!(line(&info(&a), &info(&b)).starts_with("Options that differ: "));
         let unseeded = |seed| RunOptions {
             global_seed: Some(seed),
             ..RunOptions::default()
