@@ -279,7 +279,7 @@ fn outlook(report: &Report) -> Markup {
         (title)
         div.wide {
             table {
-                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!(column: "vs unchanged")) } th.n { (say!("Waited")) } th.bar {} }
+                tr { th { (say!("Setting")) } th.n { (say!("Time")) } th.n { (say!(column: "change")) } th.n { (say!("Waited")) } th.bar {} }
                 @for row in &rows { (setting(report, row, longest)) }
             }
         }

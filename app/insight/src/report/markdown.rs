@@ -125,7 +125,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(
         out,
         "{}",
-        say!("| Forecasts for other settings | time | vs unchanged | waited | 90 % interval |")
+        say!("| Forecasts for other settings | time | change | waited | 90 % interval |")
     )?;
     writeln!(out, "|---|--:|--:|--:|---|")?;
     for row in rows {

@@ -173,7 +173,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         "{}{}{}{}  {}",
         left(say!("Forecasts for other settings"), width + 2),
         right(say!(column: "time"), 12),
-        right(say!(column: "vs unchanged"), 12),
+        right(say!(column: "change"), 12),
         right(say!(column: "waited"), 12),
         say!("90 % interval")
     )?;
