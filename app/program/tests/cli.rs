@@ -101,7 +101,10 @@ fn options_come_from_a_file_and_arguments_win() {
             "options.toml:1: step_ms: true is not a number",
         ),
         ("\nepochs\n", ": it is not valid TOML ("),
-        ("dataset = digits\n", "quote texts, as in dataset = \"digits\"."),
+        (
+            "dataset = digits\n",
+            "quote texts, as in dataset = \"digits\".",
+        ),
     ] {
         std::fs::write(&path, lines).expect("there is room");
         let text = refusal(&["run", "--config", config]);

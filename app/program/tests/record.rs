@@ -52,7 +52,7 @@ fn a_program_keeps_its_output_and_its_end() {
         "{err}"
     );
     assert!(
-        err.contains("nothing was written") && !log.exists(),
+        err.contains("no recording was written") && !log.exists(),
         "{err}"
     );
     // By a signal it ends as its program does.

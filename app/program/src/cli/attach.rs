@@ -12,7 +12,7 @@ use serde_json::json;
 use super::force::ForceArg;
 use super::limits::LimitArgs;
 use super::number::whole_number;
-use super::program::{Seen, default_names, follow_and, name_of};
+use super::program::{Seen, default_names, follow_and, name_of, without_recording};
 use super::select::SelectArgs;
 use super::terminal::{complain, say_json, sentence};
 use super::web::{Shown, WebArgs, say_view};
@@ -85,7 +85,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(match complaint {
         Some(text) => {
-            complain(say!("nothing was written: {text}"));
+            complain(without_recording(&text));
             ExitCode::from(1)
         }
         None => {

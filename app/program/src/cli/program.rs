@@ -125,9 +125,9 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let unreached = args.program.host().filter(|_| end == End::Code(255));
     match (complaint, unreached) {
         (Some(_), Some(host)) => complain(say!(
-            "nothing was written: ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
+            "no recording was written. ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
         )),
-        (Some(text), None) => complain(say!("nothing was written: {text}")),
+        (Some(text), None) => complain(without_recording(text)),
         (None, _) => {
             complain(seen.sentence(&path));
             if was_shown {
@@ -199,6 +199,12 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
+/// The sentence about a recording without events, with the reason.
+pub(super) fn without_recording(reason: &str) -> String {
+    let reason = reason.trim_end_matches(['.', '。']);
+    say!("no recording was written. {reason}.")
+}
+
 /// Records a program that has no window into the user's journal.
 fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>) {
     let Extent { selection, limits } = extent;
@@ -209,7 +215,7 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
     if let Ok(session) = Session::watch_part(watched, selection, record, Arc::new(|| {}), None) {
         let (seen, complaint) = follow_and(&session, shown.as_mut());
         match (&complaint, path) {
-            (Some(text), _) => complain(say!("nothing was written: {text}")),
+            (Some(text), _) => complain(without_recording(text)),
             (None, Some(path)) => {
                 complain(seen.sentence(&path));
                 if shown.is_some() {
