@@ -211,7 +211,7 @@ KINDS = [
         {
             "train": of(
                 {"silent_worker"},
-                says=(r"Worker 1 is stuck on batch 5 \(samples 20 to 23\)", "not a slow batch", "fork", "spawn"),
+                says=(r"Worker 1 has been stuck on batch 5 \(samples 20 to 23\)", "not a slow batch", "fork", "spawn"),
                 never=("in_order=False", "similar cost", "num_workers=0"),
             )
         },

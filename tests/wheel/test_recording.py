@@ -40,7 +40,7 @@ class Recording(Program):
         loaders = loadscope.read(self.file("first.jsonl")).loaders
         with open(self.file("train.py"), encoding="utf-8") as file:
             line = next(number for number, text in enumerate(file, 1) if "batch_size=8" in text)
-        self.assertEqual(list(loaders["name"]), ["Slow of 24 samples in train.py", "train.py:%d" % line])
+        self.assertEqual(list(loaders["name"]), ["Slow (24 samples) from train.py", "train.py:%d" % line])
 
     def test_workers_that_live_on_are_counted(self):
         out, _ = self.run_program(
@@ -51,11 +51,11 @@ class Recording(Program):
             for name in ("a.jsonl", "b.jsonl"):
                 with loadscope.record(name) as run:
                     count(loader), count(loader)
-                print(run.batches, run.problem)
+                print(run.batches, str(run.problem).startswith("2 workers started before the recording"))
             count(loader)
             """
         )
-        self.assertEqual(out.split(), ["12", "None", "12", "None"])
+        self.assertEqual(out.split(), ["12", "True", "12", "True"])
         epochs = loadscope.read(self.file("a.jsonl")).batches["epoch"]
         self.assertEqual(sorted(set(epochs)), [0, 1])
 
@@ -73,10 +73,10 @@ class Recording(Program):
                 next(second)
             assert loadscope.stop() is run
             assert loadscope.stop() is None
-            print(rest, sum(1 for _ in second), run.batches, run.problem)
+            print(rest, sum(1 for _ in second), run.batches, str(run.problem).startswith("2 workers started before the recording"))
             """
         )
-        self.assertEqual(out.split(), ["11", "9", "3", "None"])
+        self.assertEqual(out.split(), ["11", "9", "3", "True"])
 
     def test_spawned_workers_tell(self):
         out, _ = self.run_program(

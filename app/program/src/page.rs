@@ -11,7 +11,7 @@ const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// Why there is no page.
 #[derive(Debug, Error)]
-#[error("{}", say!("this build does not contain the browser page. Run `cargo xtask setup --web` and `cargo xtask web`, build again, or use the Python wheel."))]
+#[error("{}", say!("this build does not contain the browser page. Run `cargo xtask setup --web` and `cargo xtask web`, then build again. The Python wheel contains the page."))]
 pub struct NoPage;
 
 /// What a page shows at first.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use loadscope_words::say;
 
 use super::Report;
+use super::compare::title;
 
 /// The remedies of the findings of `report`, in their order, with their effects on training. What the report has printed already is a
 /// reference, or left out.
@@ -57,7 +58,9 @@ pub fn texts(report: &Report) -> Vec<String> {
     let repeated = repeated(report);
     let findings = report.diagnosis.findings.iter().enumerate();
     let text = |(at, finding): (usize, &loadscope_trace::Finding)| match repeated {
-        Some((same, label)) if same == at => say!("See {label} above"),
+        Some((same, label)) if same == at => {
+            say!("{} (see {label} above)", title(finding.id))
+        }
         _ => finding.text.clone(),
     };
     findings.map(text).collect()

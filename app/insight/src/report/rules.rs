@@ -57,8 +57,8 @@ enum Unit {
 
 /// Why a rule is not understood.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", say!("invalid rule '{0}': {1}. Examples: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0, memory>8GB.", .0, .1))]
-pub struct NoRule(String, String);
+#[error("{}", say!("{0}. Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'.", .0))]
+pub struct NoRule(String);
 
 /// Names of the quantities that rules limit, sorted.
 pub fn keys() -> Vec<&'static str> {
@@ -108,7 +108,7 @@ impl FromStr for Rule {
     type Err = NoRule;
 
     fn from_str(text: &str) -> Result<Self, NoRule> {
-        let no = |why: &str| NoRule(text.to_owned(), why.to_owned());
+        let no = |why: &str| NoRule(why.to_owned());
         let at = text
             .find(['<', '>'])
             .ok_or_else(|| no(say!("it has no < or >")))?;

@@ -183,8 +183,13 @@ fn share(text: &str) -> Result<f64, Wrong> {
 fn faster(text: &str) -> Result<(String, f64), Wrong> {
     let parsed = text.rsplit_once(':').and_then(|(stage, factor)| {
         let factor = real(factor.trim_end_matches(['x', '×']), ..).ok()?;
-        (factor > 0.0).then(|| (stage.to_owned(), factor))
+        Some((stage.to_owned(), factor))
     });
-    let wanted = say!("expected a named stage and a factor, as in faster=decode:2");
-    parsed.ok_or_else(|| Wrong::other(wanted))
+    match parsed {
+        Some((_, factor)) if factor <= 0.0 => {
+            Err(Wrong::other(say!("the factor must be greater than 0")))
+        }
+        Some(parsed) => Ok(parsed),
+        None => Err(Wrong::other(say!("expected a named stage and a factor"))),
+    }
 }

@@ -22,7 +22,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Oversubscribed,
         text: say!(
-            "{} workers share {}: {}. Each sample has a core for only {} of its time.",
+            "{} workers share {}: {}. Each sample runs on a core for only {} of its loading time.",
             survey.workers,
             plural(cores as u64, say!(n: "core"), say!(n: "cores")),
             survey.say_cost(cost),

@@ -243,8 +243,8 @@ impl<'a> Glance<'a> {
             Cause::Sampling => say!("drawing the next indices took {part}"),
             Cause::Trainer => say!("yielding took {part}"),
             Cause::End => return None,
-            Cause::NotMeasured => say!("the source did not record the stage for {part}"),
-            Cause::InWorker => say!("{place}, which was not recorded, took {part}"),
+            Cause::NotMeasured => say!("its stage was not recorded for {part}"),
+            Cause::InWorker => say!("{place} took {part} and was not recorded"),
         };
         Some(LongestWait {
             took: wait.end.min(run.end()) - wait.start,

@@ -71,7 +71,9 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
                 let none = p.first_of(workers, |change| change == Change::NumWorkers(0))?;
                 Some(p.remedy(&none))
             }),
-            FindingId::HeadOfLine => prospects.and_then(|p| about_order(p, loader.grouping)),
+            FindingId::HeadOfLine => {
+                prospects.and_then(|p| about_order(workers, p, loader.grouping))
+            }
             _ => None,
         };
         let remedy = remedy.or_else(|| match prospects {
@@ -169,7 +171,9 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
         return None;
     }
     if workers == 0 {
-        return Some(say!("{prepare}. Without workers, nothing hides them."));
+        return Some(say!(
+            "{prepare}. With num_workers=0, training waits for each slow sample."
+        ));
     }
     let changes = &prospects.changes;
     Some(
@@ -185,12 +189,22 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
 }
 
 /// `in_order=False` with its forecast, or the advice of `grouping` if it saves little; `None` without a forecast.
-fn about_order(prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
+fn about_order(workers: usize, prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;
     let better = prospects.better();
     if better.iter().any(|f| f.change == known.change) {
-        return Some(prospects.remedy(known));
+        let remedy = prospects.remedy(known);
+        let first = prospects
+            .first(workers)
+            .filter(|f| f.change != known.change);
+        return Some(match first {
+            Some(first) => say!(
+                "{remedy}. {} is forecast to be faster.",
+                first.change.subject()
+            ),
+            None => remedy,
+        });
     }
     let advice = grouping.map_or(say!("Find out why these samples are slow"), Text::say);
     Some(say!("{advice}. in_order=False is forecast to save little."))

@@ -34,7 +34,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         evidence: Evidence::Worker(worker),
         remedy: match survey.streams.is_some() || survey.run.indices(0).is_empty() {
             true => say!("Compare its shards with those of the other workers: their size, format and storage. Distribute the shards evenly.").to_owned(),
-            false => say!("Look for code that depends on get_worker_info().id, worker_init_fn, or a slower disk or core of this worker. in_order=False lets other workers pass.").to_owned(),
+            false => say!("Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker. in_order=False lets other workers pass.").to_owned(),
         },
         cost: Some(cost),
     })

@@ -203,7 +203,7 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
         LONGER.say()
     } else if is_persistent {
         say!(
-            "Set up the sampler or the dataset's __iter__ only once, not in every epoch: the workers persist, so this setup takes the time"
+            "Move one-time setup out of __iter__ of the sampler and the dataset. The workers persist, so this setup causes the gap."
         )
     } else {
         KEEP.say()

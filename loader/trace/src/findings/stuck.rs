@@ -51,7 +51,7 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SilentWorker,
         text: say!(
-            "Worker {} is stuck on {batch} since {}. The batch is not finished after {}.{others}",
+            "Worker {} has been stuck on {batch} since {}. The batch is unfinished after {}.{others}",
             found.worker,
             survey.say(found.since),
             found.took

@@ -107,7 +107,8 @@ fn a_stuck_worker_is_named_with_the_same_words_however_the_run_ends() {
             "{how}: {verdict}"
         );
         assert!(
-            verdict.starts_with("Worker 1 is stuck on batch 5 (samples 20 to 23) since 0.30 s"),
+            verdict
+                .starts_with("Worker 1 has been stuck on batch 5 (samples 20 to 23) since 0.30 s"),
             "{how}: {verdict}"
         );
         let texts = all
