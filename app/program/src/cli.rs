@@ -100,7 +100,7 @@ enum Sub {
     WhatIf(what_if::WhatIfArgs),
     /// Run a PyTorch program with different DataLoader settings and find the fastest
     Tune(tune::TuneArgs),
-    /// Open recordings in the window
+    /// Open recordings in the window (needs a display)
     Open {
         /// Recordings, folders of recordings, or traces of other tools [default: the start page]
         ///
@@ -108,7 +108,7 @@ enum Sub {
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Show a recording in a browser on this host
+    /// Show a recording in a browser (needs no display)
     View(web::ViewArgs),
     /// Write a recording as a single HTML page
     Share(share::ShareArgs),
@@ -130,7 +130,7 @@ enum Sub {
     Install(install::InstallArgs),
     /// Undo `install`
     Uninstall(install::InstallArgs),
-    /// Print the recording probe, to import into a program by hand
+    /// Print the recording probe, a Python module that a program can import
     ///
     /// Save it as loadscope_probe.py next to the program, and write `import loadscope_probe` on the program's first line.
     Probe,

@@ -243,7 +243,7 @@ impl LoaderArgs {
 pub enum PinArg {
     /// No pinning
     Off,
-    /// CUDA's page-locked memory (without a GPU: a warning, no pinning)
+    /// Page-locked memory of CUDA (without a GPU: a warning, no pinning)
     On,
     /// Buffers locked with mlock, with or without a GPU
     Mlock,

@@ -19,8 +19,16 @@ use super::web::{Shown, WebArgs, say_view};
 use loadscope_session::{Attach, Session, Update, Watched, take_ending_signals};
 use loadscope_words::say;
 
+/// Exit codes of `attach`.
+const EXIT_CODES: &str = "\
+Exit code:
+  0  success
+  1  nothing was recorded
+  2  any other error";
+
 /// The process to record, and how.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct AttachArgs {
     /// Process ID
     ///

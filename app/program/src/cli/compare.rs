@@ -32,7 +32,9 @@ pub struct CompareArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Exit with code 1 if this rule is violated and the change is significant, such as 'wait>+5%' (can be repeated)
+    /// Exit with code 1 if this rule is violated, such as 'wait>+5%' (can be repeated)
+    ///
+    /// The change must be statistically significant. Recordings that are too short for an interval are judged by the change alone.
     ///
     /// Rules: 'wait>+5%' (percentage points of the time), 'throughput<-10%', 'wait_per_batch>+20%', 'work_per_batch>+20%'. Quote them,
     /// because a shell redirects at > and <.

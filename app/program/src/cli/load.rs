@@ -86,9 +86,9 @@ pub struct LoadArgs {
     /// At most 1,000,000,000 seconds.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds, help_heading = LOADER)]
     timeout: Option<f64>,
-    /// Start method of Python's processes, without effect here: workers are threads
+    /// Accepted for compatibility: fork, spawn or forkserver
     ///
-    /// fork, spawn or forkserver.
+    /// It has no effect, because workers are threads.
     #[arg(long, value_name = "METHOD", hide_short_help = true, help_heading = LOADER)]
     multiprocessing_context: Option<String>,
     /// Duration of the simulated training step, 0 to 3,600,000 ms [default: 0]

@@ -35,7 +35,7 @@ pub struct PortArg {
 /// Options to show a run in a browser.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WebArgs {
-    /// Show the run in a browser
+    /// Show the run in a browser, not in the window
     ///
     /// Prints a link that works on this host only.
     ///

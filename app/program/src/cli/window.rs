@@ -228,7 +228,7 @@ pub struct WindowArgs {
     reduce_motion: bool,
     /// Memory limit of a live run in the window, such as 500MB, at least 100MB
     ///
-    /// Older data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. Saving still writes
+    /// At the limit, the oldest data is reduced to sums per minute. Long waits, errors, warnings and the slowest batches are kept in full. Saving still writes
     /// all data.
     ///
     /// The default for a watched program is half of the host's memory, at most 4GB. Runs of the embedded loader have no limit.
