@@ -82,6 +82,11 @@ const PYTORCH: &str = "This DataLoader will create";
 /// The English words of a text that are no names.
 fn english(text: &str) -> Vec<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_./:=-+#()[]{}'\"<>%".contains(c);
+    // The last word of a text that is cut off is a part of one.
+    let text = match text.strip_suffix('…') {
+        Some(cut) => cut.rsplit_once([' ', ',']).map_or("", |(whole, _)| whole),
+        None => text,
+    };
     let words = text.split(|c: char| !is_word(c));
     let words = words.map(|w| w.trim_matches(|c: char| !c.is_ascii_alphanumeric()));
     let is_name =

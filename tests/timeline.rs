@@ -78,7 +78,7 @@ fn tooltips_say_what_how_long_and_why() {
     let at = place(&harness, "trainer", 500);
     harness.hover_at(at);
     harness.run();
-    harness.get_by_label("The trainer waits for batch 3, which is Fetching in worker 0");
+    harness.get_by_label("The trainer waits for batch 3, which is fetching in worker 0");
 }
 
 #[test]

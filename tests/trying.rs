@@ -89,7 +89,7 @@ fn pictures_of_tries() {
             folder: None,
         };
         let mut window = diagnose(theme, &file, program);
-        let said = "Runs python train.py --epochs 3 again";
+        let said = "Runs python train.py --epochs 3 unchanged";
         assert!(window.query_by_label_contains(said).is_some());
         // The rest of that view in the light theme is in the picture of its end.
         if theme == Theme::Dark {
@@ -174,9 +174,10 @@ fn settings_are_told_apart_and_compared_as_what_came_of_a_change() {
         tell(&mut window, News::Over(Outcome::Compared(table.into())));
         window.run();
         let notices = &window.state().state.session.notices;
-        let said = notices
-            .iter()
-            .any(|n| n.text.starts_with("The measurement has finished. Best: "));
+        let said = notices.iter().any(|n| {
+            n.text
+                .starts_with("The measurement has finished. Best change: ")
+        });
         assert!(said && notices.iter().all(|n| !n.is_error), "{notices:?}");
         window
             .get_all_by_label_contains("Try on the program")

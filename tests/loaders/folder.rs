@@ -48,7 +48,7 @@ fn eight_ranks_of_two_hosts_stand_on_one_axis() {
         let shift = all[0].1.info.started_unix_ns - (run.info.started_unix_ns - AHEAD.0);
         assert!(shift.abs() <= within.0, "{shift}");
     }
-    let said = window.query_by_label_contains("train.py is a text file, not a recording");
+    let said = window.query_by_label_contains("train.py: skipped");
     assert!(said.is_some(), "what was skipped is named");
     // The slow rank is shown first.
     assert_eq!(state.session.run.info.rank, SLOW);

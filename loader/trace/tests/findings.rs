@@ -316,7 +316,7 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
         "{text}"
     );
     assert!(
-        text.contains("This delay costs ") && text.contains(" of the run), because "),
+        text.contains("This delay costs ") && text.contains(" of the loop), because "),
         "{text}"
     );
     assert!(!remedy.contains("worker_init_fn"), "{remedy}");

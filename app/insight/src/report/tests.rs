@@ -181,7 +181,7 @@ fn forms(report: &Report) -> [String; 3] {
 /// Several slow batches, and more after them.
 fn blocked() -> Run {
     simulated(&RunOptions {
-        dataset: "synthetic:len=240,cost_ms=20,slow=9:900/99:900/180:900".to_owned(),
+        dataset: "synthetic:len=240,cost_ms=20,slow=9:900;99:900;180:900".to_owned(),
         batch_size: Some(2),
         num_workers: 4,
         step_ms: 6.0,

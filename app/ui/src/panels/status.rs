@@ -65,12 +65,14 @@ fn left(ui: &mut Ui, state: &State) {
         return;
     }
     let info = &state.session.run.info;
-    ui.separator();
-    ui.scope(|ui| {
-        ui.set_max_width(DATASET);
-        let dataset = say!("Dataset: {}", info.dataset);
-        ui.add(Label::new(small(dataset, weak)).truncate());
-    });
+    if !info.dataset.is_empty() {
+        ui.separator();
+        ui.scope(|ui| {
+            ui.set_max_width(DATASET);
+            let dataset = say!("Dataset: {}", info.dataset);
+            ui.add(Label::new(small(dataset, weak)).truncate());
+        });
+    }
     ui.separator();
     // From an hour on as the ruler writes it.
     let now = match state.now() {

@@ -269,8 +269,15 @@ mod tests {
         let mut host = Host::default();
         let mains = [u64::from(main.id())];
         assert_eq!(host.others(&mains, Instant::now()), None);
-        std::thread::sleep(EVERY);
-        let others = host.others(&mains, Instant::now()).expect("it is due");
+        // A busy host takes longer for a look, and so looks less often.
+        let until = Instant::now() + Duration::from_secs(30);
+        let others = loop {
+            std::thread::sleep(EVERY);
+            match host.others(&mains, Instant::now()) {
+                Some(others) => break others,
+                None => assert!(Instant::now() < until, "it is never due"),
+            }
+        };
         assert!(others > 0.2, "{others}");
         for child in [&mut main, &mut other] {
             child.kill().expect("it runs");

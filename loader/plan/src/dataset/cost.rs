@@ -372,7 +372,7 @@ mod tests {
         says("jitter=2", "is not a number from 0 to 1");
         says("jitter=NaN", "is not a number from 0 to 1");
         says("cost_ms=inf", "is not a number");
-        says("every=0:5", "is not a whole number of at least 1");
+        says("every=0:5", "is not a whole number from 1 to 1000000000");
         says("shape=3x0x4", "is not a shape");
         says("shape=99999x99999x9", "is not a shape");
         says("cpu=yes", "neither true nor false");

@@ -26,7 +26,7 @@ pub struct Memory {
 impl Run {
     /// Marks the run as read to its end, also if its last event is missing.
     pub fn close(&mut self) {
-        self.closed = true;
+        self.closed = !self.ended;
     }
 
     /// Gives back memory that was kept for events to come: after the last one of a recording.

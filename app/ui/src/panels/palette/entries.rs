@@ -16,6 +16,9 @@ pub enum Entry {
     Find(Query),
 }
 
+/// Letters from which a typed word is a whole one, bytes.
+const WHOLE: usize = 4;
+
 /// So much worse must something fit to come after what is impossible now.
 const IMPOSSIBLE: i32 = 20;
 
@@ -34,6 +37,15 @@ pub fn entries(state: &State, text: &str) -> Vec<Entry> {
             Some((score, action, obstacle(state, action)))
         })
         .collect();
+    // Where names have the typed words, others that fit letter by letter are not meant.
+    let has_them = |action: &Action| {
+        let info = action.info();
+        let has = |said: &str| has_words(&lower(said), text);
+        has(info.name) || has(info.tooltip)
+    };
+    if text.trim().len() >= WHOLE && found.iter().any(|(_, a, _)| has_them(a)) {
+        found.retain(|(_, action, _)| has_them(action));
+    }
     // What is impossible now comes after what fits as well and is not; otherwise the order of the table stays.
     let handicap = |obstacle: &Option<&str>| if obstacle.is_some() { IMPOSSIBLE } else { 0 };
     found.sort_by_key(|(score, _, obstacle)| handicap(obstacle) - score);
