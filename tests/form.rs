@@ -3,7 +3,7 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Rect, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::{NodeT as _, Queryable as _, by};
 use loadscope::window::App;
 use loadscope_insight::options::Field;
 use loadscope_model::command::{Action, Command};
@@ -54,7 +54,8 @@ fn edit(window: &mut Harness<'static, App>, change: impl FnOnce(&mut RunOptions)
 fn places(window: &Harness<'static, App>) -> Vec<(&'static str, Rect)> {
     let place = |field: &Field| {
         let name = field.name();
-        let mut nodes = window.query_all_by_label(name);
+        // A name labels its control, so a plain search finds the control alone.
+        let mut nodes = window.query_all(by().label(name).include_labels());
         let label = nodes.find(|node| node.accesskit_node().role() == Role::Label)?;
         Some((name, label.rect()))
     };

@@ -107,7 +107,8 @@ fn keys(ctx: &Context, all: &[Entry], mut open: Open) -> Open {
     } else {
         // A key that opens the list must not choose at once.
         let opens = ctx.input(|i| i.key_pressed(Key::Enter) || i.key_pressed(Key::Space));
-        open.is_given = !opens;
+        // In the first pass the list is measured, and has no entries yet.
+        open.is_given = !opens && !all.is_empty();
         let chosen = all.iter().position(|entry| entry.is_chosen);
         open.is_given.then(|| chosen.unwrap_or(0))
     };
