@@ -127,7 +127,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         (Some(_), Some(host)) => complain(say!(
             "no recording was written. ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
         )),
-        (Some(text), None) => complain(without_recording(text)),
+        (Some(text), None) => complain(without_recording(&text)),
         (None, _) => {
             complain(seen.sentence(&path));
             if was_shown {
