@@ -44,6 +44,7 @@ fn all_processors_together_read_what_one_reads() {
             true
         });
         let outcome = outcome.expect("it is sound");
+        run.close();
         let (all, cut) = read_run(file.path(), |_| true).expect("it is sound");
         assert_eq!((cut, cut), (outcome.cut, more.len() == 20));
         if outcome.late > 0 {
