@@ -180,7 +180,7 @@ fn settings_are_told_apart_and_compared_as_what_came_of_a_change() {
         });
         assert!(said && notices.iter().all(|n| !n.is_error), "{notices:?}");
         window
-            .get_all_by_label_contains("Try on the program")
+            .get_all_by_label_contains("Run the program with other settings")
             .last();
         let painted = texts(&window).join(" ");
         for name in &names {

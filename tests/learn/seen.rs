@@ -171,6 +171,8 @@ fn is_written(query: &Query) -> bool {
         Query::Whole(
             Whole::Batches | Whole::BatchesOfWorker(_) | Whole::WorkersStarted | Whole::Pinned,
         ) => false,
+        // The length of a bar below the axis of time.
+        Query::Whole(Whole::FirstWait(_)) => false,
         Query::Whole(Whole::SeedStep) => false,
         Query::Whole(_) => true,
         Query::Now(Now::HeldCount | Now::Busy | Now::Queued) => false,

@@ -52,6 +52,11 @@ pub fn list(ui: &mut Ui, combo: ComboBox<'_>, entries: impl FnOnce(&mut Ui)) -> 
     response
 }
 
+/// Width of a drop-down in the row of a name, points: at most `most`, and less after a long name.
+pub fn width(ui: &Ui, most: f32) -> f32 {
+    ui.available_width().min(most)
+}
+
 /// An entry; true if it was chosen now.
 pub fn entry(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> bool {
     item(ui, is_chosen, text).clicked()

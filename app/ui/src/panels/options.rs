@@ -230,7 +230,8 @@ fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
     };
     let combo = ComboBox::from_id_salt("multiprocessing_context")
         .selected_text(name(method))
-        .width(110.0);
+        .width(choice::width(ui, 110.0))
+        .truncate();
     let response = choice::list(ui, combo, |ui| {
         for one in ["", "fork", "spawn", "forkserver"] {
             choice::value(ui, method, one.to_owned(), name(one));
@@ -253,7 +254,8 @@ fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             };
             let combo = ComboBox::from_id_salt("pin_memory")
                 .selected_text(name(o.pin_memory))
-                .width(110.0);
+                .width(choice::width(ui, 110.0))
+                .truncate();
             let response = choice::list(ui, combo, |ui| {
                 for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
                     choice::value(ui, &mut o.pin_memory, pin, name(pin));
@@ -292,7 +294,8 @@ fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             let name = of_run::on_error;
             let combo = ComboBox::from_id_salt("on_error")
                 .selected_text(name(o.on_error))
-                .width(110.0);
+                .width(choice::width(ui, 110.0))
+                .truncate();
             let response = choice::list(ui, combo, |ui| {
                 for one in [
                     OnError::Stop,

@@ -25,7 +25,8 @@ pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
             };
             let combo = ComboBox::from_id_salt("collate")
                 .selected_text(name(o.collate))
-                .width(140.0);
+                .width(choice::width(ui, 140.0))
+                .truncate();
             let response = choice::list(ui, combo, |ui| {
                 let padding = match o.collate {
                     Collate::Pad(value) => Collate::Pad(value),

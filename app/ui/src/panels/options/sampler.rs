@@ -144,7 +144,8 @@ pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
         let name = current.map_or("?", |k| KINDS[k].name.say());
         let combo = ComboBox::from_id_salt("sampler")
             .selected_text(name)
-            .width(140.0);
+            .width(choice::width(ui, 140.0))
+            .truncate();
         let response = choice::list(ui, combo, |ui| {
             for (k, kind) in KINDS.iter().enumerate() {
                 if choice::entry(ui, current == Some(k), kind.name.say()) {
