@@ -111,7 +111,18 @@ pub fn readers(ready: &Ready, workspace: &Path) -> Result<u8> {
 
 /// All tests of the window, told to write what they draw.
 pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
-    let mut command = cargo_test(ready, &["--package", "loadscope-tests"])?;
+    // Selects from the workspace: a package alone has other features, and is compiled again.
+    let of_window = [
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--no-fail-fast",
+        "--test",
+        "all",
+        "--test",
+        "chinese",
+    ];
+    let mut command = cargo_test(ready, &of_window)?;
     prepare_pictures(&mut command, ready)?;
     let drawn = finish(command.env("UPDATE_SNAPSHOTS", "true"))?;
     // Also where a test failed: others have drawn.
