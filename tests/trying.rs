@@ -180,7 +180,9 @@ fn settings_are_told_apart_and_compared_as_what_came_of_a_change() {
         window
             .get_all_by_label_contains("Run the program with other settings")
             .last();
+        // A long name is written on several lines.
         let painted = texts(&window).join(" ");
+        let painted = painted.split_whitespace().collect::<Vec<_>>().join(" ");
         for name in &names {
             assert!(
                 painted.contains(name.as_str()),

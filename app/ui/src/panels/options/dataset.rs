@@ -263,7 +263,7 @@ pub(super) fn dataset(
             let combo = ComboBox::from_id_salt("dataset")
                 .selected_text(name)
                 .height(f32::INFINITY)
-                .width(choice::width(ui, 140.0))
+                .width(choice::width(ui, 170.0))
                 .truncate();
             let response = choice::list(ui, combo, |ui| {
                 for (at, kind) in KINDS.iter().enumerate() {
