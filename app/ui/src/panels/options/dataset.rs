@@ -39,7 +39,7 @@ enum Dialog {
 const KINDS: [Kind; 20] = [
     Kind {
         prefix: "digits",
-        name: text!("Handwritten digits"),
+        name: text!("Digits"),
         first: "digits",
         label: Text::same(""),
         example: "",
