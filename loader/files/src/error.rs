@@ -88,6 +88,14 @@ impl WriteError {
                 path: path.to_owned(),
                 folder: folder.to_owned(),
             },
+            // A folder such as /proc.
+            io::ErrorKind::NotFound if doing == "create" => Self::Io {
+                path: path.to_owned(),
+                doing,
+                cause: io::Error::other(say!(
+                    "its folder accepts no new files. Choose another folder."
+                )),
+            },
             io::ErrorKind::StorageFull => Self::Full {
                 path: path.to_owned(),
                 doing,

@@ -35,11 +35,11 @@ pub struct PortArg {
 /// Options to show a run in a browser.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WebArgs {
-    /// Show the run in a browser, not in the window
+    /// Show the run live in a browser
     ///
-    /// Prints a link that works on this host only.
+    /// Prints a link that works on this host only. `watch --web` opens no window.
     ///
-    /// A page that is opened late shows sums of the time before the last 256 MB, or before the last --max-size.
+    /// A page that is opened late shows the last 256 MB of the run, or the last --max-size, in full. Older data is reduced to sums per minute.
     #[arg(long)]
     pub web: bool,
     /// Port to listen on [default: 7777, or any free port]

@@ -124,7 +124,8 @@ impl LogReader {
         };
         match reader.next_line(MAX_HEADER) {
             Ok(false) if reader.cut => {
-                let why = say!("it is truncated in its first line").to_owned();
+                let why =
+                    say!("it ends within its first line, so nothing can be recovered").to_owned();
                 return Err(LogError::NotALog { why });
             }
             Ok(_) => reader.header = Header::parse(reader.line.trim_ascii())?,
