@@ -228,8 +228,7 @@ fn change(state: &mut State, command: Command) {
         }
         Command::TypePath(typed) => state.overlay.typing = typed,
         Command::Typed(typed) => {
-            state.overlay.typing = None;
-            state.overlay.typed = Some(typed);
+            (state.overlay.typing, state.overlay.typed) = (None, Some(typed));
         }
         Command::StopComparing => state.session.diagnose.other = None,
         Command::StarRun(number) => runs::star(state, number),
@@ -255,12 +254,11 @@ fn change(state: &mut State, command: Command) {
         Command::Say(notice) => state.overlay.hint = Some(notice.text),
         Command::Speed(speed) => state.look.speed = speed,
         Command::Theme(theme) => state.prefs.theme = theme,
-        Command::Dismiss(at) => {
-            if at < state.session.notices.len() {
-                state.session.notices.remove(at);
-            }
+        Command::Dismiss(at) if at < state.session.notices.len() => {
+            state.session.notices.remove(at);
         }
-        Command::Act(_)
+        Command::Dismiss(_)
+        | Command::Act(_)
         | Command::Answer(_)
         | Command::Copy(_)
         | Command::Check(_)
