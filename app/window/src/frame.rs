@@ -40,6 +40,11 @@ pub(crate) fn framed(ground: Color32, x: i8, y: i8) -> Frame {
 }
 
 impl Window {
+    /// Notes the width of the window. Returns true if it was as narrow as a phone before.
+    fn was_phone(&mut self, width: f32) -> bool {
+        std::mem::replace(&mut self.is_phone, sides::is_phone(width))
+    }
+
     /// Everything in the window; returns what was asked for.
     pub(crate) fn show(&mut self, ui: &mut Ui, model: &mut Model) -> Vec<Command> {
         let state: &State = model;
@@ -60,10 +65,7 @@ impl Window {
             true => (false, false),
             false => sides::shown(state, ui.content_rect().width()),
         };
-        let was_phone = std::mem::replace(
-            &mut self.is_phone,
-            sides::is_phone(ui.content_rect().width()),
-        );
+        let was_phone = self.was_phone(ui.content_rect().width());
         if self.is_phone && !was_phone && shows_options {
             commands.push(Action::ToggleOptions.into());
         }

@@ -124,6 +124,30 @@ fn refused(case: &Value, says: &str) -> Result<(), String> {
     }
 }
 
+/// The cases that Python made in `folder`, with their samples as Python reads them.
+fn made(python: &Path, folder: &Path) -> Value {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_data.py");
+    let made = Command::new(python)
+        .arg(script)
+        .arg(folder)
+        .env_remove("LD_LIBRARY_PATH")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("HF_HUB_OFFLINE", "1")
+        .output()
+        .expect("Python starts");
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{said}");
+    let summary: Value = serde_json::from_str(&read(&folder.join("cases.json"))).expect("JSON");
+    for part in summary["left_out"].as_array().expect("a list") {
+        interpreter::say(&format!(
+            "{}: there is no {}",
+            part["part"].as_str().unwrap_or_default(),
+            part["package"].as_str().unwrap_or_default()
+        ));
+    }
+    summary
+}
+
 #[test]
 fn samples_are_those_of_python() {
     // The one that has all; else one that has some.
@@ -142,25 +166,7 @@ fn samples_are_those_of_python() {
         return;
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_data.py");
-    let made = Command::new(&python)
-        .arg(script)
-        .arg(dir.path())
-        .env_remove("LD_LIBRARY_PATH")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("HF_HUB_OFFLINE", "1")
-        .output()
-        .expect("Python starts");
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success(), "{said}");
-    let summary: Value = serde_json::from_str(&read(&dir.path().join("cases.json"))).expect("JSON");
-    for part in summary["left_out"].as_array().expect("a list") {
-        interpreter::say(&format!(
-            "{}: there is no {}",
-            part["part"].as_str().unwrap_or_default(),
-            part["package"].as_str().unwrap_or_default()
-        ));
-    }
+    let summary = made(&python, dir.path());
     let mut same: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();

@@ -290,12 +290,6 @@ fn a_try_counts_the_learners_runs_and_offers_help() {
     assert_eq!(*phase(&state), Phase::Finished);
 }
 
-/// A lesson that is being written: what is wrong with it is shown, and nothing is kept of it.
-
-/// The run that a question asks about is shown once it is answered: it gives the answer itself.
-
-/// What the learner knows is not what a lecture has shown.
-
 #[test]
 fn a_step_that_was_reached_can_be_gone_to() {
     let mut state = lesson(7);
