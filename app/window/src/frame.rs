@@ -49,6 +49,7 @@ impl Window {
     pub(crate) fn show(&mut self, ui: &mut Ui, model: &mut Model) -> Vec<Command> {
         let state: &State = model;
         learn::begin(ui.ctx(), state);
+        let was_phone = self.was_phone(ui.content_rect().width());
         if state.presents() {
             return self.present(ui, state);
         }
@@ -65,7 +66,6 @@ impl Window {
             true => (false, false),
             false => sides::shown(state, ui.content_rect().width()),
         };
-        let was_phone = self.was_phone(ui.content_rect().width());
         if self.is_phone && !was_phone && shows_options {
             commands.push(Action::ToggleOptions.into());
         }

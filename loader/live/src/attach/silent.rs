@@ -118,6 +118,7 @@ impl Seen {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 mod tests {
     use super::*;
 
