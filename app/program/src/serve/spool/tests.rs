@@ -1,6 +1,6 @@
 use std::io::Cursor;
 
-use loadscope_trace::{BatchId, EventKind, LogReader, Nanos, Run, RunId, RunInfo, Stage, Summary};
+use loadscope_trace::{BatchId, EventKind, LogReader, Nanos, Run, RunId, Stage, Summary};
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn batches(numbers: std::ops::Range<u32>) -> Vec<Event> {
 
 fn begun() -> Vec<Event> {
     let kinds = [
-        EventKind::RunStarted(Box::new(RunInfo::default())),
+        EventKind::RunStarted(Box::default()),
         EventKind::EpochStarted { epoch: 0 },
     ];
     let event = |kind| Event {
