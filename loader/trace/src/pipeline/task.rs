@@ -13,6 +13,6 @@ pub struct TaskInfo {
     pub has_data: bool,
     /// The stage of the batch.
     pub stage: Stage,
-    /// Position in [`Run::batches`].
+    /// Position in [`Run::batches`](crate::Run::batches).
     pub row: usize,
 }
