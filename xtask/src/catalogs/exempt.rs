@@ -310,17 +310,6 @@ pub const EXEMPT: &[Exempt] = &[
         Why::Recorded,
     ),
     exempt(
-        "loader/formats/src/coco.rs",
-        &["{lost} annotations"],
-        Why::Recorded,
-    ),
-    exempt("loader/formats/src/coco/index.rs", &[" at line"], Why::Code),
-    exempt(
-        "loader/formats/src/coco/index.rs",
-        &["{} of {} annotations", "{inverted} of"],
-        Why::Recorded,
-    ),
-    exempt(
         "loader/formats/src/columns.rs",
         &[
             "{place}: column",
@@ -342,7 +331,6 @@ pub const EXEMPT: &[Exempt] = &[
         &["{place}: ", "row has", "rows have"],
         Why::Recorded,
     ),
-    exempt("loader/formats/src/jsonl.rs", &[" at line"], Why::Code),
     exempt("loader/formats/src/npz.rs", &["{place}: "], Why::Recorded),
     exempt(
         "loader/formats/src/parquet.rs",
@@ -372,11 +360,6 @@ pub const EXEMPT: &[Exempt] = &[
     exempt(
         "loader/formats/src/sql/sqlite/connection.rs",
         &["PRAGMA "],
-        Why::Code,
-    ),
-    exempt(
-        "loader/formats/src/voc/annotation.rs",
-        &["ill-formed document", "syntax error"],
         Why::Code,
     ),
     exempt(
