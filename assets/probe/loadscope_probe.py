@@ -94,7 +94,7 @@ EVALUATIONS = ("eval", "valid", "test", "infer", "predict", "sample", "generat",
 # Errors that are remembered, and frames where a step ended.
 MOST_ERRORS = 64
 MOST_LEFT_FRAMES = 32
-# Nanoseconds a batch took at least, for the file of its slowest sample to be told, and files that are told at most.
+# Nanoseconds a batch took at least, for the file of its slowest sample to be told, and files that are reported at most.
 SLOW_FILE = 2_000_000
 MOST_NAMES = 1000
 # Datasets inside of others that are gone through, and attributes of one that are looked at.
@@ -945,7 +945,7 @@ class Loader:
         self.living = 0
         # It is known where it was made.
         self.is_placed = False
-        # What was plain in its dataset when an epoch began, and what was said of its length.
+        # What was plain in its dataset when an epoch began, and what was reported of its length.
         self.plain = None
         self.length = None
 
@@ -1748,7 +1748,7 @@ def raised_at_end():
     for step in steps:
         if step is not None:
             PROBE.put('["raised",%d,%d,%d,%d,%s]\n' % (step + (text_of(error_text(named[0])),)))
-    # It is said once.
+    # It is reported once.
     for one in chain:
         remember_error(one, None)
 
@@ -2142,7 +2142,7 @@ def first_misfit(data):
 
 
 def type_of(value):
-    """The type of a part, which is told by its name or by what it differs in."""
+    """The type of a part, which is reported by its name or by what it differs in."""
     return {"shape": "Tensor", "length": "list", "keys": "dict"}.get(value[1], value[2])
 
 

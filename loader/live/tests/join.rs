@@ -353,7 +353,7 @@ fn a_sample_that_does_not_fit_and_the_file_of_another_are_named() {
     );
     let run = folded(&mut join);
     let batch = BatchId { epoch: 0, idx: 1 };
-    let misfit = run.misfit(batch).expect("it was told");
+    let misfit = run.misfit(batch).expect("it was reported");
     assert_eq!((misfit.position, misfit.by), (1, Difference::Shape));
     assert_eq!(run.file_of(1), Some("cats/1.png"));
     assert_eq!(run.file_of(0), None);

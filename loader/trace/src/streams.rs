@@ -73,11 +73,11 @@ impl Streams {
         });
         let undivided: BTreeSet<WorkerId> = undivided.collect();
         // A worker_init_fn is given the number of the worker.
-        let is_told = run
+        let is_reported = run
             .info
             .arguments
             .iter()
             .any(|a| a.starts_with("worker_init_fn="));
-        !is_told && self.workers.keys().all(|worker| undivided.contains(worker))
+        !is_reported && self.workers.keys().all(|worker| undivided.contains(worker))
     }
 }

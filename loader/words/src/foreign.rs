@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_said_without_types_of_rust() {
+    fn values_have_no_types_of_rust() {
         for (message, said) in [
             (
                 "invalid type: string \"four\", expected usize",

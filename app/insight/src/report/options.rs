@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(told["prefetch_factor"], 5);
     }
 
-    /// A default that nobody set is not reported as an argument of the program.
+    /// A default that was not set is not reported as an argument of the program.
     #[test]
     fn of_other_tools_only_what_they_told_is_reported() {
         let told = run(Origin::Import("somewhere".to_owned()), |o| {

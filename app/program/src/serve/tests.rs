@@ -209,7 +209,7 @@ fn late(server: &Server) -> (i64, Vec<u8>) {
 }
 
 #[test]
-fn a_late_page_goes_on_after_a_break_and_one_that_slept_is_told_to_reload() {
+fn a_late_page_goes_on_after_a_break_and_one_that_slept_reloads() {
     let (server, mut writer) = growing_to(200_000, false);
     writer.write(&events(50_000));
     let (place, head) = late(&server);

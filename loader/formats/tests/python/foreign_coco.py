@@ -48,7 +48,7 @@ READ = {
     "inverted": first(bbox=[12, 11, -10, -8]), "far_category": first(category_id=90), "no_annotations": [], "keys_twice": first(),
     "float_runs": first(segmentation={"counts": [40.0, 10.0, 10.0, 10.0, 530.0], "size": [20.0, 30.0]}),
 }
-# Files that it refuses, or whose tensors torch refuses, and what is said of them here.
+# Files that it refuses, or whose tensors torch refuses, and what is reported of them here.
 REFUSED = {
     "bbox_null": (first(bbox=None), "in annotation 1, null is not four numbers"), "bbox_empty": (first(bbox=[]), "in annotation 1, [] is not four"),
     "bbox_text": (first(bbox=["2", "3", "10", "8"]), "is not four numbers"), "bbox_of_five": (first(bbox=[1, 2, 3, 4, 5]), "is not four numbers"),

@@ -201,7 +201,7 @@ mod tests {
             global_seed: Some(seed),
             ..RunOptions::default()
         };
-        // Nobody called torch.manual_seed.
+        // The program did not call torch.manual_seed.
         let (x, y) = (
             unseeded(5_862_114_070_351_283),
             unseeded(1_400_218_337_906_114),

@@ -125,7 +125,7 @@ fn without_workers_there_is_no_pin_thread() {
     }
 }
 
-/// Nobody waits for 0 ns, and nobody trains, before the loop has begun.
+/// Before the loop has begun, the trainer neither waits nor trains.
 #[test]
 fn before_the_first_event_nothing_has_begun() {
     for num_workers in [0, 2] {
