@@ -202,7 +202,7 @@ fn no_english_sentence_is_left_with_a_run() {
     faults.is_none();
 }
 
-/// What only scrolling shows was not looked at: "trainer step" and "cores" were English.
+/// Texts below the fold were not checked: "trainer step" and "cores" were English.
 #[test]
 fn what_is_below_the_fold_is_chinese() {
     let _turn = alone();

@@ -94,7 +94,7 @@ EVALUATIONS = ("eval", "valid", "test", "infer", "predict", "sample", "generat",
 # Errors that are remembered, and frames where a step ended.
 MOST_ERRORS = 64
 MOST_LEFT_FRAMES = 32
-# Nanoseconds a batch took at least, for the file of its slowest sample to be told, and files that are reported at most.
+# Nanoseconds a batch took at least, for the file of its slowest sample to be sent, and files that are reported at most.
 SLOW_FILE = 2_000_000
 MOST_NAMES = 1000
 # Datasets inside of others that are gone through, and attributes of one that are looked at.
@@ -1729,7 +1729,7 @@ def look_at_end():
 def raised_at_end():
     """The program ends. If an error ended it in a training step, says so."""
     error = sys.exc_info()[1]
-    # A notebook goes on after errors.
+    # A notebook continues after errors.
     if error is None and not hasattr(sys, "ps1"):
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     chain = []

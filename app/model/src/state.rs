@@ -251,7 +251,7 @@ impl State {
     }
 }
 
-/// The next round length of time above this one: 1, 2 or 5 times a power of ten. It tells nothing of the length itself.
+/// The next round length of time above this one: 1, 2 or 5 times a power of ten. It does not reveal the length itself.
 fn rounded_up(length: Nanos) -> Nanos {
     let mut power: i64 = 1;
     loop {

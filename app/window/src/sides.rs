@@ -46,7 +46,7 @@ pub(crate) fn is_phone(width: f32) -> bool {
     width < PHONE
 }
 
-/// Whether the options and the inspector are shown. Of a narrow window they would leave nothing: there, what is selected takes the
+/// True for the options, and for the inspector, if they are shown. A narrow window has room for one of them: a selection takes the
 /// place of the options.
 pub(crate) fn shown(state: &State, width: f32) -> (bool, bool) {
     let (options, inspector) = (state.prefs.options_open, state.prefs.inspector_open);

@@ -142,7 +142,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with data. Reads as `PLACE: REASON. REMEDY.`; a password is in none of them.
+/// A fault of the data. Reads as `PLACE: REASON. REMEDY.`; a password is in none of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", say!("{}: {}. {}.", line(&.place.to_string()), line(.reason), line(.remedy).trim_end_matches(['.', '。'])))]
 pub struct FormatError {

@@ -104,7 +104,7 @@ const WORDS: [&str; 12] = [
     "Os {",
 ];
 
-/// Whether a file is refused in a sentence that contains `says`, with a place and a remedy.
+/// True if a file is refused in a sentence that contains `says`, with a place and a remedy.
 fn refused(case: &Value, says: &str) -> Result<(), String> {
     let data = opened(case).and_then(|data| {
         for index in 0..data.len() {

@@ -123,7 +123,7 @@ fn other_work_in_a_step_is_left_out_by_its_kind() {
     }
 }
 
-/// A program iterates another loader in a step and then goes on with the step.
+/// A program iterates another loader in a step and then continues the step.
 #[test]
 fn a_step_goes_on_after_another_loader() {
     let run = turned_away(&[

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Fact, Nanos, Run, WorkerId};
 
-/// What the workers of an iterable-style dataset yielded in an epoch whose streams all ended.
+/// Batches that the workers of an iterable-style dataset yielded in an epoch whose streams all ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
     /// By worker: batches yielded, and the end of its stream.

@@ -8,6 +8,8 @@ use loadscope_trace::{
 
 #[path = "findings/causes.rs"]
 mod causes;
+#[path = "findings/failures.rs"]
+mod failures;
 #[path = "findings/hangs.rs"]
 mod hangs;
 #[path = "findings/remedies.rs"]
@@ -101,129 +103,6 @@ fn says(run: &Run, id: &str) -> Option<(String, Severity)> {
     let found = diagnosis(run).findings;
     let found = found.into_iter().find(|f| f.id.as_str() == id)?;
     Some((found.text.replace('\u{2009}', " "), found.severity))
-}
-
-fn error(text: &str, about: Option<u32>, sample: Option<u64>) -> EventKind {
-    EventKind::Message(Box::new(Message {
-        level: Level::Error,
-        text: text.to_owned(),
-        about: about.map(|idx| BatchId { epoch: 0, idx }),
-        worker: Some(0),
-        sample,
-    }))
-}
-
-#[test]
-fn an_error_that_ended_the_run_is_reported_first() {
-    let failing = BatchId { epoch: 0, idx: 40 };
-    let entered = |stage| EventKind::Entered {
-        batch: failing,
-        stage,
-    };
-    let end = vec![
-        (0, EventKind::dispatched(failing, Some(0), [77])),
-        (0, EventKind::Consumer { waiting: true }),
-        (0, entered(Stage::Fetching)),
-        (30, entered(Stage::Failed)),
-        (
-            30,
-            error("ValueError: corrupt\nTraceback", Some(40), Some(77)),
-        ),
-        (900, ENDED),
-        (900, EventKind::RunEnded),
-    ];
-    let run = PROGRAM.run(end.clone());
-    let verdict = diagnosis(&run).verdict;
-    assert_eq!(verdict.id, VerdictId::Finding(FindingId::Failed));
-    let text = verdict.text().replace('\u{2009}', " ");
-    assert!(
-        text.starts_with(
-            "The run ended with an error at 2.07 s in sample 77 of batch 40 in worker 0: ValueError: corrupt. The trainer waited"
-        ),
-        "{text}"
-    );
-    // An error of `collate_fn` is not one of a sample.
-    let remedy = |stage| {
-        let mut end = end.clone();
-        end.insert(3, (20, entered(stage)));
-        let all = diagnosis(&PROGRAM.run(end)).findings;
-        let found = all.into_iter().find(|f| f.id == FindingId::Failed);
-        found.expect("it failed").remedy
-    };
-    assert!(remedy(Stage::Collating).starts_with("Make collate_fn accept this batch"));
-    assert!(remedy(Stage::Fetching).starts_with("Catch the error in __getitem__"));
-    // A run that goes on after errors was not ended by one, nor was one that caught it.
-    let mut goes_on = run.clone();
-    goes_on.info.options.on_error = loadscope_trace::OnError::Continue;
-    assert_eq!(says(&goes_on, "failed"), None);
-    let mut caught = end[..5].to_vec();
-    let next = BatchId { epoch: 0, idx: 41 };
-    for (after, stage) in [
-        (40, Stage::Fetching),
-        (50, Stage::Training),
-        (60, Stage::Done),
-    ] {
-        if stage == Stage::Fetching {
-            caught.push((after, EventKind::dispatched(next, Some(0), [78])));
-        }
-        let batch = next;
-        caught.push((after, EventKind::Entered { batch, stage }));
-    }
-    caught.push((70, ENDED));
-    assert_eq!(says(&PROGRAM.run(caught), "failed"), None);
-    // A message after the last epoch did not end it.
-    let after = vec![(5, ENDED), (9, error("Exception ignored", None, None))];
-    assert_eq!(says(&PROGRAM.run(after), "failed"), None);
-}
-
-#[test]
-fn a_worker_that_was_killed_is_reported_first_and_once() {
-    let reason = EndReason::Died;
-    let lost = BatchId { epoch: 0, idx: 40 };
-    let end = vec![
-        (0, EventKind::dispatched(lost, Some(0), [77])),
-        (
-            1,
-            EventKind::Entered {
-                batch: lost,
-                stage: Stage::Fetching,
-            },
-        ),
-        (
-            20,
-            error("DataLoader worker exited unexpectedly", None, None),
-        ),
-        (
-            20,
-            EventKind::WorkerEnded {
-                worker: 0,
-                reason,
-                os_id: None,
-            },
-        ),
-        (
-            20,
-            error("Worker 0 (process 7) was killed by signal 9", None, None),
-        ),
-        (500, ENDED),
-        (500, EventKind::RunEnded),
-    ];
-    let run = PROGRAM.run(end.clone());
-    let diagnosis = diagnosis(&run);
-    let text = diagnosis.verdict.text().replace('\u{2009}', " ");
-    assert!(
-        text.starts_with(
-            "Worker 0 (process 7) was killed by signal 9 at 2.06 s while it worked on batch 40. The trainer waited"
-        ),
-        "{text}"
-    );
-    assert_eq!(says(&run, "failed"), None);
-    // The text of the message decides nothing.
-    let text = "Worker 0 left with code 9";
-    let mut end = end;
-    end[4].1 = error(text, None, None);
-    let (said, _) = says(&PROGRAM.run(end), "dead_worker").expect("it died");
-    assert!(said.starts_with(text), "{said}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::part::Part;
 use crate::query::{Now, OrderQuery, Query, Whole};
 use crate::question::Question;
 
-/// Whether the parts that are outlined after the answer show it.
+/// True if the parts that are outlined after the answer show it.
 pub(super) fn shows(step: &Step, question: &Question) -> Result<(), Mistake> {
     let Some(parts) = shown_by(&question.query).filter(|_| !step.parts_then().is_empty()) else {
         return Ok(());

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_trace::{Change, Nanos, Prospects, bytes};
-use loadscope_words::{right, say};
+use loadscope_trace::{Change, Nanos, Prospects};
+use loadscope_words::say;
 use serde_json::{Value, json};
 
 use super::pick::{LoaderArg, pick};
@@ -231,11 +231,15 @@ impl Answer<'_> {
 
     /// A faster change of an option that the table does not vary.
     fn outside(&self) -> Option<loadscope_trace::Forecast> {
-        let own = self.recorded.setting();
-        let first = self.prospects.first(own.num_workers)?;
-        let is_outside = matches!(first.change, Change::InOrder(_) | Change::PinMemory(_));
-        let is_faster = first.took < self.outlook.recommended.time;
-        (*self.base == own && is_outside && is_faster).then_some(first)
+        let is_outside = |f: &loadscope_trace::Forecast| {
+            matches!(f.change, Change::InOrder(_) | Change::PinMemory(_))
+                && f.took < self.outlook.recommended.time
+        };
+        let is_own = *self.base == self.recorded.setting();
+        self.prospects
+            .better()
+            .into_iter()
+            .find(|f| is_own && is_outside(f))
     }
 
     /// The recommendation.
@@ -302,93 +306,6 @@ impl Answer<'_> {
     fn words(&self, setting: &Setting) -> String {
         setting.differences(&self.recorded.setting()).join(", ")
     }
-
-    fn table(&self, out: &mut String) -> std::fmt::Result {
-        let tells_memory = self
-            .outlook
-            .configurations
-            .iter()
-            .any(|f| f.memory.is_some());
-        let memory = match tells_memory {
-            true => right(say!(column: "memory"), 10),
-            false => String::new(),
-        };
-        writeln!(
-            out,
-            "{}  {}  {}  {}  {}  {}{memory}",
-            right(say!(column: "workers"), 7),
-            right(say!(column: "prefetch"), 8),
-            right(say!(column: "time"), 10),
-            right(say!(column: "90 % interval"), 23),
-            right(say!(column: "waited"), 10),
-            right(say!(column: "waiting"), 10)
-        )?;
-        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
-        let longest = all.map(|f| f.time).max().unwrap_or_default();
-        for f in &self.outlook.configurations {
-            row(out, f, longest, tells_memory, self.mark(f))?;
-        }
-        if !self.outlook.kept.is_empty() {
-            writeln!(out, "{}", say!("With persistent_workers=True:"))?;
-        }
-        for f in &self.outlook.kept {
-            row(out, f, longest, tells_memory, self.mark(f))?;
-        }
-        Ok(())
-    }
-
-    /// The fastest setting of the table.
-    fn fastest(&self) -> Option<&Forecast> {
-        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
-        all.min_by_key(|f| (f.time, f.setting.num_workers, f.setting.prefetch_factor))
-    }
-
-    /// The mark of a row: at most one row of the table is the fastest, and another one recommended.
-    fn mark(&self, f: &Forecast) -> &'static str {
-        let is = |other: &Forecast| f.setting == other.setting;
-        // An iterable-style dataset has a forecast for one number of workers only.
-        let is_open = self.prospects.workers_refused.is_none();
-        match self.fastest() {
-            _ if !is_open || !self.prospects.fits() || self.outside().is_some() => "",
-            Some(fastest) if is(fastest) => say!("  fastest"),
-            _ if is(&self.outlook.recommended) => say!("  recommended"),
-            _ => "",
-        }
-    }
-}
-
-/// Writes a line of the table, with times in the unit of the longest one.
-fn row(
-    out: &mut String,
-    f: &Forecast,
-    longest: Nanos,
-    tells_memory: bool,
-    mark: &str,
-) -> std::fmt::Result {
-    let say = |time: Nanos| match time.0 {
-        0 => "0".to_owned(),
-        _ => time.beside(longest),
-    };
-    let prefetch = match f.setting.num_workers {
-        0 => "—".to_owned(),
-        _ => f.setting.prefetch_factor.to_string(),
-    };
-    let memory = match tells_memory {
-        true => format!(
-            "  {:>8}",
-            f.memory.map_or("—".to_owned(), |all| bytes(all as f64))
-        ),
-        false => String::new(),
-    };
-    writeln!(
-        out,
-        "{:>7}  {prefetch:>8}  {:>10}  {}  {:>10}  {:>10}{memory}{mark}",
-        f.setting.num_workers,
-        say(f.time),
-        right(&say!("{} to {}", say(f.low), say(f.high)), 23),
-        say(f.waited),
-        format::percent(f.waited_share()),
-    )
 }
 
 fn object(f: &Forecast) -> Value {
@@ -414,6 +331,8 @@ fn object(f: &Forecast) -> Value {
         "memory_bytes": f.memory,
     })
 }
+
+mod table;
 
 #[cfg(test)]
 mod tests;

@@ -197,7 +197,7 @@ fn a_viewer_is_counted_while_it_is_there() {
 fn late(server: &Server) -> (i64, Vec<u8>) {
     let mut page = socket(server, None, None).expect("a page");
     let Message::Text(place) = page.read().expect("it sends") else {
-        panic!("a late page is not told where it begins");
+        panic!("a late page receives no beginning");
     };
     let place = place.strip_prefix('@').expect("a place").parse::<i64>();
     let place = place.expect("a number");

@@ -131,3 +131,16 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
     assert!(refusal(&twice).contains("cores is given twice"));
     assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
 }
+
+/// The verdict named 4 workers, and the line below it `in_order=False`, which is faster.
+#[test]
+fn no_single_change_is_faster_than_the_best_one() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../assets/lessons/cases/slow_samples_0.jsonl.zst"
+    );
+    let said = text(&["what-if", file, "--workers", "2..4"]);
+    assert!(said.contains("Best change: in_order=False: "), "{said}");
+    assert!(!said.contains("Best single change"), "{said}");
+    assert!(!said.contains("  fastest"), "{said}");
+}

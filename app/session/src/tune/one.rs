@@ -172,7 +172,7 @@ struct Ending {
 }
 
 impl Ending {
-    /// Asks it to end, the more firmly the longer it takes: one that catches `SystemExit`, say, or goes on in another thread. Returns how, if
+    /// Asks it to end, the more firmly the longer it takes: one that catches `SystemExit`, say, or continues in another thread. Returns how, if
     /// it was asked now.
     fn hurry(&mut self, watched: &Watched, ends: usize) -> Option<Asking> {
         let since = |at: Instant, patience: Duration| at.elapsed() > patience;

@@ -141,7 +141,7 @@ fn by_arrow(ctx: &Context, count: usize, at: Option<usize>) -> Option<usize> {
     None
 }
 
-/// The first entry that begins with the letters typed so far. The same letter again goes on to the next one.
+/// The first entry that begins with the letters typed so far. The same letter again selects the next one.
 fn by_letter(ctx: &Context, all: &[Entry], at: Option<usize>, open: &mut Open) -> Option<usize> {
     let (now, typed) = ctx.input(|i| {
         let texts = i.events.iter().filter_map(|event| match event {

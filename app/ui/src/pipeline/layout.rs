@@ -182,7 +182,7 @@ impl Widths {
         usize::from(plan.results) + usize::from(plan.pin) + usize::from(plan.pinned)
     }
 
-    /// What the frame of the one process takes on each side.
+    /// Margin of the frame of the one process on each side, points.
     fn frame(plan: &Plan) -> f32 {
         match plan.is_one_process() {
             true => FRAME,

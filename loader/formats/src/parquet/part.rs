@@ -34,11 +34,11 @@ pub(super) struct ParquetFile {
     bytes: Bytes,
     pub(super) metadata: ArrowReaderMetadata,
     pub(super) place: Place,
-    /// Whether the pages of each row group are as long as they say.
+    /// True if the pages of each row group have their declared length.
     checked: Vec<OnceLock<Result<(), FormatError>>>,
 }
 
-/// What lends the bytes of a mapped file.
+/// The owner of the bytes of a mapped file.
 struct Mapped(Buffer);
 
 impl AsRef<[u8]> for Mapped {

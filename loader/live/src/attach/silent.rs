@@ -100,7 +100,7 @@ impl Seen {
         }
     }
 
-    /// Whether it will answer; `None` if it is no Python.
+    /// True if it will answer. `None` if it is not Python.
     fn answers(&self) -> Option<Result<(), Silent>> {
         let silent = match &self.packages {
             _ if !self.is_python => return None,

@@ -10,7 +10,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Of the time of a processor, these looks may take one part in this many.
 const SHARE: u32 = 400;
 
-/// What was read at a moment, seconds of processor time.
+/// Readings of one moment, CPU time in s.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Instant,

@@ -6,7 +6,7 @@ use super::{Join, Place, Stream};
 use crate::wire::{Learned, Record};
 
 impl Join {
-    /// A fact that the main process tells, unless it is about a batch.
+    /// A fact that the main process sends, unless it is about a batch.
     pub(super) fn learned_of_main(&mut self, stream: &Stream, learned: &Learned) {
         let at = self.time(stream, learned.at());
         let (run, fact) = match learned {
@@ -38,7 +38,7 @@ impl Join {
         }
     }
 
-    /// A fact about a worker as a whole, which it tells itself.
+    /// A fact about a worker as a whole, which it sends itself.
     pub(super) fn learned_of_worker(&mut self, stream: &Stream, place: Place, record: &Record) {
         let Record::Learned(Learned::Undivided { at, .. }) = record else {
             return;

@@ -139,7 +139,7 @@ impl Recorded {
     /// [`Recorded::of_part`] of a run with enough batches for a forecast.
     ///
     /// # Errors
-    /// If it has too few, or tells too little.
+    /// If it has too few batches, or too few measurements.
     pub fn of_enough(run: &Run) -> Result<Self, Refusal> {
         const FEWEST: u64 = 10;
         let batches = run.yields().all().len() as u64;

@@ -182,7 +182,7 @@ fn what_cannot_be_simulated_is_refused() {
     assert!(simulate(&wrong, &MadeUp).is_err());
 }
 
-/// What PyTorch 2.13 says after `iter(loader)` and after each batch of two workers with 2 and 8 samples of 20 ms, in batches of 2, while a
+/// Variables of PyTorch 2.13 after `iter(loader)` and after each batch of two workers with 2 and 8 samples of 20 ms, in batches of 2, while a
 /// step takes longer than all tasks: `_rcvd_idx`, `_send_idx`, `_tasks_outstanding`, `_workers_status`, the keys of `_task_info`.
 #[test]
 fn an_uneven_stream_has_the_variables_of_pytorch() {

@@ -7,7 +7,7 @@ use loadscope_words::say;
 
 /// Multiple of the longest time of any other batch.
 const MANY: i64 = 10;
-/// While the program goes on, or does not wait for the batch.
+/// While the program continues, or does not wait for the batch.
 const LONG: Nanos = Nanos::from_millis(5_000);
 /// The program waited for the batch when it ended.
 const LONG_AT_END: Nanos = Nanos::from_millis(1_000);

@@ -5,7 +5,7 @@ use crate::{BatchId, Level, Message, Nanos, OnError, Stage};
 
 impl Run {
     /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
-    /// goes on after errors is not ended by them.
+    /// continues after errors is not ended by them.
     pub fn failure(&self) -> Option<(Nanos, &Message)> {
         let epoch = self.epochs.last()?;
         if self.info.options.on_error != OnError::Stop {

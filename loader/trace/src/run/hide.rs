@@ -67,7 +67,7 @@ impl Run {
         self.waits.all()
     }
 
-    /// Where the times of the samples of a batch are, also if they are hidden.
+    /// Range of the times of the samples of a batch, also if they are hidden.
     pub(super) fn timings_of(&self, row: usize) -> Extent {
         let hidden = self.hidden.iter().flat_map(|hidden| &hidden.batches);
         // One that was changed twice is there twice: first as it was.

@@ -146,7 +146,7 @@ fn parts(run: &Run) -> Vec<Part> {
     all
 }
 
-/// What a digit does while something is learned: it selects the first choice, the second item, the third part, or is typed. Nothing is
+/// The effect of a digit in a lesson: it selects the first choice, the second item, the third part, or is typed. Nothing is
 /// answered before [`Action::GoOn`].
 pub fn by_digit(state: &State, digit: usize) -> Option<Command> {
     let question = state.learn.question()?;

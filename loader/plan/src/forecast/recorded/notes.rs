@@ -133,7 +133,7 @@ impl Recorded {
     }
 }
 
-/// What a training step computes, where it was measured.
+/// The CPU time of a training step, where it was measured.
 fn note_on_steps(run: &Run, facts: &[BatchFacts]) -> String {
     let (mut cpu, mut wall) = (0.0, 0.0);
     for fact in facts {

@@ -59,7 +59,7 @@ fn nothing_is_advised_that_is_forecast_to_bring_nothing() {
             FindingId::HeavyTail,
             "A larger prefetch_factor hides slow samples",
         ),
-        // In Chinese another sign stands between the two.
+        // In Chinese, another sign is between the two.
         finding(FindingId::HeadOfLine, "in_order=False；把它们分组"),
     ];
     let known = prospects(&[
