@@ -139,7 +139,7 @@ fn no_single_change_is_faster_than_the_best_one() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../assets/lessons/cases/slow_samples_0.jsonl.zst"
     );
-    let said = text(&["what-if", file, "--workers", "2..4"]);
+    let said = text(&loadscope(&["what-if", file, "--workers", "2..4"]));
     assert!(said.contains("Best change: in_order=False: "), "{said}");
     assert!(!said.contains("Best single change"), "{said}");
     assert!(!said.contains("  fastest"), "{said}");
