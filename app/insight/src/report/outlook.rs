@@ -20,6 +20,14 @@ pub struct Row {
     pub between: Option<(Nanos, Nanos)>,
 }
 
+/// Time outside the loop that all forecasts include; `None` if it is within their error.
+pub fn outside(report: &Report, prospects: &Prospects) -> Option<Nanos> {
+    let glance = &report.survey.glance;
+    let outside = Nanos(prospects.recorded.0 - report.survey.total().0);
+    let least = Prospects::WORTH * prospects.recorded.0 as f64;
+    (outside.0 as f64 > least && !glance.is_of_the_end()).then_some(outside)
+}
+
 /// Rows for the recorded setting, the nearest other ones, the best and the cheapest, and an ideal loader.
 /// Nothing, if there are no forecasts that can be believed.
 pub fn rows(report: &Report) -> Vec<Row> {
@@ -31,12 +39,18 @@ pub fn rows(report: &Report) -> Vec<Row> {
     }
     let own = Change::NumWorkers(report.survey.run.info.options.num_workers);
     let first = prospects.first(report.survey.workers).map(|f| f.change);
+    let outside = outside(report, prospects);
     let recorded = Row {
-        name: match (first, &prospects.workers_refused) {
-            (None, None) => say!("as recorded (no other setting is clearly faster)"),
-            (Some(_), _) | (None, Some(_)) => say!("as recorded"),
-        }
-        .to_owned(),
+        name: match (outside, first, &prospects.workers_refused) {
+            (Some(outside), ..) => {
+                let outside = report.survey.say(outside);
+                say!("as recorded, with {outside} outside the loop")
+            }
+            (None, None, None) => {
+                say!("as recorded (no other setting is clearly faster)").to_owned()
+            }
+            (None, ..) => say!("as recorded").to_owned(),
+        },
         took: prospects.recorded,
         waited: report.survey.blame.waited,
         change: None,

@@ -323,3 +323,48 @@ fn a_few_batches_have_no_forecasts() {
     assert!(said(9).contains("No forecasts: 9 batches are too few"));
     assert!(!said(10).contains("No forecasts"), "{}", said(10));
 }
+
+/// "Waited 2.52 s of 2.52 s", and a best change "instead of 3.77 s": forecasts include the time between epochs.
+#[test]
+fn forecasts_name_the_time_outside_the_loop_that_they_include() {
+    let options = loadscope_trace::RunOptions {
+        dataset: "synthetic:len=200,cost_ms=10".to_owned(),
+        batch_size: Some(4),
+        num_workers: 1,
+        epochs: 2,
+        step_ms: 8.0,
+        ..loadscope_trace::RunOptions::default()
+    };
+    let events = loadscope_plan::simulate::simulate(&options, &loadscope_plan::dataset::MadeUp);
+    let report = |pause: i64| {
+        let mut run = Run::default();
+        let mut later = Nanos::ZERO;
+        for event in events.as_ref().expect("sound options") {
+            if matches!(
+                event.kind,
+                loadscope_trace::EventKind::EpochStarted { epoch: 1 }
+            ) {
+                later = Nanos::from_millis(pause);
+            }
+            run.apply(&loadscope_trace::Event {
+                at: event.at + later,
+                ..event.clone()
+            });
+        }
+        plain(&text(&Report::with_prospects(
+            &run,
+            false,
+            Datasets::default(),
+        )))
+    };
+    assert!(!report(0).contains("outside the loop"));
+    let said = report(2_000);
+    assert!(
+        said.contains("), both with 2.00 s outside the loop"),
+        "{said}"
+    );
+    assert!(
+        said.contains("as recorded, with 2.00 s outside the loop"),
+        "{said}"
+    );
+}

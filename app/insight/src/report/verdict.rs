@@ -96,6 +96,10 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
                 true => say!("{change}: {took} instead of {now} (both forecast, {gain})"),
                 false => say!("{change}: {took} forecast instead of {now} ({gain})"),
             };
+            let said = match super::outlook::outside(report, prospects) {
+                Some(outside) => say!("{said}, both with {} outside the loop", time(outside)),
+                None => said,
+            };
             said + prospects.condition(first.change)
         }
     };
