@@ -327,26 +327,23 @@ fn a_few_batches_have_no_forecasts() {
 /// "Waited 2.52 s of 2.52 s", and a best change "instead of 3.77 s": forecasts include the time between epochs.
 #[test]
 fn forecasts_name_the_time_outside_the_loop_that_they_include() {
-    let options = loadscope_trace::RunOptions {
+    let options = RunOptions {
         dataset: "synthetic:len=200,cost_ms=10".to_owned(),
         batch_size: Some(4),
         num_workers: 1,
         epochs: 2,
         step_ms: 8.0,
-        ..loadscope_trace::RunOptions::default()
+        ..RunOptions::default()
     };
     let events = loadscope_plan::simulate::simulate(&options, &loadscope_plan::dataset::MadeUp);
     let report = |pause: i64| {
         let mut run = Run::default();
         let mut later = Nanos::ZERO;
         for event in events.as_ref().expect("sound options") {
-            if matches!(
-                event.kind,
-                loadscope_trace::EventKind::EpochStarted { epoch: 1 }
-            ) {
+            if matches!(event.kind, EventKind::EpochStarted { epoch: 1 }) {
                 later = Nanos::from_millis(pause);
             }
-            run.apply(&loadscope_trace::Event {
+            run.apply(&Event {
                 at: event.at + later,
                 ..event.clone()
             });
