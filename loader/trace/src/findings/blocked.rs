@@ -77,7 +77,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         _ => w.in_slow_samples,
     });
     let severity = Severity::of_share(survey.share(cost))?;
-    let worst = survey.waits.iter().max_by_key(|w| w.in_slow_samples)?;
+    let worst = slowest_row(survey)?;
     let mut text = say!(
         "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",
         count(samples.slow),
@@ -86,17 +86,30 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         samples.usual,
         survey.say_cost(cost),
     );
-    if let Some(slowest) = named(survey, worst.row?) {
+    if let Some(slowest) = named(survey, worst) {
         text = say!("{text}. The slowest is {slowest}.");
     }
     Some(Finding {
         id: FindingId::HeavyTail,
         text,
         severity,
-        evidence: worst_sample(survey.run, worst.row?),
+        evidence: worst_sample(survey.run, worst),
         remedy: PREPARE.say().to_owned(),
         cost: Some(cost),
     })
+}
+
+/// The batch with the slowest sample that training waited for. The first samples of a worker also contain its imports: they count if there
+/// are no others.
+fn slowest_row(survey: &Survey) -> Option<usize> {
+    let slowest = |is_first: bool| {
+        let waits = survey.waits.iter();
+        let waits = waits.filter(|w| (w.kind == Kind::First) == is_first);
+        let slow = waits.filter(|w| w.by_slow_sample || w.in_slow_samples.0 > 0);
+        let longest = |row: &usize| survey.run.samples(*row).map(|s| s.wall).max();
+        slow.filter_map(|w| w.row).max_by_key(longest)
+    };
+    slowest(false).or_else(|| slowest(true))
 }
 
 /// `sample 13 (a/13.png)`: the slowest sample of a batch, if its index is known.

@@ -142,8 +142,7 @@ fn about_workers(workers: usize, prospects: &Prospects) -> String {
             Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_)
         )
     };
-    let first = prospects.first_of(workers, is_about);
-    match first.or_else(|| prospects.first(workers)) {
+    match prospects.first_of(workers, is_about) {
         Some(first) => prospects.remedy(&first),
         None => NOTHING.say().to_owned(),
     }
