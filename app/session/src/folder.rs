@@ -188,6 +188,7 @@ fn look_into(path: &Path) -> Result<Kind, String> {
     }
     check(path).map_err(|error| match error {
         ImportError::Foreign { what, .. } => what,
+        ImportError::Empty => say!("is empty").to_owned(),
         error => say!("cannot be opened: {error}"),
     })
 }

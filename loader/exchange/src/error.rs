@@ -39,6 +39,9 @@ pub enum ImportError {
         /// Predicate of a sentence about it: `is a PNG image`.
         what: String,
     },
+    /// A file without content, or with whitespace alone.
+    #[error("{}", say!("this file is empty. Record it or copy it again."))]
+    Empty,
     /// It is what it seemed to be, but there is nothing of a data loader in it.
     #[error("{}", say!("this {kind} {why}. {OPENABLE}.", kind = .kind, why = .why))]
     Nothing {

@@ -85,10 +85,7 @@ impl Kind {
             };
         }
         if head.trim_ascii().is_empty() {
-            return Err(ImportError::foreign(match head {
-                [] => say!("is empty: record or copy it again"),
-                _ => say!("contains only whitespace: record or copy it again"),
-            }));
+            return Err(ImportError::Empty);
         }
         if let Some(kind) = Self::of_text(head) {
             return Ok(kind);
