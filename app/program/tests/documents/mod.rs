@@ -94,6 +94,16 @@ fn commands_in_documents_exist() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn each_key_of_a_rule_is_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("docs/REPORTS.md")).expect("the document");
+    let is_missing = |key: &&str| !text.contains(&format!("`{key}` |"));
+    let keys = loadscope_insight::report::rules::keys();
+    let missing: Vec<_> = keys.into_iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 /// The README may leave out lines of an output, and no more.
 #[test]
 fn the_readme_shows_what_the_program_prints() {
