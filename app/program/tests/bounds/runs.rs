@@ -174,7 +174,7 @@ fn a_second_signal_ends_a_run_at_once() {
 fn a_missing_display_names_no_path_of_another_host() {
     let text = refused(&[]);
     assert!(
-        text.starts_with("loadscope: cannot open a window: "),
+        text.starts_with("loadscope: cannot open a window, because neither DISPLAY"),
         "{text}"
     );
     assert!(

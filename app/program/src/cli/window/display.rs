@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::ensure;
-use loadscope_words::say;
+use loadscope_words::{Text, say};
 
-/// Checks that a variable names a display. It may still be unreachable.
+/// Checks that a variable names a display. It may still be unreachable. `instead` names commands that need none.
 ///
 /// # Errors
 /// If no variable names one.
-pub fn needed() -> anyhow::Result<()> {
+pub fn needed(instead: Text) -> anyhow::Result<()> {
     const NAMES: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     ensure!(
         !cfg!(target_os = "linux") || NAMES.into_iter().any(is_set),
         say!(
-            "cannot open a window, because neither DISPLAY nor WAYLAND_DISPLAY is set. Use `loadscope watch --web` for a browser, or `loadscope record`."
+            "cannot open a window, because neither DISPLAY nor WAYLAND_DISPLAY is set. Use {instead}."
         )
     );
     Ok(())
