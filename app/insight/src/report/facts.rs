@@ -90,7 +90,7 @@ pub fn truncated(report: &Report) -> Option<String> {
     let batches = report.summary.batches;
     report.cut.then(|| {
         say!(
-            "Warning: the recording is truncated. The report covers the {} before the cut.",
+            "Warning: the recording is truncated. The report covers the {} before the cut. `loadscope repair` writes an intact copy.",
             plural(batches, say!(n: "batch"), say!(n: "batches"))
         )
     })

@@ -340,13 +340,13 @@ fn forecasts_name_the_time_outside_the_loop_that_they_include() {
         let mut run = Run::default();
         let mut later = Nanos::ZERO;
         for event in events.as_ref().expect("sound options") {
-            if matches!(event.kind, EventKind::EpochStarted { epoch: 1 }) {
-                later = Nanos::from_millis(pause);
-            }
             run.apply(&Event {
                 at: event.at + later,
                 ..event.clone()
             });
+            if matches!(event.kind, EventKind::EpochEnded { epoch: 0, .. }) {
+                later = Nanos::from_millis(pause);
+            }
         }
         plain(&text(&Report::with_prospects(
             &run,

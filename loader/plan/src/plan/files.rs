@@ -20,7 +20,7 @@ use words::Words;
 
 /// Dataset indices below `len`: a JSON list, or numbers between blanks, commas or line ends.
 pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError> {
-    let numbers: Vec<usize> = list(path, "indices")?;
+    let numbers: Vec<usize> = list(path, ("indices", say!("an index")))?;
     if let Some(bad) = numbers.iter().find(|&&i| i >= len) {
         return Err(EngineError::Spec(say!(
             "{path} lists index {bad}, but the dataset has only {len} samples"
@@ -31,7 +31,7 @@ pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError>
 
 /// One weight a sample.
 pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, EngineError> {
-    let numbers: Vec<f64> = list(path, "weights")?;
+    let numbers: Vec<f64> = list(path, ("weights", say!("a weight")))?;
     if numbers.len() > len {
         return Err(EngineError::Spec(say!(
             "{path} has {} weights, but the dataset has only {len} samples",
@@ -66,7 +66,8 @@ pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, EngineError> {
     Ok(classes.into_values().collect())
 }
 
-fn list<T: FromStr>(path: &str, what: &'static str) -> Result<Vec<T>, EngineError>
+/// Numbers of a file, by their name in the plural and in the singular.
+fn list<T: FromStr>(path: &str, (what, one): (&'static str, &str)) -> Result<Vec<T>, EngineError>
 where
     Numbers<T>: DeserializeOwned,
 {
@@ -79,7 +80,7 @@ where
     while let Some((line, word)) = words.next()? {
         let number = word.parse().map_err(|_| {
             EngineError::Spec(say!(
-                "{path}, line {}: {} is not one of the expected {what}. Write numbers separated by spaces, commas or newlines, or a JSON list.",
+                "{path}, line {}: {} is not {one}. Write numbers separated by spaces, commas or newlines, or a JSON list.",
                 line + 1,
                 quoted(word)
             ))

@@ -208,12 +208,14 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     } else {
         KEEP.say()
     };
-    let epochs = say!(
-        "After {} of {} epochs, training waited {}",
-        count(gaps.len() as u64),
-        count(run.epochs().len() as u64),
-        survey.say_part(cost)
-    );
+    let waited = survey.say_part(cost);
+    let epochs = match gaps.len() {
+        1 => say!("Between two epochs, training waited {waited}"),
+        gaps => say!(
+            "In {} gaps between epochs, training waited {waited}",
+            count(gaps as u64)
+        ),
+    };
     let beginning = survey.say(beginning);
     Some(Finding {
         id: FindingId::EpochRefill,
