@@ -71,7 +71,7 @@ fn a_missing_folder_is_named_where_the_run_was_asked_for() {
     window.run();
     assert!(
         window
-            .query_by_label_contains("/no/such/folder: it does not exist")
+            .query_by_label_contains("/no/such/folder: not found")
             .is_some()
     );
 }

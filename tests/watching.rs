@@ -54,7 +54,7 @@ fn pictures_of_the_sheet_that_asks_for_a_program() {
         type_into(&mut window, "Folder", "/no/such/folder");
         window.key_press(Key::Enter);
         window.run();
-        window.get_by_label("/no/such/folder: it does not exist. Check the path.");
+        window.get_by_label("/no/such/folder: not found. Check the path.");
         let found = cut(&window);
         assert!(found.is_empty(), "{name}: {found:#?}");
         let found = overlapping(&window);

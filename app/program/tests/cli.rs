@@ -148,7 +148,7 @@ fn bad_input_is_a_sentence_with_a_remedy() {
         );
         assert!(
             refusal(&[command, "/no/such.jsonl"])
-                .contains("/no/such.jsonl: it does not exist. Check the path.")
+                .contains("/no/such.jsonl: not found. Check the path.")
         );
     }
     let damaged = file(
@@ -168,8 +168,7 @@ fn bad_input_is_a_sentence_with_a_remedy() {
     }
     let folder = format!("folder:{}", dir.path().display());
     assert!(
-        refusal(&["run", "--dataset", "folder:/no/such"])
-            .contains("it does not exist. Check the path.")
+        refusal(&["run", "--dataset", "folder:/no/such"]).contains("not found. Check the path.")
     );
     assert!(refusal(&["run", "--dataset", &folder]).contains("image"));
     assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Valid: digits"));

@@ -74,7 +74,7 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
         (at("socket"), "is not a regular file"),
         (at("empty"), "is empty"),
         (at("a"), "ymbolic link"),
-        (at("dangling"), "it does not exist. Check the path."),
+        (at("dangling"), "not found. Check the path."),
     ] {
         let text = refused(&path);
         assert!(text.contains(word), "{}: {text}", path.display());

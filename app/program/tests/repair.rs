@@ -213,7 +213,7 @@ fn what_is_no_recording_is_refused() {
         (text(folder.path()).to_owned(), "is a folder"),
         (
             file("e.jsonl", b"") + ".missing",
-            "it does not exist. Check the path.",
+            "not found. Check the path.",
         ),
     ] {
         let refused = refusal(&["repair", &path]);

@@ -17,7 +17,7 @@ fn errors_name_the_place_and_the_remedy() {
     let missing = Csv::open(&path("none.csv"), None).expect_err("it is not there");
     assert_eq!(
         missing.to_string(),
-        format!("{}：它不存在。请检查路径。", shown("none.csv"))
+        format!("{}：不存在。请检查路径。", shown("none.csv"))
     );
 
     std::fs::write(path("a.csv"), "name,price\ncup,3,4\n").expect("it can be written");

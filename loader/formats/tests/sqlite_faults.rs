@@ -89,7 +89,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
     let missing = by_key(&sqlite(&path.with_file_name("no.db")), "SELECT 1", "id")
         .err()
         .unwrap();
-    fault(&missing, Fault::Missing, &["no.db: it does not exist"]);
+    fault(&missing, Fault::Missing, &["no.db: not found"]);
     fault(
         &by_key(&sqlite(path.parent().unwrap()), "SELECT 1", "id")
             .err()

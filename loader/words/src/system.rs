@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::{Text, say, text};
 
-/// A path and the reason why it cannot be opened, read or written: `a.csv: it does not exist. Check the path.`
+/// A path and the reason why it cannot be opened, read or written: `a.csv: not found. Check the path.`
 pub fn path_error(path: &Path, error: &Error) -> String {
     say!("{}: {}", path.display(), explain(error))
 }
 
-/// The cause of an error, with a remedy if there is one: `it does not exist. Check the path.`
+/// The cause of an error, with a remedy if there is one: `not found. Check the path.`
 pub fn explain(error: &Error) -> String {
     match known(error) {
         Some((cause, remedy)) => say!("{cause}. {remedy}"),
@@ -65,7 +65,7 @@ fn known(error: &Error) -> Option<(Text, Text)> {
         return known(&inner(error)?);
     }
     Some(match error.kind() {
-        ErrorKind::NotFound => (text!("it does not exist"), text!("Check the path.")),
+        ErrorKind::NotFound => (text!("not found"), text!("Check the path.")),
         ErrorKind::PermissionDenied => (
             text!("permission denied"),
             text!("Check the owner and the permissions."),
@@ -183,9 +183,9 @@ mod tests {
         let missing = Error::from(ErrorKind::NotFound);
         assert_eq!(
             path_error(Path::new("/no/such"), &missing),
-            "/no/such: it does not exist. Check the path."
+            "/no/such: not found. Check the path."
         );
-        assert_eq!(cause(&missing), "it does not exist");
+        assert_eq!(cause(&missing), "not found");
         for kind in [
             ErrorKind::PermissionDenied,
             ErrorKind::IsADirectory,
@@ -218,7 +218,7 @@ mod tests {
         let system = Error::from_raw_os_error(2);
         let text = format!("{system} at path \"/data/.run.jsonl.x7k2aq.part\"");
         let wrapped = Error::new(system.kind(), text.clone());
-        assert_eq!(explain(&wrapped), "it does not exist. Check the path.");
+        assert_eq!(explain(&wrapped), "not found. Check the path.");
         // The kind is not that of the number, so the text is about something else.
         let other = Error::new(ErrorKind::PermissionDenied, text);
         assert!(explain(&other).contains(" at path "), "{other}");

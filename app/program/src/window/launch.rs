@@ -45,7 +45,7 @@ pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<L
     }
     if let Some(file) = program.file().filter(|file| !file.is_file()) {
         return Err(say!(
-            "{}: it does not exist. Choose the program, or enter its folder.",
+            "{}: not found. Choose the program, or enter its folder.",
             file.display()
         ));
     }

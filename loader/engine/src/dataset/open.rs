@@ -123,7 +123,7 @@ mod tests {
         };
         let error = missing.open(224).err().unwrap().to_string();
         assert!(
-            error.contains("/no/such/folder: it does not exist. Check the path."),
+            error.contains("/no/such/folder: not found. Check the path."),
             "{error}"
         );
     }
@@ -137,7 +137,7 @@ mod tests {
         let missing: DatasetSpec = "tokens:/no/such,file,block=8".parse().unwrap();
         let error = missing.open(224).err().unwrap().to_string();
         assert!(
-            error.contains("/no/such,file: it does not exist. Check the path."),
+            error.contains("/no/such,file: not found. Check the path."),
             "{error}"
         );
     }

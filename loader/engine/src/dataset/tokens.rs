@@ -257,11 +257,7 @@ mod tests {
             let error = data.err().unwrap().to_string();
             assert!(error.contains(part), "{error}");
         };
-        says(
-            Path::new("/no/such/file"),
-            4,
-            "/no/such/file: it does not exist",
-        );
+        says(Path::new("/no/such/file"), 4, "/no/such/file: not found");
         says(&std::env::temp_dir(), 4, "is a folder, not a regular file");
         #[cfg(unix)]
         says(Path::new("/dev/zero"), 4, "is a device, not a regular file");

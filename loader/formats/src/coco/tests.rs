@@ -203,9 +203,7 @@ fn what_is_missing_is_named() {
     )
     .unwrap_err();
     assert!(
-        error
-            .to_string()
-            .ends_with(": it does not exist. Check the path."),
+        error.to_string().ends_with(": not found. Check the path."),
         "{error}"
     );
     let error =

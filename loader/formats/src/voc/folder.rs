@@ -107,7 +107,7 @@ pub(super) fn names(
         return Err(FormatError::new(
             Fault::Missing,
             Place::file(&list),
-            say!("it does not exist"),
+            say!("not found"),
             match sets.as_str() {
                 "" => say!("Choose set=all for all annotations").to_owned(),
                 sets => say!("Choose another set: {sets}, or all"),

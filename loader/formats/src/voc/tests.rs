@@ -123,7 +123,7 @@ fn what_is_missing_is_named() {
         |error: FormatError, part: &str| assert!(error.to_string().contains(part), "{error}");
     says(
         open(&dir.path().join("x"), |_| ()).unwrap_err(),
-        ": it does not exist. Check the path.",
+        ": not found. Check the path.",
     );
     says(
         open(&dir.path().join("JPEGImages"), |_| ()).unwrap_err(),

@@ -49,15 +49,15 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     if let Some(first) = shards.iter().find(is_missing) {
         let others = match missing - 1 {
             0 => String::new(),
-            1 => say!(", nor another shard").to_owned(),
-            more => say!(", nor {more} other shards"),
+            1 => say!(", like another shard").to_owned(),
+            more => say!(", like {more} other shards"),
         };
         return Err(FormatError::new(
             Fault::Missing,
             Place::named(first),
             match others.as_str() {
-                "" => say!("it does not exist").to_owned(),
-                others => say!("it does not exist{others}"),
+                "" => say!("not found").to_owned(),
+                others => say!("not found{others}"),
             },
             say!("Check the pattern of the shards"),
         ));

@@ -193,7 +193,7 @@ fn saved_folders() {
         ),
         (
             r#"{"_data_files": [{"filename": "data-1.arrow"}]}"#,
-            "it does not exist",
+            "not found",
         ),
         (r#"{"_data_files": []}"#, "there are no .arrow files"),
         (

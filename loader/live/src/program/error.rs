@@ -39,7 +39,7 @@ impl fmt::Display for ProgramError {
                 f,
                 "{}",
                 say!(
-                    "cannot start {}: it does not exist. Check the name and PATH.",
+                    "cannot start {}: not found. Check the name and PATH.",
                     name.to_string_lossy()
                 )
             ),

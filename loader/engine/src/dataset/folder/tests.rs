@@ -91,11 +91,7 @@ fn errors_say_what_to_do() {
     let root = tree(&["a/x.gif", "b/"]);
     fails(root.path(), 8, "no images in");
     fails(root.path(), 8, ".tiff, .webp, in one subfolder per class");
-    fails(
-        &root.path().join("c"),
-        8,
-        "c: it does not exist. Check the path.",
-    );
+    fails(&root.path().join("c"), 8, "c: not found. Check the path.");
     fails(&root.path().join("a/x.gif"), 8, "is a file, not a folder");
     fails(root.path(), 0, "Choose an image size");
     fails(root.path(), 1 << 30, "Choose an image size");

@@ -170,7 +170,7 @@ fn only_regular_files_are_pictures() {
         ("zero.jpg", "is a device, not a regular file"),
         ("folder.jpg", "is a folder, not a regular file"),
         ("huge.png", "has more than 1073741824 bytes, the limit"),
-        ("none.png", "none.png: it does not exist. Check the path."),
+        ("none.png", "none.png: not found. Check the path."),
     ] {
         let error = load(&at(name), 8, &mut SampleClock::off()).unwrap_err();
         assert_eq!(error.kind, "OSError");
