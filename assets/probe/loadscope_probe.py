@@ -61,6 +61,8 @@ MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
 LARGEST_PREVIEW = 64
+# Values of a tensor that enter the digest of a batch, at even distances.
+DIGESTED = 1024
 # Of pictures with boxes or masks.
 LARGEST_ANNOTATED = 96
 # Rows and columns that a picture has at least.
@@ -816,6 +818,8 @@ class Probe:
         """Reads Loadscope's variables. The program may clear or replace its environment later."""
         quiet(lambda: ASKED.update((name, value) for name, value in os.environ.items() if name.startswith("LOADSCOPE_PROBE_")))
         self.previews = min(number_in(ASKED, "LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
+        # First batches of each worker whose contents get a digest.
+        self.digests = number_in(ASKED, "LOADSCOPE_PROBE_DIGESTS") or 0
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
         self.until = quiet(lambda: Until(request("LOADSCOPE_PROBE_STOP")))
@@ -1843,7 +1847,7 @@ class Fetch:
     # What most never have otherwise.
     cpus = collate = stages = core_wait = None
     collating = stopped_at = 0
-    told = is_slow = False
+    told = is_slow = is_digested = False
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1905,16 +1909,18 @@ def begin_fetch(fetcher, fetches, index):
         state, outlet = fetches.iterator, PROBE.outlet
         if state is None:
             task, where = "", "null,%d,%d" % (fetches.generation, fetches.count)
+            count = fetches.count
             fetches.count += 1
         else:
             if not state.is_open:
                 return None
-            state.fetching = batch = state.batch
+            state.fetching = batch = count = state.batch
             state.batch += 1
             where = "%d,%d,%d" % (state.number, state.epoch, batch)
             task = '["dispatch",%d,%s,null,%d,"%s"]\n' % (state.drawn, where, batch, indices_of(state))
         fetch = Fetch()
         fetch.where = where
+        fetch.is_digested = count < PROBE.digests
         fetch.times = times = []
         PROBE.here.fetch = fetch
         dataset = fetcher.dataset
@@ -2205,6 +2211,10 @@ def look_into(data, fetch, at):
     PROBE.looked = at
     fields = []
     leaves(data, "", fields, 0)
+    if fetch.is_digested:
+        digest = quiet(lambda: digest_of(data, 0, 0))
+        if digest is not None:
+            fields.append({"name": "", "dtype": "loadscope.digest", "shape": [1], "data": {"numbers": [digest]}})
     if fields:
         PROBE.put('["content",%d,%s,%s]\n' % (at, fetch.where, as_json(fields)))
 
@@ -2241,6 +2251,29 @@ def leaves(data, name, fields, depth):
                 leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
     elif PROBE.previews and type(data) is str:
         fields.append(texts_of([data], name, []))
+
+
+def digest_of(data, crc, depth):
+    """The CRC-32 of the shapes of a batch and of values at even distances, continued from another one."""
+    torch = sys.modules["torch"]
+    if isinstance(data, torch.Tensor):
+        data = data.detach().as_subclass(torch.Tensor)
+        if data.device.type != "cpu" or data.layout != torch.strided or data.is_quantized:
+            return crc
+        values = data.reshape(-1)
+        values = values[:: max(1, len(values) // DIGESTED)][:DIGESTED].tolist()
+        return binascii.crc32(repr((list(data.shape), values)).encode(), crc)
+    if depth > 4:
+        return crc
+    if isinstance(data, dict):
+        for key, value in itertools.islice(dict.items(data), MOST_FIELDS):
+            crc = digest_of(value, binascii.crc32(text_of(key).encode(), crc), depth + 1)
+    elif isinstance(data, (list, tuple)):
+        for value in list(data)[:MOST_TEXTS]:
+            crc = digest_of(value, crc, depth + 1)
+    elif type(data) in (str, bytes, bool, int, float):
+        crc = binascii.crc32(repr(data[:MOST_CHARACTERS] if type(data) in (str, bytes) else data).encode("utf-8", "replace"), crc)
+    return crc
 
 
 def texts_of(texts, name, shape):
@@ -2831,7 +2864,7 @@ def hook_fetch(owner, is_iterable):
             end = end_fetch(self, fetches, noted, 0)
             if noted.is_slow:
                 tell_file(self.dataset, noted, possibly_batched_index)
-            if end - PROBE.looked >= LOOK_EVERY:
+            if end - PROBE.looked >= LOOK_EVERY or noted.is_digested:
                 look_into_guarded(data, noted, end)
         except BaseException as error:
             clean(error)

@@ -52,6 +52,7 @@ mod variable {
     pub const TO: &str = "LOADSCOPE_PROBE_TO";
     pub const TOKEN: &str = "LOADSCOPE_PROBE_TOKEN";
     pub const PREVIEWS: &str = "LOADSCOPE_PROBE_PREVIEWS";
+    pub const DIGESTS: &str = "LOADSCOPE_PROBE_DIGESTS";
     pub const SET: &str = "LOADSCOPE_PROBE_SET";
     pub const STOP: &str = "LOADSCOPE_PROBE_STOP";
 }

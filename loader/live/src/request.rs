@@ -13,6 +13,8 @@ use crate::variable;
 pub struct Request {
     /// Pictures that are kept of a batch, now and then.
     pub previews: u32,
+    /// Number of first batches per worker whose contents get a digest.
+    pub digests: u32,
     /// The loaders whose arguments are set, by the line that makes them (`train.py:42`); `None`: all.
     pub set: Option<String>,
     /// Arguments that are set where the program makes them.
@@ -47,7 +49,7 @@ struct Told<'a> {
 
 impl Request {
     /// The variables of the environment that say so. One without a value is not to be there.
-    pub(crate) fn variables(&self) -> [(&'static str, Option<String>); 3] {
+    pub(crate) fn variables(&self) -> [(&'static str, Option<String>); 4] {
         let told = |told: Told<'_>| serde_json::to_string(&told).ok();
         let nothing = |loader| Told::<'_> {
             loader,
@@ -73,6 +75,10 @@ impl Request {
             (variable::PREVIEWS, Some(self.previews.to_string())),
             (variable::SET, set.and_then(told)),
             (variable::STOP, stop.and_then(told)),
+            (
+                variable::DIGESTS,
+                (self.digests > 0).then(|| self.digests.to_string()),
+            ),
         ]
     }
 }
@@ -85,9 +91,10 @@ mod tests {
     fn a_request_is_written_as_the_wire_has_it() {
         let plain = Request::default().variables();
         assert_eq!(plain[0], ("LOADSCOPE_PROBE_PREVIEWS", Some("0".to_owned())));
-        assert!(plain[1].1.is_none() && plain[2].1.is_none());
+        assert!(plain[1..].iter().all(|(_, value)| value.is_none()));
         let request = Request {
             previews: 4,
+            digests: 8,
             set: Some("train.py:42".to_owned()),
             until: Some("train.py:42".to_owned()),
             overrides: Overrides {
@@ -96,11 +103,12 @@ mod tests {
             },
             stop: NonZeroU64::new(200).map(Stop::Batches),
         };
-        let [_, set, stop] = request.variables();
+        let [_, set, stop, digests] = request.variables();
         let text = r#"{"loader":"train.py:42","set":{"num_workers":8}}"#;
         assert_eq!(set, ("LOADSCOPE_PROBE_SET", Some(text.to_owned())));
         let text = r#"{"loader":"train.py:42","batches":200}"#;
         assert_eq!(stop, ("LOADSCOPE_PROBE_STOP", Some(text.to_owned())));
+        assert_eq!(digests, ("LOADSCOPE_PROBE_DIGESTS", Some("8".to_owned())));
         let timed = Request {
             stop: Some(Stop::Time(Duration::from_millis(1500))),
             ..Request::default()

@@ -55,6 +55,15 @@ impl BatchContent {
         numbers.iter().map(|place| *place as usize)
     }
 
+    /// Digest of its values, if one was asked for: equal batches have equal digests.
+    pub fn digest(&self) -> Option<u32> {
+        let noted = self.fields.iter().find(|field| field.dtype == DIGEST)?;
+        match &noted.data {
+            FieldData::Numbers(numbers) => numbers.first().map(|digest| *digest as u32),
+            FieldData::Omitted | FieldData::Text(_) | FieldData::Pictures(_) => None,
+        }
+    }
+
     /// About how much memory it takes, bytes.
     pub fn nbytes(&self) -> usize {
         let of = |field: &Field| match &field.data {
@@ -144,10 +153,13 @@ pub const SPECTROGRAM: &str = "loadscope.spectrogram";
 /// that the batch was to have.
 pub const LEFT_OUT: &str = "loadscope.left_out";
 
+/// The `dtype` of a field with one number: the CRC-32 of values of the batch.
+pub const DIGEST: &str = "loadscope.digest";
+
 impl Field {
     /// Whether it was added for looking at, and is not in the batch itself.
     pub fn is_derived(&self) -> bool {
-        [ENVELOPE, SPECTROGRAM, LEFT_OUT].contains(&self.dtype.as_str())
+        [ENVELOPE, SPECTROGRAM, LEFT_OUT, DIGEST].contains(&self.dtype.as_str())
     }
 }
 

@@ -1,8 +1,10 @@
-//! Whether the program does the same with other settings: its output, and the order of its samples.
+//! Differences of the program with other settings: its output, the order of its samples, the contents of its batches.
 //!
 //! Programs print times, and shuffle without a seed. So only that counts in which the runs as it is agree with each other.
 
-use loadscope_trace::{Run, Stage};
+use std::collections::BTreeMap;
+
+use loadscope_trace::{BatchId, Run, Stage};
 use loadscope_words::say;
 
 /// Lines of output that are compared.
@@ -15,6 +17,8 @@ pub struct RunOutput {
     pub printed: Vec<String>,
     /// Dataset indices of the batches, in the order in which they were yielded.
     pub order: Vec<Vec<u64>>,
+    /// Digests of the contents of the first batches.
+    pub contents: BTreeMap<BatchId, u32>,
 }
 
 /// A difference between a run with other settings and the runs as it is.
@@ -24,12 +28,16 @@ pub enum Differs {
     Printed(usize),
     /// A batch has other samples; its number, from 0.
     Order(usize),
+    /// A batch has the same samples, but other values.
+    Contents(BatchId),
 }
 
 impl RunOutput {
     /// The outcome of a run: `log` is what the program printed.
     pub fn of(run: &Run, log: &str) -> Self {
         let rows = 0..run.batches().len();
+        let digest = |row: usize| Some((run.batches()[row].id, run.content(row)?.digest()?));
+        let contents = rows.clone().filter_map(digest).collect();
         let yielded = rows.filter_map(|row| Some((run.entered(row, Stage::Training)?, row)));
         let mut yielded: Vec<_> = yielded.collect();
         yielded.sort_unstable();
@@ -37,6 +45,7 @@ impl RunOutput {
         Self {
             printed: log.lines().take(MOST_LINES).map(str::to_owned).collect(),
             order: indices.collect(),
+            contents,
         }
     }
 
@@ -56,8 +65,24 @@ impl RunOutput {
         let batch = first_difference(&self.order, &first.order, |at, batch| {
             !batch.is_empty() && others.iter().all(|o| o.order.get(at) == Some(batch))
         });
+        // Other samples have other values.
+        let values = match batch {
+            Some(_) => None,
+            None => self.other_values(first, others),
+        };
         let line = line.map(|at| Differs::Printed(at + 1));
-        line.into_iter().chain(batch.map(Differs::Order)).collect()
+        let samples = batch.map(Differs::Order);
+        let all = [line, samples, values.map(Differs::Contents)];
+        all.into_iter().flatten().collect()
+    }
+
+    /// The first batch whose values are the same in each run as it is, and others here.
+    fn other_values(&self, first: &Self, others: &[&Self]) -> Option<BatchId> {
+        let mut differing = first.contents.iter().filter(|(id, digest)| {
+            let is_stable = others.iter().all(|o| o.contents.get(id) == Some(*digest));
+            is_stable && self.contents.get(id).is_some_and(|own| own != *digest)
+        });
+        differing.next().map(|(id, _)| *id)
     }
 }
 
@@ -82,6 +107,9 @@ impl Differs {
             Self::Order(batch) => say!(
                 "{setting} changes the samples of the batches: batch {batch} differs from the runs as it is"
             ),
+            Self::Contents(batch) => say!(
+                "{setting} changes the values of the batches: {batch} differs from the runs as it is. Random augmentations depend on the worker."
+            ),
         }
     }
 }
@@ -94,6 +122,7 @@ mod tests {
         RunOutput {
             printed: printed.iter().map(|&line| line.to_owned()).collect(),
             order: order.iter().map(|batch| batch.to_vec()).collect(),
+            contents: BTreeMap::new(),
         }
     }
 
@@ -125,6 +154,32 @@ mod tests {
         // It ended earlier, in the middle of a line.
         let cut = outcome(&["start", "lo"], &[&[0, 1]]);
         assert_eq!(cut.differences(&as_it_is), []);
+    }
+
+    #[test]
+    fn other_values_of_the_same_samples_are_a_difference() {
+        let with = |digests: &[u32]| {
+            let ids = (0..).map(|idx| BatchId { epoch: 0, idx });
+            RunOutput {
+                contents: ids.zip(digests.iter().copied()).collect(),
+                ..outcome(&[], &[&[0, 1], &[2, 3]])
+            }
+        };
+        let (first, again) = (with(&[1, 2, 3]), with(&[1, 2, 9]));
+        let as_it_is = [&first, &again];
+        let second = BatchId { epoch: 0, idx: 1 };
+        assert_eq!(with(&[1, 2]).differences(&as_it_is), []);
+        assert_eq!(
+            with(&[1, 7, 3]).differences(&as_it_is),
+            [Differs::Contents(second)]
+        );
+        // Random numbers without a seed differ between the runs as it is.
+        assert_eq!(with(&[1, 2, 7]).differences(&as_it_is), []);
+        let shuffled = RunOutput {
+            order: vec![vec![2, 3], vec![0, 1]],
+            ..with(&[5, 6])
+        };
+        assert_eq!(shuffled.differences(&as_it_is), [Differs::Order(0)]);
     }
 
     #[test]

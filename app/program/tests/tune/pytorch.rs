@@ -92,6 +92,48 @@ fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
     assert!(!self::runs(&word));
 }
 
+/// Samples with random noise, if that was asked for. The seed is the same in each run.
+const NOISY: &str = r#"
+import sys, time
+import torch, torch.utils.data as data
+class Noisy(data.Dataset):
+    def __len__(self): return 400
+    def __getitem__(self, index):
+        time.sleep(0.002)
+        noise = torch.rand(3, 8) if sys.argv[1] == "noise" else torch.zeros(3, 8)
+        return {"image": noise + index, "label": index, "name": f"{index}.png"}
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    for batch in data.DataLoader(Noisy(), batch_size=4, num_workers=1): time.sleep(0.001)
+"#;
+
+#[test]
+fn values_that_depend_on_the_worker_are_reported() {
+    let Some(python) = needed_pytorch() else {
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("train.py"), NOISY).expect("written");
+    let notes = |kind: &str| {
+        let mut command = loadscope(dir.path());
+        command
+            .args(["tune", "--stop-after", "20", "--json", "-o", kind])
+            .args(["--try", "num_workers=3", "--try", "prefetch_factor=4", "--"])
+            .arg(&python)
+            .args(["train.py", kind]);
+        json(&within_deadline(command))["notes"].to_string()
+    };
+    let noise = notes("noise");
+    // Worker 0 has the same seed however many there are.
+    assert!(
+        noise.contains("num_workers=3 changes the values of the batches: batch 1 differs"),
+        "{noise}"
+    );
+    assert!(!noise.contains("prefetch_factor=4 changes"), "{noise}");
+    let plain = notes("plain");
+    assert!(!plain.contains("changes the"), "{plain}");
+}
+
 #[test]
 fn record_sets_arguments_where_they_are_valid_and_says_where_they_are_not() {
     let Some(python) = needed_pytorch() else {

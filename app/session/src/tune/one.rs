@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// The same where the user waits for it at the keyboard.
 const SHORT_PATIENCE: Duration = Duration::from_secs(10);
 
+/// Number of first batches per worker whose contents are compared.
+const DIGESTS: u32 = 8;
+
 /// A run that is to be made.
 pub(super) struct One<'a> {
     pub job: &'a Job,
@@ -62,6 +65,7 @@ impl One<'_> {
         let output = Output::File(file_for_others(&log)?);
         let request = Request {
             previews: 0,
+            digests: DIGESTS,
             set: self.set.map(str::to_owned),
             overrides: self.overrides.clone(),
             until: self.stop.map(str::to_owned),
