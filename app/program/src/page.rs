@@ -14,6 +14,9 @@ const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 #[error("{}", say!("this build does not contain the browser page. Run `cargo xtask setup --web` and `cargo xtask web`, then build again. The Python wheel contains the page."))]
 pub struct NoPage;
 
+/// True if this build contains the page.
+pub const HAS_PAGE: bool = PAGE.is_some();
+
 /// What a page shows at first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct About<'a> {

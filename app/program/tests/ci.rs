@@ -50,7 +50,7 @@ fn a_report_is_printed_as_markdown_and_written_as_tests() {
     let args = [&["report", &path, "--junit", &file][..], &rules].concat();
     let (ended, said) = code(&args);
     assert_eq!(ended, Some(1), "{said}");
-    assert!(said.contains("violated: wait>1% (measured: "), "{said}");
+    assert!(said.contains("failed: wait>1% (measured: "), "{said}");
     let xml = std::fs::read_to_string(&junit).expect("it is written");
     assert!(
         xml.contains("<testsuites tests=\"2\" failures=\"1\">"),
@@ -71,7 +71,7 @@ fn a_second_recording_that_waits_more_fails() {
     let (ended, said) = code(&worse);
     assert_eq!(ended, Some(1), "{said}");
     assert!(
-        said.contains("violated: wait>+5%: share waited changed from"),
+        said.contains("failed: wait>+5%: share waited changed from"),
         "{said}"
     );
     let (ended, said) = code(&["compare", &few, &many, "--fail-on", "wait>+5%"]);

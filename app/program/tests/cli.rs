@@ -103,7 +103,7 @@ fn options_come_from_a_file_and_arguments_win() {
         ("\nepochs\n", ": it is not valid TOML ("),
         (
             "dataset = digits\n",
-            "quote texts, as in dataset = \"digits\".",
+            "quote strings, as in dataset = \"digits\".",
         ),
     ] {
         std::fs::write(&path, lines).expect("there is room");

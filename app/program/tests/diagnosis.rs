@@ -214,8 +214,8 @@ fn rules_that_are_broken_end_with_one() {
     let (code, said) = report(&["wait>10%", "throughput<1000", "run>60s"]);
     assert_eq!(code, Some(1));
     assert!(
-        said.contains("violated: wait>10% (measured: 6")
-            || said.contains("violated: wait>10% (measured: 7"),
+        said.contains("failed: wait>10% (measured: 6")
+            || said.contains("failed: wait>10% (measured: 7"),
         "{said}"
     );
     assert!(

@@ -33,6 +33,9 @@ pub enum LogError {
         /// What was found instead.
         why: String,
     },
+    /// A recording that was cut off before anything was recorded.
+    #[error("{}", say!("it ends within its first line, so nothing can be recovered. Copy it again, or record again."))]
+    CutHeader,
     /// Written by a newer program.
     #[error("{}", say!("this recording has format version {found}, but this Loadscope reads versions up to {supported}. Open it with a newer Loadscope, or record again.", found = .found, supported = .supported))]
     Version {

@@ -321,6 +321,20 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// True if `DataLoader` has the argument `in_order`: from PyTorch 2.6 on, or if the version is unknown.
+    pub fn has_in_order(&self) -> bool {
+        let Self::Pytorch(version) = self else {
+            return true;
+        };
+        let mut numbers = version
+            .split('.')
+            .map_while(|part| part.parse::<u32>().ok());
+        match (numbers.next(), numbers.next()) {
+            (Some(major), Some(minor)) => (major, minor) >= (2, 6),
+            _ => true,
+        }
+    }
+
     /// As it stands in files, whatever language is spoken.
     pub fn key(&self) -> String {
         match self {

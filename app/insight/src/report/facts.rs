@@ -79,7 +79,7 @@ pub fn opening(report: &Report) -> Option<String> {
     let is_noticeable = survey.share(opening) >= LITTLE && survey.workers > 0;
     is_noticeable.then(|| {
         say!(
-            "Not included: iter() took {} to start workers and send them their first batches",
+            "Not included: iter() took {} to start workers and send them their first tasks",
             survey.say(opening)
         )
     })

@@ -28,7 +28,7 @@ pub fn outside(report: &Report, prospects: &Prospects) -> Option<Nanos> {
     (outside.0 as f64 > least && !glance.is_of_the_end()).then_some(outside)
 }
 
-/// Rows for the recorded setting, the nearest other ones, the best and the cheapest, and an ideal loader.
+/// Rows for the recorded setting, the nearest other ones, the best and the cheapest with the fastest first, and an ideal loader.
 /// Nothing, if there are no forecasts that can be believed.
 pub fn rows(report: &Report) -> Vec<Row> {
     let Some(Ok(prospects)) = &report.prospects else {
@@ -67,7 +67,9 @@ pub fn rows(report: &Report) -> Vec<Row> {
         });
     }
     let others = settings(prospects, first).filter(|(f, _)| f.change != own);
-    rows.extend(others.map(|(f, mark)| Row {
+    let mut others: Vec<_> = others.collect();
+    others.sort_by_key(|(forecast, _)| forecast.took);
+    rows.extend(others.into_iter().map(|(f, mark)| Row {
         name: format!("{}{mark}", f.change),
         took: f.took,
         waited: f.waited,

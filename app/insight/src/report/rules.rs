@@ -192,7 +192,7 @@ impl Rule {
             Unit::Plain if value.fract() == 0.0 => format!("{value:.0}"),
             Unit::Plain => format!("{value:.1}"),
         };
-        is_broken.then(|| say!("violated: {self} (measured: {value})"))
+        is_broken.then(|| say!("failed: {self} (measured: {value})"))
     }
 
     fn value(&self, report: &Report) -> Option<f64> {

@@ -65,12 +65,12 @@ fn rules_are_broken_or_not() {
     };
     assert_eq!(
         broken("wait>10%").as_deref(),
-        Some("violated: wait>10% (measured: 70 %)")
+        Some("failed: wait>10% (measured: 70 %)")
     );
     assert_eq!(broken("wait > 1.11s"), None);
     assert_eq!(
         broken("wait >= 1110 ms").as_deref(),
-        Some("violated: wait >= 1110 ms (measured: 1.11 s)")
+        Some("failed: wait >= 1110 ms (measured: 1.11 s)")
     );
     assert_eq!(broken("pinning>0%"), None);
     assert_eq!(broken("dropped>0"), None);
@@ -131,7 +131,7 @@ fn rules_know_memory() {
     }
     assert_eq!(
         of(&run, "memory>8GB").as_deref(),
-        Some("violated: memory>8GB (measured: 9.00 GB)")
+        Some("failed: memory>8GB (measured: 9.00 GB)")
     );
     assert_eq!(of(&run, "memory > 9 GiB"), None);
     assert_eq!(of(&run, "shm>62MiB"), None);

@@ -214,7 +214,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
         return None;
     }
     let says = say!(
-        "Neighbours are {:.0} indices apart on average, compared with {:.0} in a random order: shuffle quality {}",
+        "Neighbors are {:.0} indices apart on average, compared with {:.0} in a random order: shuffle quality {}",
         s.mean_gap,
         s.random_gap,
         percent(s.quality())

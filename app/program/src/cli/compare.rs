@@ -32,7 +32,7 @@ pub struct CompareArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Exit with code 1 if this rule is violated, such as 'wait>+5%' (can be repeated)
+    /// Exit with code 1 if this condition holds, such as 'wait>+5%' (can be repeated)
     ///
     /// The change must be statistically significant. Recordings that are too short for an interval are judged by the change alone.
     ///

@@ -210,7 +210,7 @@ fn mistake(path: &Path, text: &str, error: &toml::de::Error) -> String {
     if toml::from_str::<toml::Table>(text).is_err() {
         let said = brief(said.to_owned());
         return say!(
-            "{place}: it is not valid TOML ({said}). Write one NAME = VALUE per line, and quote texts, as in dataset = \"digits\"."
+            "{place}: it is not valid TOML ({said}). Write one NAME = VALUE per line, and quote strings, as in dataset = \"digits\"."
         );
     }
     let key = text.lines().nth(line).and_then(|line| line.split_once('='));

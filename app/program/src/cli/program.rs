@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Fact, Stage, plural};
-use loadscope_words::{say, shell_word, text};
+use loadscope_words::{say, shell_word};
 
 use super::force::ForceArg;
 use super::limits::LimitArgs;
@@ -148,10 +148,8 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     let request = args.request()?;
     if !args.web.web {
         // Before the program starts, as for an output that cannot be written.
-        window::need_display(text!(
-            "`loadscope watch --web` for a browser, or `loadscope record`"
-        ))
-        .context(say!("program not started"))?;
+        window::need_display("loadscope watch --web", "loadscope record")
+            .context(say!("program not started"))?;
     }
     let shown = Shown::begin(&args.web, None, (&extent.selection, extent.limits));
     let shown = shown.context(say!("program not started"))?;

@@ -21,7 +21,7 @@ use loadscope_session::datasets;
 pub(super) const EXIT_CODES: &str = "\
 Exit code:
   0    success
-  1    a --fail-on rule is violated or cannot be checked
+  1    a --fail-on condition holds or cannot be checked
   2    any other error
   130  interrupted by Ctrl+C (143 by SIGTERM)";
 
@@ -49,7 +49,7 @@ pub struct ReportArgs {
     html: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
-    /// Exit with code 1 if this rule is violated, such as 'wait>10%' (can be repeated)
+    /// Exit with code 1 if this condition holds, such as 'wait>10%' (can be repeated)
     ///
     /// Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'. Quote them, because a
     /// shell redirects at > and <.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_session::{Limits, Selection};
+use loadscope_session::{Limits, Selection, look, refusal};
 use loadscope_words::{cause, explain, say, shell_word};
 
 use super::number::whole_number;
@@ -60,6 +60,7 @@ pub struct ViewArgs {
 
 /// Shows a recording in a browser until it is interrupted.
 pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
+    look(&args.file).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
     let name = name_of(&args.file);
     let about = About {
         name: Some(&name),

@@ -14,7 +14,7 @@ use crate::window::{App, Extent, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_model::watching::Program;
 use loadscope_session::{Journal, Watched, look, refusal};
-use loadscope_words::{Language, say, text};
+use loadscope_words::{Language, say};
 
 mod display;
 mod gone;
@@ -90,9 +90,7 @@ fn of_user(args: &WindowArgs) -> Start {
 }
 
 fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
-    need_display(text!(
-        "`loadscope view` for a browser, or `loadscope report`"
-    ))?;
+    need_display("loadscope view FILE", "loadscope report FILE")?;
     let renderer = match args.renderer {
         Renderer::Glow => eframe::Renderer::Glow,
         #[cfg(feature = "wgpu")]

@@ -32,7 +32,7 @@ pub(super) fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Opti
     }
     match (join.pids().len(), running) {
         (0, Some(pid)) => say!(
-            "Process {pid} sent no events. If it started before `python -m loadscope install` was run, run that, and restart the program. Otherwise, attach again, and record until its next epoch begins."
+            "Process {pid} sent no events. If it started before `python -m loadscope install`, restart it. Otherwise attach again, and record until its next epoch begins."
         ),
         (_, Some(pid)) => say!("Process {pid} iterated no DataLoader while it was recorded"),
         (0, None) => say!("No Python process of this program imported PyTorch, so no DataLoader was recorded. If Python runs with -I, -E or -S, remove the flag.")

@@ -212,7 +212,7 @@ fn a_table_with_a_header_and_no_rows_is_refused() {
     let started = start(&options, ContentPolicy::Share(1.0), RunControl::default());
     let error = started.err().expect("it has no rows").to_string();
     assert!(
-        error.contains("a.csv: it has a header and no rows. Add rows, or choose another file."),
+        error.contains("a.csv: it has a header but no rows. Add rows, or choose another file."),
         "{error}"
     );
 }

@@ -98,7 +98,7 @@ impl Recorded {
     ) -> Result<Option<Prospects>, Refusal> {
         let base = self.setting();
         let tried = grid(&base, self.usual_workers(), &self.usual_prefetch());
-        let near = near(&base, self.epochs.len()).into_iter();
+        let near = near(&base, self.epochs.len(), self.origin.has_in_order()).into_iter();
         let near: Vec<(Change, Setting)> = near.filter(|(_, s)| self.checked(s).is_ok()).collect();
         let mut settings = vec![self.checked(&base)?];
         settings.extend(near.iter().map(|(_, s)| s.clone()));
@@ -180,7 +180,7 @@ fn change(base: &Setting, setting: &Setting) -> Change {
 }
 
 /// One thing changed, a little.
-fn near(base: &Setting, epochs: usize) -> Vec<(Change, Setting)> {
+fn near(base: &Setting, epochs: usize, has_in_order: bool) -> Vec<(Change, Setting)> {
     let workers = base.num_workers;
     let factor = base.prefetch_factor.saturating_mul(2);
     let has_workers = workers > 0;
@@ -204,7 +204,8 @@ fn near(base: &Setting, epochs: usize) -> Vec<(Change, Setting)> {
         ..base.clone()
     };
     // One worker cannot overtake itself.
-    add(workers > 1 && base.in_order, Change::InOrder(false), any);
+    let overtakes = has_in_order && workers > 1;
+    add(overtakes && base.in_order, Change::InOrder(false), any);
     let further = Setting {
         prefetch_factor: factor,
         ..base.clone()

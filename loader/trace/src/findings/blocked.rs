@@ -51,7 +51,10 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: say!("Use in_order=False to get batches as they finish").to_owned(),
+        remedy: match run.info.origin.has_in_order() {
+            true => say!("Use in_order=False to get batches as they finish").to_owned(),
+            false => say!("Update to PyTorch 2.6 or later, and use in_order=False to get batches as they finish").to_owned(),
+        },
         cost: Some(cost),
     })
 }
@@ -87,7 +90,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         survey.say_cost(cost),
     );
     if let Some(slowest) = named(survey, worst) {
-        text = say!("{text}. The slowest is {slowest}.");
+        text = say!("{text}. The longest to load is {slowest}.");
     }
     Some(Finding {
         id: FindingId::HeavyTail,

@@ -38,7 +38,7 @@ impl Effect {
             },
             Self::CopiedDataset => say!("Each worker has its own copy of the dataset: changes in __getitem__ stay in the worker").to_owned(),
             Self::Order => say!("With in_order=False, batches arrive in a different order in every run").to_owned(),
-            Self::RandomNumbers => say!("Random augmentations change, because workers have other seeds").to_owned(),
+            Self::RandomNumbers => say!("Random augmentations change, because workers draw other random numbers").to_owned(),
             Self::ShuffledOrder => say!("With shuffle=True, the sample order changes from the second epoch on").to_owned(),
         }
     }

@@ -283,7 +283,7 @@ impl Prospects {
                 false => say!("{share} more"),
             };
             return say!(
-                "Unreliable forecasts: the model predicts {} for the recorded settings, {difference} than the recorded {}",
+                "The forecasts are unreliable: the model predicts {} for the recorded settings, {difference} than the recorded {}",
                 say(self.refit),
                 say(self.recorded),
             );

@@ -198,10 +198,7 @@ fn about_order(workers: usize, prospects: &Prospects, grouping: Option<Text>) ->
             .first(workers)
             .filter(|f| f.change != known.change);
         return Some(match first {
-            Some(first) => say!(
-                "{remedy}. {} is forecast to be faster.",
-                first.change.subject()
-            ),
+            Some(first) => say!("{remedy}. The best change is faster: {}.", first.change),
             None => remedy,
         });
     }

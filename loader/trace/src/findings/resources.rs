@@ -127,7 +127,10 @@ pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
             Some((at, _)) => Evidence::Range(*at, *at),
             None => Evidence::Run,
         },
-        remedy: say!("Use larger batches: they produce fewer events").to_owned(),
+        remedy: say!(
+            "The recorder was too slow. Record again while other programs do not use the CPU."
+        )
+        .to_owned(),
         cost: None,
     })
 }

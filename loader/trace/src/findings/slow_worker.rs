@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, WorkerId};
-use loadscope_words::say;
+use loadscope_words::{Text, say, text};
 
 /// Batches that each worker must have made.
 const FEW: usize = 4;
 /// The slow worker takes at least this many times as long as any other.
 const TIMES: i64 = 2;
+
+/// Places to look at first.
+const CHECK: Text = text!(
+    "Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker"
+);
 
 /// One worker takes much longer than the others, batch by batch.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
@@ -34,7 +39,10 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         evidence: Evidence::Worker(worker),
         remedy: match survey.streams.is_some() || survey.run.indices(0).is_empty() {
             true => say!("Compare its shards with those of the other workers: their size, format and storage. Distribute the shards evenly.").to_owned(),
-            false => say!("Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker. in_order=False lets other workers pass.").to_owned(),
+            false => match survey.run.info.origin.has_in_order() {
+                true => say!("{CHECK}. in_order=False lets other workers pass."),
+                false => CHECK.say().to_owned(),
+            },
         },
         cost: Some(cost),
     })

@@ -102,7 +102,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         Some(Cause::Pinning) => (
             say!(", because pinning it was slow"),
             say!(
-                "For short runs without a GPU, use pin_memory=False: the first batch allocates page-locked memory"
+                "For short runs, use pin_memory=False: the first batch allocates page-locked memory"
             ),
         ),
         Some(Cause::NotDispatched | Cause::Sampling) => (

@@ -28,8 +28,8 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
         severity: Severity::Critical,
         evidence: Evidence::Batch(id),
         remedy: match run.info.world_size {
-            0 | 1 => say!("The error is not in the loader: the traceback of the program shows its line"),
-            _ => say!("The error is not in the loader: the traceback of the program shows its line. A collective (all_reduce) that times out waits for another rank: compare the number of batches of all ranks."),
+            0 | 1 => say!("The error is not in the loader: the traceback shows the failing line"),
+            _ => say!("The error is not in the loader: the traceback shows the failing line. A collective (all_reduce) that times out waits for another rank: compare the number of batches of all ranks."),
         }
         .to_owned(),
         cost: None,

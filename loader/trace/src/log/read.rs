@@ -124,9 +124,7 @@ impl LogReader {
         };
         match reader.next_line(MAX_HEADER) {
             Ok(false) if reader.cut => {
-                let why =
-                    say!("it ends within its first line, so nothing can be recovered").to_owned();
-                return Err(LogError::NotALog { why });
+                return Err(LogError::CutHeader);
             }
             Ok(_) => reader.header = Header::parse(reader.line.trim_ascii())?,
             Err(LogError::Compressed { .. }) => {

@@ -94,7 +94,7 @@ fn one_slow_sample_is_named_first_with_its_file() {
     let late = epochs(1, &[88, 1, 13, 57, 99, 120, 140], &[]);
     let (text, _) = says(&late, "heavy_tail").expect("seven");
     assert!(
-        text.contains("The slowest is sample ") && !text.contains("sample 88."),
+        text.contains("The longest to load is sample ") && !text.contains("sample 88."),
         "{text}"
     );
     // Many are a tail.

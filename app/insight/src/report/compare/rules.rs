@@ -113,7 +113,7 @@ impl ChangeRule {
             }
             What::Measure(_) => change(measure),
         };
-        say!("violated: {self}: {name} changed from {a} to {b} ({by})")
+        say!("failed: {self}: {name} changed from {a} to {b} ({by})")
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
         let (many, few) = (run(4, 1), run(1, 2));
         let why = broken("wait>+5%", &many, &few).expect("it waits more");
         assert!(
-            why.starts_with("violated: wait>+5%: share waited changed from"),
+            why.starts_with("failed: wait>+5%: share waited changed from"),
             "{why}"
         );
         assert!(why.ends_with(" points)"), "{why}");

@@ -6,13 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::ensure;
-use loadscope_words::{Text, say};
+use loadscope_words::say;
 
-/// Checks that a variable names a display. It may still be unreachable. `instead` names commands that need none.
+use crate::page::HAS_PAGE;
+
+/// Checks that a variable names a display. It may still be unreachable. `in_browser` and `in_terminal` are commands that need none.
 ///
 /// # Errors
 /// If no variable names one.
-pub fn needed(instead: Text) -> anyhow::Result<()> {
+pub fn needed(in_browser: &str, in_terminal: &str) -> anyhow::Result<()> {
+    let instead = match HAS_PAGE {
+        true => say!("`{in_browser}` for a browser, or `{in_terminal}`"),
+        false => format!("`{in_terminal}`"),
+    };
     const NAMES: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     ensure!(

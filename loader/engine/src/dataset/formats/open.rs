@@ -66,7 +66,7 @@ pub(in crate::dataset) fn open(
             let path = Path::new(&spec.file);
             let rows = csv::Csv::open(path, spec.sep.map(Separator::byte));
             let rows =
-                rows.and_then(|rows| filled(rows, path, say!("it has a header and no rows")));
+                rows.and_then(|rows| filled(rows, path, say!("it has a header but no rows")));
             opener.table(rows, path, selection!(spec))
         }
         DataSpec::Jsonl(spec) => {

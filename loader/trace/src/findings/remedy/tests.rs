@@ -205,7 +205,7 @@ fn unreliable_forecasts_leave_a_setting_to_try() {
     let sentence = unreliable.sentence(2, |time| time.to_string());
     assert_eq!(
         sentence.replace(['\u{2009}', '\u{202f}'], " "),
-        "Unreliable forecasts: the model predicts 790 ms for the recorded settings, 21 % less than the recorded 1.00 s"
+        "The forecasts are unreliable: the model predicts 790 ms for the recorded settings, 21 % less than the recorded 1.00 s"
     );
     assert_eq!(unreliable.caveat(), None);
 }
