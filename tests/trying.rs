@@ -192,6 +192,42 @@ fn settings_have_different_names() {
     }
 }
 
+/// "Best: 48.8 ms (-52 %)" was above a row with 45.6 ms (-55 %), without a reason.
+#[test]
+fn a_faster_row_than_the_recommended_one_is_explained() {
+    let (dir, file) = control_recording();
+    let program = Program {
+        command: words(&["python", "train.py"]),
+        folder: None,
+    };
+    let mut window = diagnose(Theme::Dark, &file, program);
+    window.set_size(vec2(1100.0, 2400.0));
+    window.run();
+    let best = tried(Kind::Try, 6);
+    let time = best.measured.as_ref().map(|m| m.per_batch);
+    let time = time.expect("batches");
+    let mut fastest = tried(Kind::Try, 8);
+    if let Ok(measured) = &mut fastest.measured {
+        measured.per_batch = 0.99 * time;
+    }
+    let rows = vec![tried(Kind::First, 1), best, fastest, tried(Kind::Repeat, 1)];
+    let table = Table::of("train.py:42".to_owned(), None, rows, Vec::new());
+    let why = table.why_not_fastest().expect("a reason");
+    assert!(why.starts_with("num_workers=8 "), "{why}");
+    for news in [
+        News::Begun(dir.path().to_owned()),
+        News::Over(Outcome::Compared(table.into())),
+    ] {
+        let _ = window.state_mut().state.tell(Message::Trying(news));
+        window.run_steps(2);
+    }
+    window.run();
+    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let painted = one_line(texts(&window).join(" "));
+    let why = one_line(why);
+    assert!(painted.contains(&why), "{why} in {painted}");
+}
+
 /// A click said "This run is slower: −51 %" of the unchanged program.
 #[test]
 fn a_click_compares_what_came_of_a_change() {
