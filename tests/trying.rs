@@ -339,6 +339,8 @@ fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
         std::thread::sleep(Duration::from_millis(20));
         window.run_steps(1);
     }
+    let place = trying(&window).map(|t| t.folder);
+    assert_eq!(place, Some(folder.path().join("tune")));
     let outcome = trying(&window).and_then(|t| t.outcome);
     let Some(Outcome::Compared(table)) = outcome else {
         panic!("{outcome:?}");

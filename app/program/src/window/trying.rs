@@ -42,9 +42,7 @@ impl App {
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
-        // Shown to the user: a relative name leads nowhere.
-        let folder = program.folder.clone().unwrap_or_default();
-        let place = std::env::current_dir().unwrap_or_default().join(folder);
+        let place = place_of(&program);
         let folder = new_folder_in(names.map(|name| place.join(name)));
         let folder = folder.map_err(|e| e.to_string())?;
         let made_at = &self.state.session.run.info.made_at;
@@ -77,5 +75,35 @@ impl App {
                 self.tries = None;
             }
         }
+    }
+}
+
+/// The folder that a program was started in, as an absolute path: the user sees it, and a relative name leads nowhere.
+fn place_of(program: &Program) -> PathBuf {
+    let folder = program.folder.clone().unwrap_or_default();
+    std::env::current_dir().unwrap_or_default().join(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_program_is_absolute() {
+        let of = |folder: Option<&str>| {
+            let folder = folder.map(PathBuf::from);
+            place_of(&Program {
+                command: Vec::new(),
+                folder,
+            })
+        };
+        let here = std::env::current_dir().expect("a folder");
+        let place = of(None);
+        assert!(place.is_absolute() && place == here, "{}", place.display());
+        let place = of(Some("project/tries"));
+        assert!(place.is_absolute(), "{}", place.display());
+        assert_eq!(place, here.join("project/tries"));
+        let elsewhere = std::env::temp_dir();
+        assert_eq!(of(elsewhere.to_str()), elsewhere);
     }
 }
