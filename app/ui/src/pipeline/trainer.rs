@@ -169,6 +169,7 @@ impl Pen<'_> {
                 let why = [
                     say!("in_order=False: the first to arrive is yielded"),
                     say!("The first to arrive is yielded"),
+                    say!("First to arrive"),
                 ];
                 let font = words(size::SMALL);
                 let room = body.width() - 2.0 * PAD - 2.0;
