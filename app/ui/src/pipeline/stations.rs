@@ -83,7 +83,7 @@ impl Pen<'_> {
             return;
         }
         let line = row(inner, 0.0, 14.0);
-        let names = [say!("Next batch"), say!("Next")];
+        let names = [say!("Next batch"), say!("Batch")];
         let name = self.fitting(ui, &names, &small, line.width());
         self.text(ui, line, Align2::CENTER_CENTER, name, small, weak);
         let size_of_chip = vec2(self.scene.plan.chip_width() + 4.0, 22.0);
