@@ -28,7 +28,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let blocked = || survey.waits.iter().filter(is_blocked);
     let cost = blocked().fold(Nanos::ZERO, |sum, w| sum + w.took);
     let severity = Severity::of_share(survey.share(cost))?;
-    let longest = blocked().max_by_key(|w| w.took)?;
+    let longest = blocked().min_by_key(|w| Reverse(w.took))?;
     let row = longest.row?;
     let waits = blocked().count() as u64;
     let batches = match waits {
@@ -110,14 +110,17 @@ fn slowest_row(survey: &Survey) -> Option<usize> {
         let waits = waits.filter(|w| (w.kind == Kind::First) == is_first);
         let slow = waits.filter(|w| w.by_slow_sample || w.in_slow_samples.0 > 0);
         let longest = |row: &usize| survey.run.samples(*row).map(|s| s.wall).max();
-        slow.filter_map(|w| w.row).max_by_key(longest)
+        let rows = slow.filter_map(|w| w.row);
+        rows.min_by_key(|row| Reverse(longest(row)))
     };
     slowest(false).or_else(|| slowest(true))
 }
 
 /// `sample 13 (a/13.png)`: the slowest sample of a batch, if its index is known.
 fn named(survey: &Survey, row: usize) -> Option<String> {
-    let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
+    let slowest = survey.run.samples(row);
+    // As in `worst_sample`.
+    let slowest = slowest.max_by_key(|s| (s.wall, Reverse(s.position)))?;
     let index = slowest.index?;
     Some(match survey.run.file_of(index) {
         Some(file) => say!("sample {} ({file})", count(index)),

@@ -1,5 +1,7 @@
 //! Putting batches together.
 
+use std::cmp::Reverse;
+
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{BatchId, Nanos};
@@ -68,7 +70,8 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     });
     let severity = Severity::of_share(survey.share(cost))?;
     let longest = survey.waits.iter().filter(|w| w.kind != Kind::First);
-    let longest = longest.max_by_key(|w| w.collating).and_then(|w| w.row);
+    let longest = longest.min_by_key(|w| Reverse(w.collating));
+    let longest = longest.and_then(|w| w.row);
     let batch = |row: usize| -> BatchId { survey.run.batches()[row].id };
     if let Some(bytes) = large_batches(survey) {
         return Some(Finding {

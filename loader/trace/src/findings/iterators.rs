@@ -1,5 +1,7 @@
 //! A new iterator for each batch: `next(iter(loader))` in the training loop.
 
+use std::cmp::Reverse;
+
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Epoch, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
@@ -60,7 +62,7 @@ fn ending(run: &Run) -> Nanos {
 /// The longest epoch.
 fn longest(run: &Run) -> Evidence {
     let lasted = |epoch: &&Epoch| epoch.end.unwrap_or(epoch.start) - epoch.start;
-    match run.epochs().iter().max_by_key(lasted) {
+    match run.epochs().iter().min_by_key(|e| Reverse(lasted(e))) {
         Some(epoch) => Evidence::Range(epoch.start, epoch.end.unwrap_or(run.end())),
         None => Evidence::Run,
     }

@@ -1,5 +1,6 @@
 //! A few samples that take most of the waiting, by name.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::Kind;
@@ -126,7 +127,8 @@ fn gather(survey: &Survey) -> Vec<Slow> {
             Kind::Slow if wait.by_slow_sample => wait.took,
             _ => wait.in_slow_samples,
         };
-        let slowest = run.samples(row).max_by_key(|s| s.wall);
+        let slowest = run.samples(row);
+        let slowest = slowest.max_by_key(|s| (s.wall, Reverse(s.position)));
         let Some(sample) = slowest.filter(|s| cost.0 > 0 && survey.is_slow_sample(s.wall)) else {
             continue;
         };

@@ -1,5 +1,7 @@
 //! Beginnings: of the run, and of each epoch.
 
+use std::cmp::Reverse;
+
 use super::survey::Kind;
 use super::unrecorded::hides_work;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
@@ -197,7 +199,7 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let beginning = beginning.min(most(survey) - ending);
     let cost = ending + beginning;
     let severity = Severity::of_share(survey.share(cost))?;
-    let (longest, start, first) = *gaps.iter().max_by_key(|(took, ..)| *took)?;
+    let (longest, start, first) = *gaps.iter().min_by_key(|(took, ..)| Reverse(*took))?;
     let is_persistent = run.info.options.persistent_workers;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
         LONGER.say()

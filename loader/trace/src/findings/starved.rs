@@ -1,5 +1,7 @@
 //! Supply and demand: workers that cannot keep up, and a trainer that is never kept waiting.
 
+use std::cmp::Reverse;
+
 use super::host::free_cores;
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
@@ -171,7 +173,9 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
 /// The longest wait for a usual batch.
 fn longest(survey: &Survey) -> Evidence {
     let usual = |w: &&Waited| w.kind == Kind::Usual;
-    let longest = survey.waits.iter().filter(usual).max_by_key(|w| w.took);
+    let waits = survey.waits.iter().filter(usual);
+    // Of several the first.
+    let longest = waits.min_by_key(|w| Reverse(w.took));
     match longest.and_then(|w| w.row) {
         Some(row) => Evidence::Batch(survey.run.batches()[row].id),
         None => Evidence::Run,

@@ -1,5 +1,7 @@
 //! A worker that does not finish a batch.
 
+use std::cmp::Reverse;
+
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
 use crate::{Nanos, Run, Stage, WorkerId, count};
@@ -35,7 +37,7 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
     };
     let rows = 0..run.batches().len();
     let unfinished = rows.filter_map(|row| unfinished(run, row));
-    let found = unfinished.filter(is_long).max_by_key(|batch| batch.took)?;
+    let found = unfinished.filter(is_long).min_by_key(|b| Reverse(b.took))?;
     let others = survey.work.iter().enumerate();
     let others = others.filter(|(row, _)| *row != found.row);
     let longest = others.map(|(_, work)| *work).max().unwrap_or(Nanos::ZERO);

@@ -1,5 +1,7 @@
 //! The prefetch window: too small to bridge slow batches, or larger than it is ever used.
 
+use std::cmp::Reverse;
+
 use super::survey::Kind;
 use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use crate::{Nanos, Stage};
@@ -22,7 +24,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     let cost = starved::cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
     let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
-    let longest = usual.max_by_key(|w| w.working)?;
+    let longest = usual.min_by_key(|w| Reverse(w.working))?;
     // That many more batches would be ready at the longest wait.
     let more = (longest.working.0 / step).saturating_add(1);
     let factor = (more / workers)

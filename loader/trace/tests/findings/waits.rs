@@ -1,6 +1,10 @@
 //! What is shown of the longest wait.
 
-use loadscope_trace::{BatchId, Event, EventKind, Glance, Nanos, Run, RunId, RunInfo, Stage};
+use loadscope_trace::{
+    BatchId, Event, EventKind, Evidence, FindingId, Glance, Nanos, Run, RunId, RunInfo, Stage,
+};
+
+use super::{ENDED, Program, diagnosis};
 
 /// A run whose trainer waits 100 ms for batch 0, which worker 2 loads: the time of its dispatch, and its stages.
 fn waiting(dispatched: i64, stages: &[(i64, Stage)]) -> Run {
@@ -139,4 +143,23 @@ fn one_batch_was_finished_and_several_were() {
         two.ends_with(" while batches 1 and 2 were already finished"),
         "{two}"
     );
+}
+
+/// The last of equal waits was the evidence: the jump led to the end of the run.
+#[test]
+fn of_equal_waits_the_evidence_is_the_first() {
+    let program = Program {
+        workers: 1,
+        batches: 40,
+        fetch: 30,
+        collate: 0,
+        step: 5,
+    };
+    let run = program.run(vec![(0, ENDED)]);
+    let found = diagnosis(&run).findings;
+    let starved = found.iter().find(|f| f.id == FindingId::StarvedWorkers);
+    let starved = starved.expect("one worker is too few");
+    // The wait for batch 0 is that of the beginning.
+    let first = BatchId { epoch: 0, idx: 1 };
+    assert_eq!(starved.evidence, Evidence::Batch(first));
 }
