@@ -9,7 +9,7 @@ use loadscope_model::message::Message;
 use loadscope_model::prefs;
 use loadscope_model::state::Source;
 use loadscope_model::state::kept::KeptRun;
-use loadscope_model::update::IN_PAGE;
+use loadscope_model::update::{IN_PAGE, NOT_OURS};
 use loadscope_words::{say, set_language};
 
 use crate::app::App;
@@ -110,10 +110,7 @@ impl App {
                 self.work = None;
                 self.take(ctx, Arrival::Ended(None));
             }
-            _ => self.complain(
-                say!("The program is still running. Press Ctrl+C where `loadscope watch` or `loadscope record` was started.")
-                    .to_owned(),
-            ),
+            _ => self.complain(NOT_OURS.say().to_owned()),
         }
     }
 

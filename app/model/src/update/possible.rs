@@ -75,7 +75,10 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             !state.learn.hides_verdict(),
             say!("The diagnosis may reveal the answer: answer the question first"),
         ),
-        A::Stop => unless(session.source.is_live(), say!("No run is in progress")),
+        A::Stop => unless(session.source.is_live(), say!("No run is in progress")).or(unless(
+            !(state.place.in_page && session.watched),
+            NOT_OURS.say(),
+        )),
         A::Save | A::Export if session.of_lesson == Some(OfLesson::Given) => Some(GIVEN.say()),
         A::Save | A::Export if state.is_reading() => {
             Some(say!("The recording is still being read"))
@@ -213,6 +216,11 @@ pub const NO_ENGINE: Text = text!("This build has no embedded loader. Use Simula
 /// Of what a page in a browser cannot do.
 pub const IN_PAGE: Text =
     text!("Not available in a browser, which cannot access files. Use the desktop window.");
+
+/// Why a page does not stop a program: a terminal has started it.
+pub const NOT_OURS: Text = text!(
+    "The program is still running. Press Ctrl+C where `loadscope watch` or `loadscope record` was started."
+);
 
 /// Why a page runs no loader.
 fn in_page_without(state: &State) -> Option<&'static str> {

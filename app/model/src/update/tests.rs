@@ -304,6 +304,32 @@ fn any_command() -> impl Strategy<Value = Command> {
     ]
 }
 
+/// Stop in a live page only answered with a sentence.
+#[test]
+fn a_page_does_not_offer_to_stop_the_program_of_a_terminal() {
+    let of = |in_page, watched, source| {
+        let mut state = state();
+        state.place.in_page = in_page;
+        state.session.watched = watched;
+        state.session.source = source;
+        state
+    };
+    let live = || Source::Live { paused: false };
+    let mut page = of(true, true, live());
+    let why = obstacle(&page, Action::Stop).expect("the page has not started it");
+    assert!(why.starts_with("The program is still running. Press Ctrl+C"));
+    assert_eq!(update(&mut page, Action::Stop), None);
+    assert_eq!(page.overlay.hint.as_deref(), Some(why));
+    // The desktop window ends what it watches, and each ends what it runs itself.
+    for (in_page, watched) in [(false, true), (true, false), (false, false)] {
+        let mut state = of(in_page, watched, live());
+        assert_eq!(update(&mut state, Action::Stop), Some(Effect::Stop));
+    }
+    let ended = of(true, true, Source::Finished);
+    let why = obstacle(&ended, Action::Stop);
+    assert_eq!(why, Some("No run is in progress"));
+}
+
 proptest! {
     /// Whatever is pressed in whatever order: nothing panics, what is impossible changes nothing but the hint, and the
     /// run's own time is never left by going from moment to moment.
