@@ -1,6 +1,7 @@
 //! The quiz and the detective cases in the window.
 
-use loadscope_lessons::cases::Culprit;
+use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_lessons::cases::{Case, Culprit};
 use loadscope_model::update::obstacle;
 use loadscope_model::view::Workspace;
 
@@ -111,4 +112,33 @@ fn only_so_many_causes_can_be_named() {
     let count = detecting.case.as_ref().expect("it was made").count();
     assert_eq!(detecting.named.len(), count);
     assert_eq!(detecting.named.last(), Culprit::ALL.last());
+}
+
+/// "4 workers yield 800 samples, 200 of them unique" named the cause before the case was solved.
+#[test]
+fn the_order_of_the_next_epoch_does_not_name_the_cause_of_a_case() {
+    let mut all = (1..20).flat_map(|seed| (1..=5).map(move |number| (seed, number)));
+    let found = all.find(|(seed, number)| {
+        let case = Case::of(*seed, *number).expect("a case");
+        case.solve(&[], &[]).causes == [Culprit::RepeatedSamples]
+    });
+    let (seed, number) = found.expect("a case of repeated samples");
+    let mut window = window(Language::En);
+    command(&mut window, LearnCommand::Case(seed, number));
+    settle(&mut window);
+    command(&mut window, Action::ShowSampling);
+    let next = Choice {
+        of: OrderOf::Next,
+        ..Choice::default()
+    };
+    command(&mut window, Command::Sampling(next));
+    wait(&mut window, |app| {
+        let answers = app.state.session.answers.sampling.answers.as_ref();
+        answers.is_some_and(|answers| answers.sharing.is_some())
+    });
+    window.run_steps(4);
+    let mut shown = window.query_all_by_label_contains("Class balance");
+    assert!(shown.next().is_some());
+    let mut named = window.query_all_by_label_contains("of them unique");
+    assert!(named.next().is_none());
 }

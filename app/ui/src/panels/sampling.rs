@@ -77,6 +77,7 @@ impl Sampling {
                 .show(ui, |ui| no_index(ui, state));
             return commands;
         }
+        let in_case = state.learn.detecting().is_some() && state.learn.hides_verdict();
         if ui.available_width() >= WIDE {
             let width = (ui.available_width() * 0.3).clamp(280.0, 400.0);
             Panel::right("sampling answers")
@@ -85,7 +86,7 @@ impl Sampling {
                 .show(ui, |ui| {
                     ScrollArea::vertical()
                         .auto_shrink([false, false])
-                        .show(ui, |ui| answers::show(ui, &answers));
+                        .show(ui, |ui| answers::show(ui, &answers, in_case));
                 });
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))
@@ -103,7 +104,7 @@ impl Sampling {
                         .auto_shrink([false, false])
                         .show(ui, |ui| {
                             commands.extend(self.pictures(ui, state, &answers, height));
-                            panel(12, 8).show(ui, |ui| answers::show(ui, &answers));
+                            panel(12, 8).show(ui, |ui| answers::show(ui, &answers, in_case));
                         });
                 });
         }

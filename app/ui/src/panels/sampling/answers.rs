@@ -24,8 +24,8 @@ const HISTOGRAM: f32 = 72.0;
 /// So many indices are listed; all of them can be copied.
 const LISTED: usize = 24;
 
-/// Shows all answers that there are.
-pub fn show(ui: &mut Ui, answers: &Answers) {
+/// Shows all answers that there are. `in_case`: without the one that names the cause of a case.
+pub fn show(ui: &mut Ui, answers: &Answers, in_case: bool) {
     ui.spacing_mut().item_spacing.y = space::GAP;
     let is_rank = answers.ranks.is_some();
     let shown = ui.scope(|ui| coverage(ui, &answers.coverage, is_rank));
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
             );
         }
     }
-    if let Some(sharing) = &answers.sharing {
+    if let Some(sharing) = answers.sharing.as_ref().filter(|_| !in_case) {
         separate(ui);
         title(ui, say!("Iterable-style dataset"), "");
         hint(
