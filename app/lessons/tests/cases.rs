@@ -138,6 +138,18 @@ fn causes_and_remedies_have_names_in_both_languages() {
     assert_eq!(Remedy::Workers(4).label(Language::Zh), "num_workers=4");
 }
 
+#[test]
+fn every_cause_is_explained_in_two_sentences_in_both_languages() {
+    for culprit in Culprit::ALL {
+        let en = culprit.explanation(Language::En);
+        let sentences = en.split_inclusive(". ").count();
+        assert!(sentences == 2 && en.ends_with('.'), "{culprit:?}: {en}");
+        let zh = culprit.explanation(Language::Zh);
+        let sentences = zh.matches('。').count();
+        assert!(sentences == 2 && zh.ends_with('。'), "{culprit:?}: {zh}");
+    }
+}
+
 /// The name of a recorded program says what is wrong with it: nothing of the run contains it.
 #[test]
 fn nothing_of_a_recording_names_its_program() {

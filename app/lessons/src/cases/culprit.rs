@@ -94,6 +94,48 @@ impl Culprit {
         }
     }
 
+    /// Two sentences for people: why it is the cause, as the window shows it, and why its remedy works.
+    pub fn explanation(self, language: Language) -> &'static str {
+        let (en, zh) = match self {
+            Self::NoWorkers => (
+                "After each step, the trainer waits while the main process loads the next batch. Workers load batches while the main process trains, so the next batch is ready earlier.",
+                "每个训练步结束后，训练循环都要等主进程加载下一个批次。工作进程在训练的同时加载批次，所以下一个批次更早准备好。",
+            ),
+            Self::TooFewWorkers => (
+                "The workers are always busy, and the trainer still waits for nearly every batch. More workers load more batches at the same time, until loading is as fast as training.",
+                "工作进程一直在忙，训练循环却几乎每个批次都要等待。更多的工作进程同时加载更多批次，直到加载与训练一样快。",
+            ),
+            Self::SlowSamples => (
+                "A batch with a slow sample arrives late, and finished batches wait behind it in the reorder buffer. More prefetched batches bridge the delay, and in_order=False lets the trainer take other batches first.",
+                "含有慢样本的批次到达较晚，已完成的批次在重排缓冲区中等待它。预取更多批次可以掩盖延迟，而 in_order=False 让训练循环先取其他批次。",
+            ),
+            Self::LateWorkers => (
+                "In each epoch, the trainer waits for the first batch, because the workers start again. With persistent_workers=True, the workers keep running, so the next epoch begins at once.",
+                "每一轮中，训练循环都要等待第一个批次，因为工作进程重新启动。使用 persistent_workers=True 时，工作进程保持运行，下一轮可以立即开始。",
+            ),
+            Self::TrainingBound => (
+                "The trainer hardly waits, because the next batch is ready before each step ends. Loading is fast enough, so no change of the loader shortens the run.",
+                "训练循环几乎不等待，因为每一步结束之前下一个批次已经准备好。加载已经足够快，所以更改加载器的设置不能缩短运行。",
+            ),
+            Self::RepeatedSamples => (
+                "Each worker reads the whole stream, so the same samples come from every worker. With get_worker_info(), each worker reads only its own part, so each sample comes once.",
+                "每个工作进程都读取整个数据流，所以同样的样本来自每个工作进程。使用 get_worker_info() 后，每个工作进程只读取自己的部分，所以每个样本只出现一次。",
+            ),
+            Self::SameOrder => (
+                "The sampler shuffles with the same seed in every epoch, so all orders are equal. With set_epoch(epoch), the seed changes with the epoch, and so does the order.",
+                "采样器每一轮都用相同的种子打乱顺序，所以各轮的顺序相同。调用 set_epoch(epoch) 后，种子随轮次改变，顺序也随之改变。",
+            ),
+            Self::BrokenSample => (
+                "A sample raises an error while it is loaded, and the error ends the training loop. A loop that catches the error loses one batch and continues with the others.",
+                "一个样本在加载时引发错误，训练循环因此结束。捕获错误的循环只失去一个批次，然后继续其他批次。",
+            ),
+        };
+        match language {
+            Language::En => en,
+            Language::Zh => zh,
+        }
+    }
+
     /// What the diagnosis says is wrong with a run, the worst first; notes do not count.
     pub fn of(run: &Run) -> Vec<Self> {
         let diagnosis = Report::of(run, false, Datasets::default()).diagnosis;

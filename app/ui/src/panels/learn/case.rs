@@ -104,6 +104,9 @@ fn outcome(ui: &mut Ui, language: Language, solved: &Solved) {
     );
     let causes: Vec<&str> = solved.causes.iter().map(|c| c.label(language)).collect();
     remark(ui, &format!("{}: {}", word(Word::Cause), causes.join(", ")));
+    for culprit in &solved.causes {
+        remark(ui, culprit.explanation(language));
+    }
     let best: Vec<String> = solved.best.iter().map(|r| r.label(language)).collect();
     remark(ui, &format!("{}: {}", word(Word::Best), best.join(", ")));
     let after = match solved.after {
