@@ -25,6 +25,7 @@ pub mod background;
 pub mod colours;
 pub mod content;
 pub mod course;
+mod dataset;
 mod datasets;
 pub mod diagnose;
 pub mod format;
@@ -47,6 +48,7 @@ pub mod unsaved;
 pub mod variables;
 pub mod waits;
 
+pub use dataset::dataset;
 pub use datasets::Datasets;
 
 /// The example of the README compiles and holds.

@@ -21,7 +21,7 @@ pub fn facts(s: &Summary) -> String {
 /// `Dataset: ImageFolder (1,281,167 samples) from train.py · PyTorch 2.13.0`, without a dataset only the source.
 pub fn source(info: &RunInfo) -> String {
     let origin = info.origin.label();
-    match info.dataset.as_str() {
+    match crate::dataset(info).as_str() {
         "" => origin,
         dataset => say!("Dataset: {dataset} · {origin}"),
     }

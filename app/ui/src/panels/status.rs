@@ -7,7 +7,7 @@ use loadscope_words::say;
 use crate::kit::action::asks;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::landmarks::Goal;
-use loadscope_insight::{course, format};
+use loadscope_insight::{course, dataset, format};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::trying::Trying;
@@ -69,8 +69,8 @@ fn left(ui: &mut Ui, state: &State) {
         ui.separator();
         ui.scope(|ui| {
             ui.set_max_width(DATASET);
-            let dataset = say!("Dataset: {}", info.dataset);
-            ui.add(Label::new(small(dataset, weak)).truncate());
+            let text = say!("Dataset: {}", dataset(info));
+            ui.add(Label::new(small(text, weak)).truncate());
         });
     }
     ui.separator();

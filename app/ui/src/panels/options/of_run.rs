@@ -2,6 +2,7 @@
 //! another thing, and stands beside it.
 
 use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
+use loadscope_insight::dataset;
 use loadscope_insight::format::capital;
 use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
 use loadscope_words::say;
@@ -97,6 +98,11 @@ fn headline(ui: &mut Ui, state: &State) {
         .iter()
         .position(|(id, _)| *id == state.session.loaders.shown());
     let name = at.and_then(|at| names(&all).into_iter().nth(at));
+    let info = &state.session.run.info;
+    let name = name.map(|name| match name == info.dataset {
+        true => dataset(info),
+        false => name,
+    });
     if let Some(name) = name.filter(|name| !name.is_empty()) {
         ui.add(Label::new(RichText::new(name).color(Palette::of(ui).text)).wrap());
     }

@@ -1,0 +1,102 @@
+//! The dataset of a run in words.
+
+use loadscope_plan::dataset::DatasetSpec;
+use loadscope_trace::{Origin, RunInfo, count, plural};
+use loadscope_words::say;
+
+/// The dataset of a run in the language of the program. A recording has it in English.
+pub fn dataset(info: &RunInfo) -> String {
+    let own = match info.origin {
+        Origin::Engine | Origin::Simulation => described(info),
+        Origin::Pytorch(_) | Origin::Import(_) => None,
+    };
+    own.unwrap_or_else(|| info.dataset.clone())
+}
+
+/// The words for a dataset of the embedded loader; `None` if the recording has others, or if they are those of a file format.
+fn described(info: &RunInfo) -> Option<String> {
+    let len = info.dataset_len?;
+    info.dataset.strip_prefix(len.to_string().as_str())?;
+    let text = match info.options.dataset.parse::<DatasetSpec>().ok()? {
+        DatasetSpec::Digits => say!("{} handwritten digits", count(len)),
+        DatasetSpec::Folder { path } => {
+            let images = plural(len, say!(n: "image"), say!(n: "images"));
+            let classes = info.classes.len() as u64;
+            let classes = plural(classes, say!(n: "class"), say!(n: "classes"));
+            say!("{images} of {classes} in {}", path.display())
+        }
+        DatasetSpec::Synthetic(_) => say!("{} synthetic samples", count(len)),
+        DatasetSpec::Stream(_) => say!("{} synthetic samples, iterable-style", count(len)),
+        DatasetSpec::Tokens(_) | DatasetSpec::Data(_) => return None,
+    };
+    let extra = &info.options.extra_cost;
+    Some(match extra.is_empty() {
+        true => text,
+        false => say!("{text}, slowed down ({extra})"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::Facts;
+    use loadscope_plan::dataset::Entry;
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+
+    /// The introduction of a run with this dataset of so many samples.
+    fn info(dataset: &str, extra: &str, len: usize) -> RunInfo {
+        let options = RunOptions {
+            dataset: dataset.to_owned(),
+            extra_cost: extra.to_owned(),
+            ..RunOptions::default()
+        };
+        let entry = Entry {
+            len: Some(len),
+            classes: vec!["cat".to_owned(), "dog".to_owned()],
+            labels: None,
+        };
+        let spec: DatasetSpec = dataset.parse().expect("a dataset");
+        let facts = Facts {
+            options: &options,
+            spec: &spec,
+            dataset: &entry,
+            batches: None,
+        };
+        facts.info(0, None)
+    }
+
+    #[test]
+    fn in_english_a_dataset_has_the_words_of_its_recording() {
+        for (name, extra) in [
+            ("digits", ""),
+            ("digits", "cost_ms=20"),
+            ("synthetic:len=24", ""),
+            ("stream:len=24", ""),
+            ("folder:/data/pets", ""),
+            ("csv:/data/prices.csv", ""),
+            ("tokens:/data/text.bin,block=8", ""),
+        ] {
+            let mut info = info(name, extra, 240);
+            assert_eq!(dataset(&info), info.dataset, "{name}");
+            // A recording of another program has its own words.
+            info.origin = Origin::Import("a trace".to_owned());
+            info.dataset = "240 pets".to_owned();
+            assert_eq!(dataset(&info), "240 pets");
+        }
+        let many = info("digits", "cost_ms=20", 1_797);
+        assert_eq!(
+            dataset(&many),
+            "1,797 handwritten digits, slowed down (cost_ms=20)"
+        );
+    }
+
+    #[test]
+    fn a_recording_with_other_words_keeps_them() {
+        let mut info = info("digits", "", 1_797);
+        info.dataset = "Recordings (320 samples) from late.py".to_owned();
+        assert_eq!(dataset(&info), info.dataset);
+        info.dataset.clear();
+        assert_eq!(dataset(&info), "");
+    }
+}
