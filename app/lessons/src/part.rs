@@ -301,4 +301,20 @@ mod tests {
                 .contains("reorder buffer")
         );
     }
+    #[test]
+    fn a_lane_is_called_as_its_part_is() {
+        for lane in [
+            Lane::Trainer,
+            Lane::Reorder,
+            Lane::DataQueue,
+            Lane::Pin,
+            Lane::ResultQueue,
+            Lane::Main,
+            Lane::Worker(1),
+            Lane::IndexQueue(1),
+        ] {
+            let label = Part::of_lane(lane).label(Language::En);
+            assert!(lane.to_string().contains(&label), "{lane}: {label}");
+        }
+    }
 }
