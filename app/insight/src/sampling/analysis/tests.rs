@@ -301,6 +301,26 @@ fn passes_one_after_the_other_repeat_nothing() {
     assert!(again.findings.iter().any(|f| f.is_problem));
 }
 
+/// Chance alone can make a short order look poorly shuffled.
+#[test]
+fn the_shuffle_of_fewer_than_100_indices_is_not_judged() {
+    let sorted = |len: u64| {
+        let indices: Vec<u64> = (0..len).collect();
+        let mut order = Order::default();
+        order.push(&indices, None, None);
+        let shuffled = RunOptions {
+            shuffle: true,
+            ..options("synthetic:len=100")
+        };
+        let mut asked = question(shuffled, 0);
+        asked.came = Some(Arc::new(order));
+        asked.is_complete = false;
+        ask(&asked)
+    };
+    assert!(!says(&sorted(99), "shuffle quality"));
+    assert!(says(&sorted(100), "shuffle quality"));
+}
+
 #[test]
 fn a_refusal_is_a_sentence() {
     let asked = question(options("folder:/no/such/folder"), 0);
