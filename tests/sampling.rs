@@ -13,7 +13,7 @@ mod fixture;
 use fixture::{Recorded, open};
 
 use crate::fixture::{until, wait};
-use crate::texts::Picture as _;
+use crate::texts::{Picture as _, texts};
 
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
@@ -371,4 +371,23 @@ fn a_recorded_stream_tells_how_much_its_workers_yielded() {
     window.picture("sampling_iterable-recorded");
     window.get_by_label("Next epoch").click();
     until(&mut window, "24 of them distinct");
+}
+
+/// A permutation of 8 indices was called poorly shuffled.
+#[test]
+fn the_shuffle_of_few_indices_is_not_judged() {
+    let few = RunOptions {
+        dataset: "synthetic:len=8".to_owned(),
+        batch_size: Some(2),
+        num_workers: 2,
+        shuffle: true,
+        seed: Some(1),
+        ..RunOptions::default()
+    };
+    let mut window = open(&Recorded::of(few), Theme::Dark, LARGE);
+    until(&mut window, "Not judged: fewer than 100 indices");
+    let seen = texts(&window);
+    let is_said = |part: &str| seen.iter().any(|text| text.contains(part));
+    assert!(is_said("Not judged: fewer than 100 indices"), "{seen:?}");
+    assert!(!is_said("· shuffle quality"), "{seen:?}");
 }
