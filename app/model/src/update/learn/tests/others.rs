@@ -2,6 +2,21 @@
 
 use super::*;
 
+/// No panel and no end of the axis answers the open question.
+fn check_answer_is_covered(state: &State, at: usize) {
+    for action in [Action::ShowSampling, Action::ToggleVariables] {
+        let why_not = refused(state, action);
+        assert!(why_not.is_some(), "question {at}: {action:?}");
+    }
+    assert!(state.asks_what_comes(), "question {at}");
+    let whole = state.whole();
+    let air = (whole.end - whole.start).0 / 62;
+    let length = (whole.end - whole.start).0 - 2 * air;
+    let first = length.to_string().trim_end_matches('0').parse::<u32>();
+    let is_round = first.is_ok_and(|first| [1, 2, 5].contains(&first));
+    assert!(is_round, "question {at}: {length} ns");
+}
+
 #[test]
 fn a_quiz_counts_what_is_right_and_keeps_the_outcome() {
     let mut state = still();
@@ -12,6 +27,7 @@ fn a_quiz_counts_what_is_right_and_keeps_the_outcome() {
         assert!(state.learn.hides_verdict());
         // The run gives nothing away: none of it is shown.
         assert!(state.session.run.transitions().is_empty() && state.hides_future());
+        check_answer_is_covered(&state, at);
         assert!(refused(&state, Action::GoOn).is_some());
         match at {
             0 => _ = ask(&mut state, Action::SkipStep),
