@@ -3,6 +3,7 @@
 pub mod fixture;
 mod pictures;
 mod range;
+mod streams;
 mod window;
 
 use std::time::Duration;
