@@ -1,5 +1,6 @@
 //! The quiz and the detective cases in the window.
 
+use eframe::egui::Event;
 use loadscope_insight::sampling::{Choice, OrderOf};
 use loadscope_lessons::cases::{Case, Culprit};
 use loadscope_model::update::obstacle;
@@ -141,4 +142,54 @@ fn the_order_of_the_next_epoch_does_not_name_the_cause_of_a_case() {
     assert!(shown.next().is_some());
     let mut named = window.query_all_by_label_contains("of them unique");
     assert!(named.next().is_none());
+}
+
+/// Opens a quiz at its first question of this kind.
+fn quiz_at(is_it: fn(&Kind) -> bool) -> Harness<'static, App> {
+    let mut window = window(Language::En);
+    command(&mut window, LearnCommand::Quiz(3));
+    settle(&mut window);
+    for _ in 0..loadscope_lessons::DRAWN {
+        let question = window.state().state.learn.question();
+        if question.is_some_and(|question| is_it(&question.kind)) {
+            return window;
+        }
+        command(&mut window, Action::SkipStep);
+        settle(&mut window);
+    }
+    panic!("no question asks in this way");
+}
+
+/// How many questions of the quiz have an answer.
+fn answers(window: &Harness<'static, App>) -> usize {
+    let quizzing = window.state().state.learn.quizzing();
+    quizzing.expect("a quiz").answers.len()
+}
+
+#[test]
+fn a_digit_alone_answers_no_question_of_the_quiz() {
+    let mut window = quiz_at(|kind| matches!(kind, Kind::Choice(_)));
+    let before = answers(&window);
+    let workspace = window.state().state.prefs.workspace;
+    for digit in [Key::Num2, Key::Num1] {
+        key(&mut window, digit);
+        assert_eq!(answers(&window), before);
+        assert_eq!(window.state().state.prefs.workspace, workspace);
+    }
+    assert_eq!(stage(&window).draft.chosen, Some(0));
+}
+
+#[test]
+fn an_empty_number_of_the_quiz_keeps_the_keyboard() {
+    let mut window = quiz_at(|kind| matches!(kind, Kind::Number { .. }));
+    let before = answers(&window);
+    for _ in 0..2 {
+        key(&mut window, Key::Enter);
+        let field = window.get_by_role(Role::TextInput);
+        assert!(field.accesskit_node().is_focused());
+    }
+    window.event(Event::Text("7".to_owned()));
+    window.run_steps(2);
+    assert_eq!(stage(&window).draft.number, "7");
+    assert_eq!(answers(&window), before);
 }
