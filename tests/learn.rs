@@ -17,6 +17,7 @@ mod pictures;
 mod quiz;
 mod runs;
 mod seen;
+mod steps;
 mod walk;
 
 /// A window in which this lesson is open, in its first step.

@@ -6,7 +6,7 @@ use super::*;
 use crate::texts::Picture as _;
 
 /// Goes to a step without answering.
-fn to_step(window: &mut Harness<'static, App>, step: usize) {
+pub(super) fn to_step(window: &mut Harness<'static, App>, step: usize) {
     while playing(window).play.position().0 < step {
         let action = match playing(window).play.may_go_on() {
             true => Action::GoOn,

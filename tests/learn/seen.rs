@@ -57,7 +57,7 @@ fn texts(window: &Harness<'static, App>) -> Vec<String> {
 }
 
 /// The same with their places.
-fn placed_texts(window: &Harness<'static, App>) -> Vec<(String, Rect)> {
+pub(super) fn placed_texts(window: &Harness<'static, App>) -> Vec<(String, Rect)> {
     let screen = window.ctx.content_rect();
     let height = loadscope_ui::panels::learn::height(&window.state().state, screen.size());
     let bottom = screen.bottom() - loadscope_ui::panels::notices::STATUS;
