@@ -12,6 +12,7 @@ use loadscope_model::state::learn::{Playing, Stage};
 
 use crate::fixture::{Window, wait};
 
+mod covered;
 mod keys;
 mod pictures;
 mod quiz;
