@@ -140,3 +140,20 @@ fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
     let first = rest(&spool, 0).expect("it is there");
     assert!(first.starts_with(b"{\"loadscope\":2,"));
 }
+
+/// They stayed in the temporary folder after a crash.
+#[test]
+#[cfg(unix)]
+fn the_files_have_no_name() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let (spool, mut writer) = Spool::new(&Selection::default(), MOST).expect("a place");
+    writer.write(&begun());
+    writer.write(&batches(0..200));
+    let parts = spool.state().parts.clone();
+    assert!(parts.len() > 1, "{}", parts.len());
+    for part in parts {
+        let links = locked(&part.file).metadata().map(|m| m.nlink());
+        assert_eq!(links.expect("it is open"), 0, "part {}", part.number);
+    }
+}
