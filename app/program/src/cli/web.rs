@@ -107,6 +107,11 @@ pub(super) fn say_view(path: &Path) {
     ));
 }
 
+/// Bytes of the live view at most: a recording that is limited has no more.
+fn spool_size(limits: Option<Limits>) -> u64 {
+    limits.map_or(USUAL_SIZE, |limits| limits.max_size.min(USUAL_SIZE))
+}
+
 /// A program that is shown in a browser while it is recorded.
 pub(super) struct Shown {
     server: Server,
@@ -158,8 +163,7 @@ impl Shown {
             ..About::default()
         };
         let page = page(&about, "", &[])?.into_bytes();
-        let most = limits.map_or(USUAL_SIZE, |limits| limits.max_size.min(USUAL_SIZE));
-        let (spool, writer) = Spool::new(selection, most).context(say!(
+        let (spool, writer) = Spool::new(selection, spool_size(limits)).context(say!(
             "cannot create a temporary file for the live view (TMPDIR sets the folder)"
         ))?;
         let data = Data::Growing(spool);
@@ -199,5 +203,25 @@ impl Shown {
         while self.server.viewers() > 0 && Instant::now() < until {
             sleep(EVERY);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_live_view_is_no_larger_than_the_recording() {
+        let limited = |max_size| {
+            spool_size(Some(Limits {
+                last: None,
+                max_size,
+                long_wait: Limits::USUAL_LONG_WAIT,
+                keep_slowest: 0,
+            }))
+        };
+        assert_eq!(spool_size(None), USUAL_SIZE);
+        assert_eq!(limited(1_000_000), 1_000_000);
+        assert_eq!(limited(2_000_000_000), USUAL_SIZE);
     }
 }
