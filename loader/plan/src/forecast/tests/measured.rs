@@ -11,6 +11,11 @@ const BATCHES: u32 = 40;
 
 /// One worker of a PyTorch program makes a batch in 20 ms, of which it computes 8; the step takes 1 ms.
 fn recorded(core_wait: i64) -> Recorded {
+    Recorded::of(&run(core_wait, None)).expect("it tells enough")
+}
+
+/// Its run, with the CPU time of each step, ms, if that was measured.
+fn run(core_wait: i64, step_cpu: Option<i64>) -> Run {
     let mut run = Run::new(RunInfo {
         origin: Origin::Pytorch("2.13.0".to_owned()),
         cores: 4,
@@ -62,6 +67,16 @@ fn recorded(core_wait: i64) -> Recorded {
         tell(at + 20, enter(Stage::Ready));
         tell(at + 20, enter(Stage::Training));
         at += 21;
+        if let Some(cpu) = step_cpu {
+            let needed = ProcessorTime {
+                batch,
+                part: Part::Step,
+                cpu: Nanos::from_millis(cpu),
+                core_wait: None,
+                beside: None,
+            };
+            tell(at, EventKind::Processor(Box::new(needed)));
+        }
         tell(at, enter(Stage::Done));
     }
     let reason = EndReason::Finished;
@@ -74,7 +89,7 @@ fn recorded(core_wait: i64) -> Recorded {
         },
     );
     tell(at, EventKind::EpochEnded { epoch: 0 });
-    Recorded::of(&run).expect("it tells enough")
+    run
 }
 
 #[test]
@@ -123,4 +138,29 @@ fn a_setting_is_forecast_as_well_in_a_table_as_alone() {
         let alone = recorded.forecast(setting).expect("it can be forecast");
         assert_eq!(there, alone, "{setting:?}");
     }
+}
+
+/// Every forecast assumed that training steps run on a GPU.
+#[test]
+fn what_training_steps_compute_is_noted() {
+    let notes = |step_cpu| {
+        let recorded = Recorded::of(&run(0, step_cpu)).expect("it tells enough");
+        recorded.notes().to_vec()
+    };
+    let measured = notes(Some(1));
+    let says = "A training step uses 1.0 CPU cores, as measured";
+    assert!(
+        measured.iter().any(|note| note.starts_with(says)),
+        "{measured:?}"
+    );
+    assert!(
+        !measured.iter().any(|note| note.contains("GPU")),
+        "{measured:?}"
+    );
+    let unknown = notes(None);
+    let says = "Forecasts assume that training steps run on a GPU";
+    assert!(
+        unknown.iter().any(|note| note.starts_with(says)),
+        "{unknown:?}"
+    );
 }
