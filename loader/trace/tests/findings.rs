@@ -12,6 +12,8 @@ mod causes;
 mod failures;
 #[path = "findings/hangs.rs"]
 mod hangs;
+#[path = "findings/host.rs"]
+mod host;
 #[path = "findings/remedies.rs"]
 mod remedies;
 #[path = "findings/samples.rs"]
