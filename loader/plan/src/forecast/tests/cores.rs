@@ -1,5 +1,7 @@
 //! Cores that are shared.
 
+use loadscope_trace::{Gauge, GaugeKind};
+
 use super::*;
 
 /// Samples that wait for `off` and then compute for `cpu`, ms, as `workers` on as many cores would record them.
@@ -71,6 +73,36 @@ fn contention_of_the_recording_is_taken_out() {
     assert!((with(&recorded, &[]).time.as_secs_f64() - 0.4).abs() < 0.01);
     assert!((with(&recorded, &["num_workers=1"]).time.as_secs_f64() - 0.8).abs() < 0.02);
     assert!((with(&recorded, &["cores=8"]).time.as_secs_f64() - 0.1).abs() < 0.01);
+}
+
+/// Forecasts counted on all cores of the host.
+#[test]
+fn cores_that_other_programs_used_are_left_to_them() {
+    let mut run = computing(80, 1, 0, 10, 2);
+    let seconds = |run: &Run, changes: &[&str]| {
+        let recorded = Recorded::of(run).expect("it was recorded");
+        with(&recorded, changes).time.as_secs_f64()
+    };
+    assert!((seconds(&run, &["num_workers=2"]) - 0.4).abs() < 0.01);
+    let at = run.end();
+    let gauge = Gauge {
+        lane: None,
+        part: None,
+        what: GaugeKind::OtherCpu,
+        value: 1.0,
+    };
+    run.apply(&Event {
+        at,
+        run: RunId(0),
+        kind: EventKind::Gauge(Box::new(gauge)),
+    });
+    assert!((seconds(&run, &["num_workers=2"]) - 0.8).abs() < 0.02);
+    // Cores that the user names are free.
+    assert!((seconds(&run, &["num_workers=2", "cores=2"]) - 0.4).abs() < 0.01);
+    let recorded = Recorded::of(&run).expect("it was recorded");
+    let says = "Other programs used 1.0 of 2 cores";
+    let notes = recorded.notes();
+    assert!(notes.iter().any(|note| note.contains(says)), "{notes:?}");
 }
 
 #[test]
