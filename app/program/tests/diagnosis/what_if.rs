@@ -86,6 +86,9 @@ fn every_key_can_be_set() {
     assert!(took("faster=sleep:4") < took("faster=sleep:1"));
     assert!(took("cache=1") < took("cache=0"));
     assert!(took("step_ms=50") > took("step_ms=1"));
+    let said = text(&loadscope(&["what-if", &file, "--set", "trainer_cpu=0.5"]));
+    let says = "All forecasts use 50 % of a step on a CPU core";
+    assert!(said.contains(says), "{said}");
 }
 
 #[test]

@@ -202,6 +202,15 @@ fn costs_can_be_taken_away() {
     }
 }
 
+#[test]
+fn the_share_of_a_step_on_a_core_is_named_as_a_difference() {
+    let recorded = recorded(&proof());
+    let mut setting = recorded.setting();
+    setting.set("trainer_cpu=0.5").expect("it is understood");
+    let differences = setting.differences(&recorded.setting());
+    assert_eq!(differences, ["50\u{2009}% of a step on a CPU core"]);
+}
+
 fn case() -> impl Strategy<Value = Case> {
     let options = (
         0usize..5,
