@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -265,4 +266,40 @@ fn all_loaders_or_one_are_exported() {
     };
     assert_eq!(rows("all", &[]), 30);
     assert_eq!(rows("one", &["--loader", "rank 1"]), 12);
+}
+
+/// The names of the processes in the trace of `path`.
+fn process_names(path: &str) -> Vec<String> {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let to = out.path().join("x.json");
+    let file = to.to_str().expect("text");
+    told(&["export", path, "--to", "chrome", "-o", file]);
+    let trace = std::fs::read(&to).expect("it was written");
+    let trace: Value = serde_json::from_slice(&trace).expect("one JSON object");
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let names = events.iter().filter(|e| e["name"] == "process_name");
+    let name = |e: &Value| e["args"]["name"].as_str().expect("a name").to_owned();
+    names.map(name).collect()
+}
+
+/// Loaders of one line had one name.
+#[test]
+fn the_processes_of_a_trace_have_different_names() {
+    let (_dir, path) = job();
+    let names = process_names(&path);
+    assert_eq!(names.len(), 4, "{names:?}");
+    let different: BTreeSet<&String> = names.iter().collect();
+    assert_eq!(different.len(), 4, "{names:?}");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("run.jsonl");
+    let mut events = rank(0, "gpu-a", 0, 5);
+    for event in &mut events {
+        if let EventKind::RunStarted(info) = &mut event.kind {
+            info.dataset = "Photos".to_owned();
+        }
+    }
+    write(&file, &events);
+    let names = process_names(file.to_str().expect("text"));
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert_ne!(names[0], names[1]);
 }
