@@ -5,6 +5,8 @@ use super::{Report, text};
 use crate::Datasets;
 use crate::simulated::simulated;
 
+mod contents;
+
 fn proof() -> RunOptions {
     RunOptions {
         dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),

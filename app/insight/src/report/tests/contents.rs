@@ -1,0 +1,51 @@
+//! Rows and keys of a report.
+
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{SampleTiming, StageTiming};
+
+use super::*;
+
+#[test]
+fn the_json_names_its_version_and_the_recording() {
+    let json = |cores| {
+        let mut run = simulated(&proof());
+        run.info.cores = cores;
+        run.info.dataset = "D".to_owned();
+        run.info.dataset_len = Some(24);
+        let mut report = Report::of(&run, false, Datasets::default());
+        report.file = Some("run.jsonl".to_owned());
+        report.json()
+    };
+    let known = json(8);
+    assert_eq!(known["format_version"], 1);
+    let writer = known["writer"].as_str().unwrap_or_default();
+    assert!(writer.starts_with("loadscope "), "{writer}");
+    assert_eq!(known["file"], "run.jsonl");
+    assert_eq!(known["dataset"], "D");
+    assert_eq!(known["dataset_len"], 24);
+    assert_eq!(known["cores"], 8);
+    assert!(json(0)["cores"].is_null());
+}
+
+/// Only the text had steps, and none had the time without a name.
+#[test]
+fn steps_of_fetching_and_their_rest_are_in_all_forms() {
+    let mut events = simulate(&proof(), &MadeUp).expect("sound options");
+    let mut run = Run::default();
+    for event in &mut events {
+        if let EventKind::Fetched(fetched) = &mut event.kind {
+            let quarter = |sample: &SampleTiming| Nanos(sample.wall.0 / 4);
+            let walls = fetched.samples.iter().map(quarter).collect();
+            let name = "ToTensor".to_owned();
+            fetched.stages = vec![StageTiming { name, walls }];
+        }
+        run.apply(event);
+    }
+    let report = Report::of(&run, false, Datasets::default());
+    for form in forms(&report) {
+        for part in ["ToTensor", "the rest of dataset"] {
+            assert!(form.contains(part), "{part}: {form}");
+        }
+    }
+}
