@@ -351,7 +351,7 @@ fn samples(report: &Report) -> Markup {
                         tr {
                             td.m { (sample.index.map_or("—".to_owned(), count)) }
                             td { (run.batches()[sample.row].id.to_string()) }
-                            td.n { (report.survey.say(sample.waited)) }
+                            td.n { (sample.waited.to_string()) }
                             td.n { (sample.wall.to_string()) }
                         }
                     }

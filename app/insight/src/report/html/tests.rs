@@ -40,3 +40,22 @@ fn the_page_stands_alone_and_escapes_what_it_shows() {
     let widths = widths.filter_map(|w| w.split('"').next()?.parse::<f64>().ok());
     assert!((widths.sum::<f64>() - WIDTH).abs() < 0.1, "{bar}");
 }
+
+/// A wait for a sample of "20.0 ms" was "0.02 s".
+#[test]
+fn waits_for_samples_have_the_unit_of_the_samples() {
+    let run = simulated(&RunOptions {
+        dataset: "synthetic:len=80,cost_ms=20".to_owned(),
+        batch_size: Some(1),
+        num_workers: 1,
+        ..RunOptions::default()
+    });
+    assert!(run.end() > Nanos::from_millis(1_000));
+    let page = html(&Report::of(&run, false, Datasets::default()));
+    let (_, samples) = page
+        .split_once("Samples that caused the longest waits")
+        .expect("they are listed");
+    let table = samples.split("</table>").next().unwrap_or_default();
+    assert!(table.contains("ms"), "{table}");
+    assert!(!table.contains("0.02"), "{table}");
+}
