@@ -64,18 +64,22 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     };
     let page = page(&about, &report(&args.file), &recording.bytes)?;
     NewFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
-    let size = bytes(page.len() as f64);
+    say(&said(&output, &bytes(page.len() as f64)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file of `size` that was written, and how to open it.
+fn said(output: &Path, size: &str) -> String {
     let is_page = output
         .extension()
         .is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"));
-    say(&match is_page {
+    match is_page {
         true => say!("{}: {size}, opens in any browser", output.display()),
         false => say!(
             "{}: {size}. To open it in a browser, rename it to end in .html.",
             output.display()
         ),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// Reads the recording for a page.
@@ -129,5 +133,19 @@ mod tests {
         assert_eq!(stem("run.2.jsonl"), "run.2");
         assert_eq!(stem("trace.json.gz"), "trace");
         assert_eq!(name_of(Path::new("/home/me/run.jsonl")), "run.jsonl");
+    }
+
+    /// A browser shows the source of a file with another name.
+    #[test]
+    fn only_a_page_opens_in_any_browser() {
+        for name in ["run.html", "run.HTM"] {
+            let text = said(Path::new(name), "2 MB");
+            assert_eq!(text, format!("{name}: 2 MB, opens in any browser"));
+        }
+        for name in ["out.txt", "html"] {
+            let text = said(Path::new(name), "2 MB");
+            assert!(text.contains("rename it to end in .html"), "{text}");
+            assert!(!text.contains("opens in any browser"), "{text}");
+        }
     }
 }
