@@ -4,9 +4,8 @@ use loadscope_trace::{Run, RunOptions};
 
 use super::*;
 
-/// The base was the recorded time in one line, and its forecast in another one.
-#[test]
-fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
+/// A recording with one worker, the forecast for its own settings, and the forecasts for others.
+fn forecasts() -> (Recorded, Outlook, Prospects) {
     let options = RunOptions {
         dataset: "synthetic:len=8,cost_ms=5".to_owned(),
         num_workers: 1,
@@ -20,7 +19,15 @@ fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
     let outlook = explore(&recorded, std::slice::from_ref(&base), &|_| true);
     let outlook = outlook.expect("it can be forecast").expect("it is wanted");
     let prospects = recorded.prospects(&|_| true);
-    let mut prospects = prospects.expect("as well").expect("it is wanted");
+    let prospects = prospects.expect("as well").expect("it is wanted");
+    (recorded, outlook, prospects)
+}
+
+/// The base was the recorded time in one line, and its forecast in another one.
+#[test]
+fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
+    let (recorded, outlook, mut prospects) = forecasts();
+    let base = recorded.setting();
     let verdict = |prospects: &Prospects| {
         let answer = Answer {
             recorded: &recorded,
@@ -39,6 +46,25 @@ fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
             said.ends_with(&format!("forecast for the recorded settings ({refit})")),
             "{said}"
         );
+    }
+}
+
+/// The table had the heading "No forecasts".
+#[test]
+fn forecasts_that_miss_the_recording_are_called_unreliable() {
+    let (recorded, outlook, mut prospects) = forecasts();
+    prospects.refit = Nanos(prospects.recorded.0 / 100 * 79);
+    let answer = Answer {
+        recorded: &recorded,
+        prospects: &prospects,
+        base: &recorded.setting(),
+        outlook: &outlook,
+        loader: None,
+    };
+    let said = answer.text().expect("it is a text");
+    assert!(said.contains("Unreliable forecasts: "), "{said}");
+    for other in ["No forecasts", "Best change"] {
+        assert!(!said.contains(other), "{said}");
     }
 }
 
