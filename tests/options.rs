@@ -234,6 +234,26 @@ fn a_narrow_window_has_one_panel_at_its_side() {
     assert!(window.query_by_label("num_workers").is_some());
 }
 
+/// The options filled the window of a phone. They close once, and what the user opens stays open.
+#[test]
+fn the_options_are_closed_at_first_on_a_phone() {
+    let (_dir, path) = control_recording();
+    let mut window = Window {
+        size: Vec2::new(390.0, 844.0),
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    window.run();
+    assert!(window.query_by_label("num_workers").is_none());
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::ToggleOptions.into());
+    window.run();
+    assert!(window.query_by_label("num_workers").is_some());
+    window.run();
+    assert!(window.query_by_label("num_workers").is_some());
+}
+
 #[test]
 fn pictures_of_the_options_against_the_run() {
     let mut results = SnapshotResults::new();
