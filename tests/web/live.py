@@ -94,9 +94,12 @@ def followed(attempt, name, command, python, program, variables):
             seen.append((screen.state["at"], screen.state["yielded"]))
             assert time.monotonic() < ended, "the program does not end"
             time.sleep(0.1)
-        out = running.stdout.read()
+        out, said = running.stdout.read(), running.stderr.read()
         screen = browser.until(lambda screen: screen.state["source"] == "finished", "the end", 60)
     assert running.returncode == 0, (running.returncode, out)
+    again = re.search(r"run `loadscope view (.+)`", said)
+    file = command[command.index("-o") + 1] if "-o" in command else ""
+    assert again and again.group(1).endswith(file), said
     count = int(re.search(r"batches (\d+)", out).group(1))
     got = screen.state["batches_of_all"]
     attempt.row("%s: batches of the program, of the page" % name, "%d, %d" % (count, got), count == got)
