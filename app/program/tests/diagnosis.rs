@@ -190,6 +190,28 @@ fn a_report_is_read_by_people_and_by_browsers() {
     assert!(nowhere.contains("/no/such/folder/report.html"), "{nowhere}");
 }
 
+/// A search for "8.56 s" in a log found nothing.
+#[test]
+fn what_is_printed_into_a_pipe_has_plain_spaces() {
+    let folder = Folder::new();
+    let file = folder.proof();
+    let file = file.as_str();
+    for args in [
+        &["report", file][..],
+        &["report", file, "--markdown"],
+        &["compare", file, file],
+        &["what-if", file],
+    ] {
+        let output = loadscope(args);
+        assert!(output.status.success(), "{}", complaint(&output));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains(" s"), "{args:?}: {said}");
+        for space in ['\u{2009}', '\u{202f}', '\u{a0}'] {
+            assert!(!said.contains(space), "{args:?}: {said}");
+        }
+    }
+}
+
 #[test]
 fn rules_that_are_broken_end_with_one() {
     let folder = Folder::new();
