@@ -162,6 +162,8 @@ fn a_host_that_cannot_be_reached_is_named() {
     ] {
         assert!(complained.contains(part), "{complained}");
     }
+    // The program did not start, so its Python has no wrong flags.
+    assert!(!complained.contains("-I, -E"), "{complained}");
     assert!(!at("run.jsonl").exists());
 }
 
