@@ -129,6 +129,33 @@ fn a_process_id_is_a_number() {
     }
 }
 
+/// It waited for ever for a program that can never answer.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_without_python_is_refused_at_once() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut other = Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .expect("the executable starts");
+    let mut attached = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(["attach", &other.id().to_string()])
+        .current_dir(dir.path())
+        .env("LC_ALL", "C.UTF-8")
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the executable starts");
+    child::ends(&mut attached, std::time::Duration::from_secs(20));
+    let _ = other.kill();
+    let _ = other.wait();
+    let output = attached.wait_with_output().expect("it has ended");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let says = "is not Python and has no Python child process";
+    assert!(said.contains(says), "{said}");
+}
+
 #[test]
 fn bad_input_is_a_sentence_with_a_remedy() {
     let dir = tempfile::tempdir().expect("a temporary folder");
