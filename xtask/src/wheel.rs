@@ -183,3 +183,37 @@ fn attempt(ready: &Ready, wheel: &Path, pythons: &[PathBuf]) -> Result<u8> {
 fn minutes(time: Duration) -> String {
     format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str) -> Result<String> {
+        let path = workspace().join("app/wheel").join(name);
+        fs::read_to_string(&path).with_context(|| path.display().to_string())
+    }
+
+    #[test]
+    fn the_package_names_its_authors() -> Result<()> {
+        let settings: toml::Table = toml::from_str(&text("pyproject.toml")?)?;
+        let project = settings.get("project");
+        let authors = project.and_then(|project| project.get("authors"));
+        let authors = authors.and_then(toml::Value::as_array);
+        assert!(authors.is_some_and(|all| !all.is_empty()), "{project:?}");
+        Ok(())
+    }
+
+    /// The description of the package is read where no file of the repository is.
+    #[test]
+    fn the_description_leads_to_no_file_of_the_repository() -> Result<()> {
+        let description = text("README.md")?;
+        assert!(!description.contains("CI.md"));
+        for link in description.split("](").skip(1) {
+            let target = link.split(')').next().unwrap_or_default();
+            let starts = ["http://", "https://", "#"];
+            let leads_out = starts.iter().any(|start| target.starts_with(start));
+            assert!(leads_out, "{target}");
+        }
+        Ok(())
+    }
+}
