@@ -103,7 +103,9 @@ class Results(Program):
             env=environment, capture_output=True, encoding="utf-8", timeout=60,
         )  # fmt: skip
         self.assertIn("LoadscopeError", asked.stderr)
-        self.assertIn("display", asked.stderr)
+        self.assertIn("neither DISPLAY nor WAYLAND_DISPLAY is set", asked.stderr)
+        self.assertIn("loadscope view", asked.stderr)
+        self.assertNotIn("loadscope run", asked.stderr)
 
     def test_the_report_in_a_notebook(self):
         run = loadscope.Recording()
@@ -126,6 +128,17 @@ class Package(unittest.TestCase):
         for name in loadscope.__all__:
             self.assertTrue(getattr(loadscope, name).__doc__, name)
         self.assertTrue((PACKAGE / "py.typed").is_file())
+
+    def test_checkers_know_the_types(self):
+        """``read`` had a result of any type, and a decorated function had no attribute ``recording``."""
+        self.assertIn("Tables", loadscope.Recording.read.__annotations__["return"])
+        tree = ast.parse((PACKAGE / "_record.py").read_text(encoding="utf-8"))
+        forms = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "record"]
+        overloads = [form for form in forms if "overload" in [ast.unparse(one) for one in form.decorator_list]]
+        self.assertEqual(len(overloads), 2)
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "Recorded"]
+        fields = [ast.unparse(node) for kind in classes for node in kind.body if isinstance(node, ast.AnnAssign)]
+        self.assertEqual(fields, ["recording: Optional[Recording]"])
 
     def test_importing_it_imports_nothing(self):
         ask = "import sys; before = set(sys.modules); import loadscope; print(sorted(set(sys.modules) - before))"
