@@ -303,3 +303,18 @@ fn the_processes_of_a_trace_have_different_names() {
     assert_eq!(names.len(), 2, "{names:?}");
     assert_ne!(names[0], names[1]);
 }
+
+#[test]
+fn a_step_that_is_set_has_no_note_on_the_recorded_step() {
+    let (_dir, path) = job();
+    let assumptions = |set: &[&str]| {
+        let args = ["what-if", &path, "--loader", "rank 0", "--json"];
+        json(&[&args[..], set].concat())["assumptions"].to_string()
+    };
+    let is_on_steps = |text: &str| text.contains("training step uses") || text.contains("on a GPU");
+    assert!(is_on_steps(&assumptions(&[])));
+    for set in ["trainer_cpu=1", "step_ms=50"] {
+        let said = assumptions(&["--set", set]);
+        assert!(!is_on_steps(&said), "{set}: {said}");
+    }
+}

@@ -158,7 +158,7 @@ impl Answer<'_> {
             "changes": self.prospects.changes,
             "fits": self.prospects.fits(),
             "outlook": self.sentence(),
-            "assumptions": self.recorded.notes(),
+            "assumptions": self.recorded.notes_for(self.base),
         })
     }
 
@@ -176,7 +176,7 @@ impl Answer<'_> {
         for doubt in self.doubts() {
             writeln!(out, "{}", say!("Wide intervals: {doubt}"))?;
         }
-        for note in self.recorded.notes() {
+        for note in self.recorded.notes_for(self.base) {
             writeln!(out, "{}", say!("Note: {note}"))?;
         }
         Ok(out)

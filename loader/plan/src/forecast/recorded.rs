@@ -80,6 +80,8 @@ pub struct Recorded {
     core_waits: CoreWaits,
     step_waits: CoreWaits,
     notes: Vec<String>,
+    /// Position of the note on training steps.
+    step_note: Option<usize>,
     time: Nanos,
     waited: Nanos,
 }
@@ -195,6 +197,7 @@ impl Recorded {
             core_waits: CoreWaits::default(),
             step_waits: CoreWaits::default(),
             notes: Vec::new(),
+            step_note: None,
             time,
             waited,
         };

@@ -181,7 +181,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
     if let Some(caveat) = what_if.prospects.as_ref().and_then(Prospects::caveat) {
         remark(ui, &caveat);
     }
-    for note in what_if.recorded.notes() {
+    for note in what_if.recorded.notes_for(&what_if.base) {
         hint(ui, &capital(note));
     }
 }

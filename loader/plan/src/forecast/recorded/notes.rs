@@ -3,9 +3,18 @@
 use loadscope_trace::{Origin, Part, PinMemory, ProcessCost, Run, count, percent, plural};
 use loadscope_words::{Text, say, text};
 
-use super::{BatchFacts, Recorded};
+use super::{BatchFacts, Recorded, Setting};
 
 impl Recorded {
+    /// [`Recorded::notes`] that apply to a setting. A setting with a step of its own needs no note on the recorded step.
+    pub fn notes_for(&self, setting: &Setting) -> Vec<&str> {
+        let has_own_step = setting.step.is_some() || setting.trainer_cpu.is_some();
+        let left_out = self.step_note.filter(|_| has_own_step);
+        let notes = self.notes.iter().enumerate();
+        let notes = notes.filter(|(at, _)| Some(*at) != left_out);
+        notes.map(|(_, note)| note.as_str()).collect()
+    }
+
     /// Says what was not measured.
     pub(super) fn note_assumptions(&mut self, run: &Run, facts: &[BatchFacts]) {
         let mut notes = Vec::new();
@@ -51,7 +60,11 @@ impl Recorded {
             )
         });
         note(taken.is_some(), &taken.unwrap_or_default());
-        note(!self.fixed_step, &note_on_steps(run, facts));
+        let step_note = (!self.fixed_step).then(|| note_on_steps(run, facts));
+        note(
+            step_note.is_some(),
+            step_note.as_deref().unwrap_or_default(),
+        );
         note(
             self.streams && self.may_divide() && !self.is_repeated && self.shards.is_none(),
             say!(
@@ -82,6 +95,7 @@ impl Recorded {
             run.dropped() > 0,
             say!("Events were dropped during recording, so batches may be missing"),
         );
+        self.step_note = step_note.and_then(|text| notes.iter().position(|note| *note == text));
         self.notes = notes;
     }
 
