@@ -52,13 +52,13 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         ),
         Some(n) if is_computing && cores > 0 && n > cores => say!(
             "Simplify or precompute the transforms. Loading is CPU-bound, and the host has {}, so more workers do not help.",
-            plural(cores as u64, say!(n: "core"), say!(n: "cores"))
+            usable(survey, cores)
         ),
         Some(n) => say!("Use num_workers={n}"),
         None if workers == 0 => say!("Use num_workers=2 or more").to_owned(),
         None if is_computing && cores > 0 && workers >= cores => say!(
             "Simplify the transforms or cache their output: training is much faster than {} can load",
-            plural(cores as u64, say!(n: "core"), say!(n: "cores"))
+            usable(survey, cores)
         ),
         None => say!("Add workers, simplify the transforms or cache their output: training is much faster than loading")
             .to_owned(),
@@ -75,6 +75,15 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         remedy,
         cost: Some(cost),
     })
+}
+
+/// The number of cores, which are called free if other programs use the rest.
+fn usable(survey: &Survey, cores: usize) -> String {
+    let (one, many) = match cores < survey.run.info.cores as usize {
+        true => (say!(n: "free core"), say!(n: "free cores")),
+        false => (say!(n: "core"), say!(n: "cores")),
+    };
+    plural(cores as u64, one, many)
 }
 
 /// True if an epoch waits longer than it would take to start and end a worker for it.

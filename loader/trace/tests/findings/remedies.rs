@@ -1,5 +1,7 @@
 //! Remedies are what the forecasts say.
 
+use loadscope_trace::{Fetched, Gauge, GaugeKind, SampleTiming};
+
 use super::*;
 
 /// Forecasts for one worker that keeps the trainer waiting.
@@ -94,4 +96,77 @@ fn what_may_well_be_slower_is_not_advised() {
         forecast.high = Nanos(prospects.recorded.0 * 2);
     }
     assert!(prospects.first(1).is_none());
+}
+
+/// The remedy of a program of one CPU-bound worker on two cores, of which other programs use `taken`.
+fn remedy_beside(taken: f64, fetch: i64, step: i64) -> String {
+    let program = Program {
+        workers: 1,
+        batches: 40,
+        fetch,
+        collate: 0,
+        step,
+    };
+    let mut run = Run::new(RunInfo {
+        options: RunOptions {
+            num_workers: 1,
+            batch_size: Some(1),
+            ..RunOptions::default()
+        },
+        origin: Origin::Pytorch("2.13.0".to_owned()),
+        cores: 2,
+        ..RunInfo::default()
+    });
+    let mut tell = |at: i64, kind| {
+        run.apply(&Event {
+            at: Nanos::from_millis(at),
+            run: RunId(0),
+            kind,
+        });
+    };
+    let other = Gauge {
+        lane: None,
+        part: None,
+        what: GaugeKind::OtherCpu,
+        value: taken,
+    };
+    tell(0, EventKind::Gauge(Box::new(other)));
+    let mut last = 0;
+    for (at, kind) in program.events() {
+        if let EventKind::Entered {
+            batch,
+            stage: Stage::Collating,
+        } = &kind
+        {
+            let sample = SampleTiming {
+                start: Nanos::from_millis(at - fetch),
+                wall: Nanos::from_millis(fetch),
+                cpu: Some(Nanos::from_millis(fetch)),
+            };
+            let fetched = Fetched {
+                batch: *batch,
+                samples: vec![sample],
+                stages: vec![],
+            };
+            tell(at, EventKind::Fetched(Box::new(fetched)));
+        }
+        tell(at, kind);
+        last = at;
+    }
+    tell(last, ENDED);
+    let found = diagnosis(&run).findings;
+    let starved = found
+        .into_iter()
+        .find(|f| f.id == FindingId::StarvedWorkers);
+    starved.expect("one worker is too few").remedy
+}
+
+#[test]
+fn free_cores_are_not_called_the_cores_of_the_host() {
+    let said = remedy_beside(0.0, 40, 10);
+    assert!(said.starts_with("Use num_workers=2, one per"), "{said}");
+    let said = remedy_beside(1.0, 40, 10);
+    assert!(said.contains("the host has 1 free core,"), "{said}");
+    let said = remedy_beside(1.0, 100, 1);
+    assert!(said.contains("faster than 1 free core can load"), "{said}");
 }
