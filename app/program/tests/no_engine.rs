@@ -48,10 +48,20 @@ fn what_needs_the_loader_says_so() {
             || text.contains("this build has no embedded loader"),
         "{text}"
     );
+    assert!(text.contains("docs/BUILDING.md"), "{text}");
     let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/pictures");
     let folder = format!("folder:{}", pictures.display());
     let text = refusal(&["order", "--dataset", &folder]);
     assert!(text.contains("no embedded loader"), "{text}");
+}
+
+#[test]
+fn commands_of_the_loader_are_not_in_the_help() {
+    let help = said(&["--help"]);
+    let lines = help.lines().filter_map(|l| l.strip_prefix("  "));
+    let mut names = lines.map(|l| l.split(' ').next().unwrap_or_default());
+    assert!(names.clone().any(|name| name == "record"), "{help}");
+    assert!(!names.any(|name| name == "run" || name == "demo"), "{help}");
 }
 
 #[test]

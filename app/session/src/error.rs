@@ -9,7 +9,7 @@ use loadscope_words::say;
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// This build has no embedded loader.
-    #[error("{}", say!("this build has no embedded loader. It can open, record, watch and simulate. For a build with the loader, run `cargo build --release`."))]
+    #[error("{}", say!("this build has no embedded loader (the wheel and the Debian package have none). Build Loadscope from source with `cargo build --release` (docs/BUILDING.md)."))]
     NoEngine,
     /// The engine refused.
     #[error(transparent)]

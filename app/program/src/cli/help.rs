@@ -4,6 +4,7 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+use loadscope_session::HAS_ENGINE;
 use loadscope_words::{Language, Text, language, look_up, say, table, text};
 
 use super::window::WINDOW;
@@ -13,6 +14,9 @@ static HELP: &[(&str, Text)] = table!("help");
 
 /// Commands that open the window. The program without a command opens it too.
 const WITH_WINDOW: [&str; 4] = ["demo", "learn", "open", "watch"];
+
+/// Commands of the embedded loader. A build without it hides them.
+const OF_LOADER: [&str; 2] = ["demo", "run"];
 
 /// Shared options without an effect in a command. They are accepted there, and hidden.
 const WITHOUT_EFFECT: [(&str, &str); 1] = [("order", "prefetch_factor")];
@@ -50,6 +54,13 @@ pub(super) fn shown(mut command: Command) -> Command {
                 let hidden = argument.is_hide_set() || argument.get_id() == option;
                 argument.hide(hidden)
             })
+        })
+    });
+    let of_loader = OF_LOADER.into_iter();
+    let command = of_loader.fold(command, |command, name| {
+        command.mut_subcommand(name, |sub| {
+            let hidden = sub.is_hide_set() || !HAS_ENGINE;
+            sub.hide(hidden)
         })
     });
     general_last(command)
