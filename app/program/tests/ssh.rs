@@ -168,6 +168,33 @@ fn a_host_that_cannot_be_reached_is_named() {
 }
 
 #[test]
+fn a_program_that_cannot_start_there_gets_no_advice_on_python() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| work.path().join(name);
+    for (code, part) in [
+        (2, "ended with exit code 2 before it imported PyTorch"),
+        (126, "could not start on gpu7"),
+        (127, "could not start on gpu7"),
+    ] {
+        let script = format!("echo 'sh: python: not found' >&2; exit {code}\n");
+        std::fs::write(at("ssh"), script).expect("there is room");
+        let ended = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+            .env("LOADSCOPE_SSH", format!("sh {}", at("ssh").display()))
+            .stdin(Stdio::null())
+            .args(["record", "--ssh", "gpu7", "-o"])
+            .arg(at("run.jsonl"))
+            .args(["--", "python", "train.py"])
+            .output();
+        let ended = ended.expect("it starts");
+        let (_, complained) = words(&ended);
+        assert_eq!(ended.status.code(), Some(code), "{complained}");
+        assert!(complained.contains(part), "{complained}");
+        assert!(!complained.contains("-I, -E"), "{complained}");
+        assert!(!at("run.jsonl").exists());
+    }
+}
+
+#[test]
 fn every_batch_of_a_program_on_another_host_is_recorded() {
     let (Some(python), Some(server)) = (python::pytorch(), Server::start("")) else {
         println!("NOT RUN: there is no PyTorch here, or no sshd");

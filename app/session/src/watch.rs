@@ -63,6 +63,7 @@ struct Inner {
     end: Mutex<Option<End>>,
     ended: Condvar,
     effects: Mutex<Effects>,
+    reached: AtomicBool,
 }
 
 impl Inner {
@@ -122,6 +123,7 @@ impl Watched {
             end: Mutex::new(None),
             ended: Condvar::new(),
             effects: Mutex::new(Effects::default()),
+            reached: AtomicBool::new(false),
         }))
     }
 
@@ -374,6 +376,7 @@ impl Pump {
         drop(self.program);
         let complaint = (self.join.loaders() == 0)
             .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
+        self.shared.note_processes(&self.join);
         self.outgoing.tell(Update::Ended(complaint));
         self.shared.say(end);
     }

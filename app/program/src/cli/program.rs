@@ -121,14 +121,13 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
             None => say!("--set changed nothing: the loaders already have these arguments, or cannot take them").to_owned(),
         });
     }
-    // Exit code of ssh if it cannot connect. It has printed the reason.
-    let unreached = args.program.host().filter(|_| end == End::Code(255));
-    match (complaint, unreached) {
-        (Some(_), Some(host)) => complain(say!(
-            "no recording was written. ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
-        )),
-        (Some(text), None) => complain(without_recording(&text)),
-        (None, _) => {
+    match complaint {
+        Some(text) => {
+            let reached = watched.was_reached();
+            let host = args.program.host().map(|host| (host, reached));
+            complain(nothing_recorded(&text, end, host));
+        }
+        None => {
             complain(seen.sentence(&path));
             if was_shown {
                 say_view(&path);
@@ -204,6 +203,25 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
 pub(super) fn without_recording(reason: &str) -> String {
     let reason = reason.trim_end_matches(['.', '。']);
     say!("no recording was written. {reason}.")
+}
+
+/// The sentences about a recording without events, with the host of `--ssh` and true if a process of the program was reached there.
+fn nothing_recorded(reason: &str, end: End, host: Option<(String, bool)>) -> String {
+    match (host, end) {
+        // Exit code of ssh if it cannot connect. It has printed the reason.
+        (Some((host, _)), End::Code(255)) => say!(
+            "no recording was written. ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
+        ),
+        // Exit codes of shells, which have printed the reason.
+        (Some((host, false)), End::Code(126 | 127)) => say!(
+            "no recording was written. The program could not start on {host}, with the reason above."
+        ),
+        // Exit code for a missing folder, and of Python for a missing file.
+        (Some((host, false)), End::Code(2)) => say!(
+            "no recording was written. The program on {host} ended with exit code 2 before it imported PyTorch. The reason is above."
+        ),
+        _ => without_recording(reason),
+    }
 }
 
 /// Records a program that has no window into the user's journal.
