@@ -44,7 +44,8 @@ pub struct ExportArgs {
 /// The formats of an export.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum To {
-    /// Trace for ui.perfetto.dev
+    /// Trace for ui.perfetto.dev (perfetto is the same)
+    #[value(alias = "perfetto")]
     Chrome,
     /// Tables as text
     Csv,
