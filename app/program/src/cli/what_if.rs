@@ -39,8 +39,8 @@ pub struct WhatIfArgs {
     prefetch: Option<Range>,
     /// Change another setting in every forecast, such as in_order=false (can be repeated)
     ///
-    /// Settings: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores, cache=0.8 (share of samples), faster=decode:2 (a
-    /// named stage), trainer_cpu=0.5 (share of a step). num_workers and prefetch_factor replace the ranges.
+    /// Settings: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores, cache=0.8 (share of samples), faster=rest:2 (a
+    /// named stage, or rest), trainer_cpu=0.5 (share of a step). num_workers and prefetch_factor replace the ranges.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print one JSON object

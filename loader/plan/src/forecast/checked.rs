@@ -3,6 +3,7 @@
 use loadscope_trace::Origin;
 use loadscope_words::say;
 
+use super::recorded::REST;
 use super::{Recorded, Refusal, Setting};
 use crate::limits;
 
@@ -78,10 +79,11 @@ impl Recorded {
                 "every worker yields the whole stream, so another number of workers changes the number of batches"
             ));
         }
-        if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
+        let is_unknown = |stage: &str| stage != REST && self.stage(stage).is_none();
+        if let Some((stage, _)) = setting.faster.iter().find(|(s, _)| is_unknown(s)) {
             let known = match self.stages.is_empty() {
-                true => say!("Its samples have no named stages. The steps of a torchvision Compose are named stages.").to_owned(),
-                false => say!("Its stages are {}.", self.stage_names().join(", ")),
+                true => say!("Its only stage is rest, the whole sample. The steps of a torchvision Compose are named stages.").to_owned(),
+                false => say!("Its stages are {}.", [&self.stage_names()[..], &[REST]].concat().join(", ")),
             };
             return Err(Refusal(say!("the recording has no stage {stage}. {known}")));
         }

@@ -156,10 +156,9 @@ impl<'a> Costs<'a> {
         let mut off = self.recorded.truly_off(cost.off, cost.cpu);
         let mut cpu = number::float(cost.cpu) / self.recorded.slowed;
         for (name, factor) in &self.setting.faster {
-            let Some(stage) = self.recorded.stage(name) else {
+            let Some(wall) = self.recorded.time_in(name, at) else {
                 continue;
             };
-            let wall = stage.walls.get(at).copied().unwrap_or_default();
             // Computing first: that is what can be made faster, unless the stage took longer than that.
             let (on, waits) = match waits(name) {
                 true => {

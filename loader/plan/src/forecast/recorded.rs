@@ -28,6 +28,7 @@ use memory::Memory;
 use part::Part;
 pub(super) use part::Weight;
 use processor::Processor;
+pub(super) use sample::REST;
 use sample::SampleCost;
 pub(super) use size::Size;
 use startup::Startup;

@@ -28,7 +28,7 @@ pub struct Setting {
     pub cores: Option<usize>,
     /// Share of the samples that come from a cache and cost nothing, 0 to 1.
     pub cache: f64,
-    /// Named stages of the samples that take only 1/n of their time.
+    /// Named stages of the samples that take only 1/n of their time. `rest` is the time outside of them.
     pub faster: Vec<(String, f64)>,
     /// Share of a training step that computes on a core; the rest needs none (a GPU, say). `None`: as recorded.
     pub trainer_cpu: Option<f64>,
@@ -47,7 +47,7 @@ const KEYS: [Key; 11] = [
     Key::once("cache", text!("cache=0.8 (share of samples)")),
     Key::repeated(
         "faster",
-        text!("faster=decode:2 (a named stage and a factor)"),
+        text!("faster=rest:2 (a named stage or rest, and a factor)"),
     ),
     Key::once("trainer_cpu", text!("trainer_cpu=0.5 (share of a step)")),
 ];

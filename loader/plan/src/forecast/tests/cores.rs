@@ -1,6 +1,6 @@
 //! Cores that are shared.
 
-use loadscope_trace::{Gauge, GaugeKind};
+use loadscope_trace::{Gauge, GaugeKind, StageTiming};
 
 use super::*;
 
@@ -128,4 +128,52 @@ fn a_recording_may_claim_any_number_of_workers() {
         );
         assert!(prospects(&run, &|_| true).is_err());
     }
+}
+
+/// 40 samples of 8 ms from one worker, of which a stage takes `decode`, ms.
+fn staged(decode: Option<i64>) -> Recorded {
+    let case = Case {
+        costs: vec![8_000_000; 40],
+        options: RunOptions {
+            num_workers: 1,
+            batch_size: Some(1),
+            ..RunOptions::default()
+        },
+        ..proof()
+    };
+    let mut run = Run::default();
+    for mut event in events(&case) {
+        if let EventKind::Fetched(fetched) = &mut event.kind {
+            let count = fetched.samples.len();
+            let stage = |ms| StageTiming {
+                name: "decode".to_owned(),
+                walls: vec![Nanos::from_millis(ms); count],
+            };
+            fetched.stages = decode.map(stage).into_iter().collect();
+        }
+        run.apply(&event);
+    }
+    Recorded::of(&run).expect("it was recorded")
+}
+
+#[test]
+fn what_is_in_no_stage_can_be_faster() {
+    let share = |recorded: &Recorded, change: &str| {
+        let all = with(recorded, &[]).time.as_secs_f64();
+        with(recorded, &[change]).time.as_secs_f64() / all
+    };
+    let recorded = staged(Some(2));
+    for (change, expected) in [("faster=decode:2", 7.0 / 8.0), ("faster=rest:2", 5.0 / 8.0)] {
+        let found = share(&recorded, change);
+        assert!((found - expected).abs() < 0.01, "{change}: {found}");
+    }
+    let whole = share(&staged(None), "faster=rest:2");
+    assert!((whole - 0.5).abs() < 0.01, "{whole}");
+    let mut setting = recorded.setting();
+    setting.set("faster=resize:2").expect("it is understood");
+    let refused = recorded.forecast(&setting).expect_err("no such stage");
+    assert!(
+        refused.0.ends_with("Its stages are decode, rest."),
+        "{refused}"
+    );
 }
