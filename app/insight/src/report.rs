@@ -45,6 +45,8 @@ pub struct Report<'a> {
     pub prospects: Option<Result<Prospects, String>>,
     /// True if the file ends in the middle.
     pub cut: bool,
+    /// True if the file is still being written.
+    pub is_growing: bool,
     /// Which loader it is about, if there are several.
     pub loader: Option<AboutLoader>,
     /// The file it is about, as the user named it.
@@ -81,6 +83,7 @@ impl<'a> Report<'a> {
             survey,
             prospects,
             cut,
+            is_growing: false,
             loader: None,
             file: None,
         }

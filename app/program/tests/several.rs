@@ -3,11 +3,14 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use loadscope_files::{Existing, GrowingFile};
 use loadscope_trace::{
-    BatchId, Event, EventKind, LogWriter, Nanos, Origin, RunId, RunInfo, RunOptions, Stage,
+    BatchId, Compression, Event, EventKind, LogWriter, Nanos, Origin, RunId, RunInfo, RunOptions,
+    Stage,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -316,5 +319,30 @@ fn a_step_that_is_set_has_no_note_on_the_recorded_step() {
     for set in ["trainer_cpu=1", "step_ms=50"] {
         let said = assumptions(&["--set", set]);
         assert!(!is_on_steps(&said), "{set}: {said}");
+    }
+}
+
+#[test]
+fn a_recording_under_way_is_not_called_truncated() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl");
+    let mut log = LogWriter::new(Vec::new(), Compression::None).expect("a vector");
+    for event in rank(0, "gpu-a", 0, 5) {
+        log.write(&event).expect("a vector");
+    }
+    let whole = log.finish().expect("a vector");
+    let mut growing = GrowingFile::create(&path, Existing::Keep, b"").expect("a free name");
+    let begun = growing.write_all(&whole[..whole.len() - 30]);
+    begun.expect("there is room");
+    let name = path.to_str().expect("plain letters");
+    for command in ["info", "report"] {
+        let said = told(&[command, name]);
+        assert!(said.contains("is still being written"), "{said}");
+        assert!(!said.contains("truncated"), "{said}");
+    }
+    growing.finish().expect("there is room");
+    for command in ["info", "report"] {
+        let said = told(&[command, name]);
+        assert!(said.contains("is truncated"), "{said}");
     }
 }

@@ -85,15 +85,21 @@ pub fn opening(report: &Report) -> Option<String> {
     })
 }
 
-/// The warning above the report of a truncated recording.
+/// The sentence above the report of a truncated recording, or of one that is still being written.
 pub fn truncated(report: &Report) -> Option<String> {
     let batches = report.summary.batches;
-    report.cut.then(|| {
-        say!(
+    let batches = || plural(batches, say!(n: "batch"), say!(n: "batches"));
+    match (report.cut, report.is_growing) {
+        (true, true) => Some(say!(
+            "The recording is still being written. The report covers the {} so far. Run the command again to see more.",
+            batches()
+        )),
+        (true, false) => Some(say!(
             "Warning: the recording is truncated. The report covers the {} before the cut. `loadscope repair` writes an intact copy.",
-            plural(batches, say!(n: "batch"), say!(n: "batches"))
-        )
-    })
+            batches()
+        )),
+        (false, _) => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,23 @@
-//! The sentence about a truncated recording.
+//! The sentence about a truncated recording, or one that is still being written.
 
 use std::path::Path;
 
+use loadscope_files::is_being_written;
 use loadscope_trace::{Origin, Run, RunId, Summary, plural};
 use loadscope_words::{say, shell_word};
 
-/// The sentence about a truncated recording at `path`: how much of `runs` is readable, and how to get an intact file.
+/// The sentence about a truncated or growing recording at `path`: how much of `runs` is readable, and how to get an intact file.
 pub(super) fn truncated(path: &Path, runs: &[(RunId, &Run)]) -> String {
     let batches: u64 = (runs.iter().map(|(_, run)| Summary::of(run).batches)).sum();
     let batches = plural(batches, say!(n: "batch"), say!(n: "batches"));
     // `repair` reads recordings of Loadscope only.
     let is_import = |run: &Run| matches!(run.info.origin, Origin::Import(_));
     let shown = path.display();
+    if is_being_written(path) {
+        return say!(
+            "{shown} is still being written. Readable so far: {batches}. Run the command again to see more."
+        );
+    }
     if path.is_dir() {
         return say!(
             "{shown} has truncated recordings. Readable before the cuts: {batches}. To get an intact file of one, run `loadscope repair FILE`."

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use loadscope_files::{NewFile, refuse_input};
+use loadscope_files::{NewFile, is_being_written, refuse_input};
 use loadscope_words::say;
 
 use super::force::ForceArg;
@@ -68,6 +68,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let report = Report::with_prospects(picked.run(), picked.cut(), datasets());
     let mut report = picked.among(report);
     report.file = Some(args.file.display().to_string());
+    report.is_growing = is_being_written(&args.file);
     match (args.json, args.markdown) {
         (true, _) => say_json(report.json())?,
         (false, true) => say_report(&markdown(&report))?,

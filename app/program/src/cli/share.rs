@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_files::{NewFile, refuse_input};
+use loadscope_files::{NewFile, is_being_written, refuse_input};
 use loadscope_insight::report::{Report, text};
 use loadscope_session::{Packed, datasets, packed, refusal};
 use loadscope_trace::bytes;
@@ -106,6 +106,7 @@ pub(super) fn report(file: &Path) -> String {
     };
     let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
     report.loader = picked.about();
+    report.is_growing = is_being_written(file);
     text(&report)
 }
 
