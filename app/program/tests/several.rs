@@ -346,3 +346,21 @@ fn a_recording_under_way_is_not_called_truncated() {
         assert!(said.contains("is truncated"), "{said}");
     }
 }
+
+#[test]
+fn standard_input_is_refused_with_the_remedy() {
+    for args in [
+        &["report", "-"][..],
+        &["info", "-"],
+        &["export", "-", "--to", "chrome", "-o", "unwritten.json"],
+        &["compare", "-", "-"],
+    ] {
+        let output = loadscope(args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(
+            said.contains("Save it to a file first."),
+            "{args:?}: {said}"
+        );
+    }
+}

@@ -17,6 +17,10 @@ use super::reading::Blocks;
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &ImportError) -> String {
     match error {
+        _ if is_standard_input(path) => {
+            say!("cannot open -: Loadscope does not read standard input. Save it to a file first.")
+                .to_owned()
+        }
         error if error.names_the_file() => error.to_string(),
         ImportError::Log(error) => say!("cannot open {}: {}", path.display(), error.about(path)),
         ImportError::Foreign { .. } if is_python(path) => say!(
@@ -26,6 +30,11 @@ pub fn refusal(path: &Path, error: &ImportError) -> String {
         ),
         error => say!("cannot open {}: {error}", path.display()),
     }
+}
+
+/// True for the name of standard input, unless there is a file of this name.
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-" && !path.exists()
 }
 
 /// True for the source of a Python program.
