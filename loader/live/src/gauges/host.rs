@@ -7,6 +7,9 @@ use crate::unrecorded::family;
 /// How often the host is looked at.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// Time from the first look to the second, whatever a look takes: a short program has a reading, too.
+const FIRST_AFTER: Duration = Duration::from_millis(500);
+
 /// Of the time of a processor, these looks may take one part in this many.
 const SHARE: u32 = 400;
 
@@ -25,12 +28,18 @@ struct Look {
 #[derive(Default)]
 pub(super) struct Host {
     last: Option<Look>,
+    /// True after the first reading.
+    has_read: bool,
 }
 
 impl Host {
     /// Cores that other programs took since the last look, if it is time; `mains` are the main processes of the program.
     pub fn others(&mut self, mains: &[u64], now: Instant) -> Option<f64> {
-        let is_due = |look: Look| now - look.at >= EVERY.max(look.took * SHARE);
+        let pause = |look: Look| match self.has_read {
+            true => EVERY.max(look.took * SHARE),
+            false => FIRST_AFTER,
+        };
+        let is_due = |look: Look| now - look.at >= pause(look);
         if !self.last.is_none_or(is_due) {
             return None;
         }
@@ -46,6 +55,7 @@ impl Host {
             took: now.elapsed(),
             ..read
         })?;
+        self.has_read = true;
         let passed = (now - before.at).as_secs_f64();
         let others = ((read.busy - before.busy) - (read.own - before.own)) / passed;
         Some(taken(others, cores.len(), system::quota(first)))
@@ -253,6 +263,21 @@ mod tests {
         assert_eq!(quota_in("0::/a/b\n", read), Some(1.5));
         assert_eq!(quota_in("3:cpu,cpuacct:/d\n1:cpuset:/a\n", read), Some(0.5));
         assert_eq!(quota_in("0::/x\n", read), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_short_program_has_a_reading() {
+        let mut host = Host::default();
+        let mains = [u64::from(std::process::id())];
+        let start = Instant::now();
+        assert_eq!(host.others(&mains, start), None);
+        // On a busy host, a look takes long.
+        let first = host.last.as_mut().expect("the first look");
+        first.took = Duration::from_millis(20);
+        assert_eq!(host.others(&mains, start + FIRST_AFTER / 2), None);
+        assert!(host.others(&mains, start + FIRST_AFTER).is_some());
+        assert_eq!(host.others(&mains, start + FIRST_AFTER * 2), None);
     }
 
     #[cfg(target_os = "linux")]
