@@ -197,6 +197,7 @@ impl Reader {
                 }
             }
         }
+        process.complete();
         Ok(Some(process))
     }
 

@@ -5,6 +5,7 @@
 mod support;
 
 use std::io::Read as _;
+use std::path::Path;
 
 use flate2::read::GzDecoder;
 use loadscope_exchange::read;
@@ -60,8 +61,13 @@ fn events_of(trace: &str) -> Vec<Event> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
     std::fs::write(&path, trace).expect("there is room");
+    events_at(&path)
+}
+
+/// The events of a file or a folder.
+fn events_at(path: &Path) -> Vec<Event> {
     let mut events = Vec::new();
-    let outcome = read(&path, |event, _| {
+    let outcome = read(path, |event, _| {
         events.extend(event);
         true
     });
@@ -195,6 +201,27 @@ fn lotus_folders_tell_what_workers_did() {
         assert_eq!(run.measures(Stage::Queued), branch == "newer");
         assert_eq!(run.info.options.num_workers, 2);
         assert!(run.workers().is_empty(), "their seeds are not known");
+    }
+}
+
+#[test]
+fn the_order_of_the_lines_in_a_lotus_log_has_no_influence() {
+    for branch in ["older", "newer"] {
+        let folder = data(&format!("lotus/{branch}"));
+        let expected = events_at(&folder);
+        for seed in 0..4 {
+            let other = tempfile::tempdir().expect("a folder");
+            for log in std::fs::read_dir(&folder).expect("there") {
+                let log = log.expect("there");
+                let text = std::fs::read_to_string(log.path()).expect("text");
+                let mut lines: Vec<&str> = text.lines().collect();
+                shuffle(&mut lines, seed);
+                let shuffled = lines.join("\n") + "\n";
+                let copy = other.path().join(log.file_name());
+                std::fs::write(copy, shuffled).expect("there is room");
+            }
+            assert!(events_at(other.path()) == expected, "{branch}, {seed}");
+        }
     }
 }
 

@@ -63,6 +63,21 @@ impl Line {
     }
 }
 
+impl Line {
+    /// The time at which it was written. Lines of one instant are in the order of a batch.
+    pub fn written(&self) -> (i64, u8, u32) {
+        match *self {
+            Self::Wait { idx, start, end } if end - start == SIGN => (start, 0, idx),
+            Self::Wait { idx, end, .. } => (end, 0, idx),
+            Self::Dispatched { idx, at } => (at, 1, idx),
+            Self::Consumed { idx, at } => (at, 2, idx),
+            Self::Transform { end, .. } => (end, 3, 0),
+            Self::Collate { end, .. } => (end, 4, 0),
+            Self::Batch { idx, end, .. } => (end, 5, idx),
+        }
+    }
+}
+
 /// A wait that is none.
 pub(super) const SIGN: i64 = 1_000;
 

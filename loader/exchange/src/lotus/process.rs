@@ -7,7 +7,18 @@ use super::worker::Worker;
 #[derive(Debug, Default)]
 pub(super) struct Process {
     pub pid: u64,
-    /// Lines of the main process, in the order of the file.
+    /// Lines of the main process: in the order of the file, and after [`Process::complete`] in order of time.
     pub main: Vec<Line>,
     pub worker: Worker,
+}
+
+impl Process {
+    /// Puts the lines into the order in which they were written. A log that was merged or filtered may have another one.
+    pub fn complete(&mut self) {
+        let is_sorted = self.main.is_sorted_by_key(|line| line.written().0);
+        if !is_sorted {
+            self.main.sort_by_key(Line::written);
+        }
+        self.worker.complete();
+    }
 }

@@ -21,10 +21,29 @@ pub(super) struct Call {
     pub end: i64,
 }
 
+/// Subject of a line of a worker. The lower one of two lines of one instant comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A transform, by the position of its name in the list of all names.
+    Transform(u16),
+    Collate,
+    Batch(u32),
+}
+
+/// A line of a worker.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: i64,
+    end: i64,
+    what: What,
+}
+
 /// What a worker wrote.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     pub batches: Vec<Batch>,
+    /// Lines that are in no batch yet.
+    entries: Vec<Entry>,
     /// Calls since the last batch.
     calls: Vec<Call>,
     collated: Option<(i64, i64)>,
@@ -34,15 +53,38 @@ pub(super) struct Worker {
 
 impl Worker {
     pub fn transform(&mut self, name: u16, start: i64, end: i64) {
-        self.calls.push(Call { name, start, end });
+        self.add(What::Transform(name), start, end);
     }
 
     pub fn collate(&mut self, start: i64, end: i64) {
-        self.collated = Some((start, end));
+        self.add(What::Collate, start, end);
+    }
+
+    pub fn batch(&mut self, idx: u32, start: i64, end: i64) {
+        self.add(What::Batch(idx), start, end);
+    }
+
+    fn add(&mut self, what: What, start: i64, end: i64) {
+        self.entries.push(Entry { start, end, what });
+    }
+
+    /// Puts the lines into batches, in the order in which they were written: each at its end.
+    pub fn complete(&mut self) {
+        let mut entries = std::mem::take(&mut self.entries);
+        if !entries.is_sorted_by_key(|entry| entry.end) {
+            entries.sort_unstable_by_key(|entry| (entry.end, entry.what, entry.start));
+        }
+        for Entry { start, end, what } in entries {
+            match what {
+                What::Transform(name) => self.calls.push(Call { name, start, end }),
+                What::Collate => self.collated = Some((start, end)),
+                What::Batch(idx) => self.end_batch(idx, start, end),
+            }
+        }
     }
 
     /// A batch is written after everything in it.
-    pub fn batch(&mut self, idx: u32, start: i64, end: i64) {
+    fn end_batch(&mut self, idx: u32, start: i64, end: i64) {
         let inside = |s: i64, e: i64| start <= s && e <= end;
         let all = std::mem::take(&mut self.calls);
         let before = all.len();
