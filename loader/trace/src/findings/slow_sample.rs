@@ -44,7 +44,7 @@ pub(super) fn recurs(survey: &Survey) -> bool {
 /// One to three samples cost most of the waiting for slow samples.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let mut all = gather(survey);
-    all.sort_by_key(|s| std::cmp::Reverse(s.cost));
+    all.sort_by_key(|s| Reverse(s.cost));
     let whole = all.iter().fold(Nanos::ZERO, |sum, s| sum + s.cost);
     let mut cost = Nanos::ZERO;
     let enough = all.iter().position(|s| {
