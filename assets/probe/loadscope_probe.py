@@ -56,7 +56,7 @@ SLOW_BATCH = 20_000_000
 CORE_WAIT_WORTHWHILE = 1_000_000
 # Nanoseconds that other work in a step takes at least, to be worth a line.
 ASIDE_WORTHWHILE = 1_000_000
-# Named steps of a sample's transforms that are measured separately.
+# Named steps of a sample that are measured separately.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
@@ -777,6 +777,12 @@ def is_meant(request, place):
     return any(name == wanted or name.endswith(os.sep + wanted) for name in (place[2], whole, place[0]))
 
 
+class Here(threading.local):
+    """What a thread is about. To ask for what is not there takes long without a default."""
+
+    fetch = None
+
+
 class Probe:
     """What this process tells of."""
 
@@ -835,7 +841,7 @@ class Probe:
         self.named = 0
         # A worker asked which one it is.
         self.asked = False
-        self.here = threading.local()
+        self.here = Here()
         self.pinned = {}
 
     def before_fork(self):
@@ -1810,9 +1816,11 @@ def ticks(index, fetch):
     except GeneratorExit:
         # A stream of samples ended before the batch was full.
         fetch.stopped_at = clock()
+        fetch.is_staged = True
         raise
     at = clock()
     note(at)
+    fetch.is_staged = True
     if at - fetch.started > SLOW_BATCH:
         tell_collating(fetch, at)
 
@@ -1827,10 +1835,12 @@ def cpu_ticks(index, fetch):
             yield i
     except GeneratorExit:
         fetch.stopped_at = clock()
+        fetch.is_staged = True
         raise
     at = clock()
     note(at)
     spent(cpu())
+    fetch.is_staged = True
     if at - fetch.started > SLOW_BATCH:
         tell_collating(fetch, at)
 
@@ -1848,6 +1858,8 @@ class Fetch:
     cpus = collate = stages = core_wait = None
     collating = stopped_at = 0
     told = is_slow = is_digested = False
+    # True while no stage may begin: in another one, and once the samples are there.
+    is_staged = False
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1894,6 +1906,7 @@ def takes_whole_batches(dataset):
 def collating(fetch, data):
     """In the place of the fetcher's `collate_fn`."""
     fetch.collating = now()
+    fetch.is_staged = True
     if fetch.collating - fetch.started > SLOW_BATCH:
         tell_collating(fetch, fetch.collating)
     try:
@@ -3104,6 +3117,97 @@ def hook_old_tracebacks():
     place(sys, "excepthook", excepthook)
 
 
+def begin_stage():
+    """Answers the fetch whose sample is in a stage from now on, the place of that sample, and when the stage began; `None` if no
+    sample is fetched here, or it is in a stage already."""
+    fetch = PROBE.here.fetch
+    if fetch is None or fetch.is_staged or not fetch.times:
+        return None
+    fetch.is_staged = True
+    return fetch, len(fetch.times), now()
+
+
+def leave_stage(begun):
+    """Answers whether its sample is still the one that is fetched: a generator may be left in the middle of a stage."""
+    if begun is None or len(begun[0].times) != begun[1]:
+        return False
+    begun[0].is_staged = False
+    return True
+
+
+def end_stage(begun, name):
+    """The stage that `begin_stage` began is over; `loadscope.stage` of the Python package calls it, too."""
+    at = now()
+    if leave_stage(begun):
+        begun[0].stage(name, at - begun[2])
+
+
+def hook_stage(owner, name, stage, also=None, known=1, is_due=None):
+    """A function whose time is that of a stage, unless it is called inside of another one. `also`: another module that has it.
+    `known`: how many places have it that are not the program's. `is_due`: whether the object still has this work before it."""
+    original = once(owner, name)
+    if original is None:
+        return
+    fresh = object()
+    if not isinstance(owner, type) and sys.getrefcount(original) - sys.getrefcount(fresh) > known:
+        # Pickle refuses a function that the program keeps, once another one has its name.
+        return
+
+    def wrapper(*args, **kwargs):
+        begun = None
+        if PROBE.here.fetch is not None and (is_due is None or is_due(*args)):
+            begun = begin_stage()
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as error:
+            if begun is not None:
+                end_stage(begun, stage)
+            clean(error)
+            raise
+        if begun is not None:
+            end_stage(begun, stage)
+        return result
+
+    # The compiler of PyTorch takes the original.
+    vars(wrapper).update({"__script_if_tracing_wrapper": True, "__original_fn": original})
+    put_in(owner, name, wrapper, original)
+    if also is not None and vars(also).get(name) is original:
+        place(also, name, wrapper)
+
+
+def hook_opencv(module):
+    """cv2, and the extension inside of it, whose functions it takes over. The interpreter keeps a copy of what an extension has."""
+    native = getattr(module, "_native", None)
+    for name in ("imread", "imdecode"):
+        if getattr(vars(module).get(name), "_loadscope", False):
+            ours = vars(module)[name]
+            PLACED.append((module, name, ours, ours.__wrapped__))
+        else:
+            hook_stage(module, name, "cv2." + name, also=native, known=2 if native is None else 3)
+
+
+def hook_pictures(module):
+    """torchvision.io"""
+    for name in ("read_image", "decode_image", "decode_jpeg", "decode_png", "decode_webp"):
+        hook_stage(module.image, name, name, also=module, known=2)
+
+
+def hook_pillow(module):
+    """PIL.Image"""
+    hook_stage(module, "open", "Image.open")
+    hook_stage(module.Image, "convert", "Image.convert")
+
+
+def hook_pillow_files(module):
+    """PIL.ImageFile"""
+    hook_stage(module.ImageFile, "load", "Image.load", is_due=guarded(has_tiles))
+
+
+def has_tiles(picture, *_):
+    """False for a picture that was decoded."""
+    return bool(picture.tile)
+
+
 class StandIn:
     """A Compose whose steps are timed while its own code goes through them."""
 
@@ -3128,18 +3232,15 @@ def hook_compose(owner, name):
         return
 
     def wrapper(self, *args, **kwargs):
-        fetch = getattr(PROBE.here, "fetch", None)
         # One that is a step of another one is that step.
-        if fetch is None or not fetch.times or getattr(PROBE.here, "composing", False):
-            return original(self, *args, **kwargs)
-        PROBE.here.composing = True
+        begun = begin_stage()
         try:
-            result = original(StandIn(self, fetch), *args, **kwargs)
+            result = original(self if begun is None else StandIn(self, begun[0]), *args, **kwargs)
         except BaseException as error:
-            PROBE.here.composing = False
+            leave_stage(begun)
             clean(error)
             raise
-        PROBE.here.composing = False
+        leave_stage(begun)
         return result
 
     put_in(owner, name, wrapper, original)
@@ -3168,6 +3269,12 @@ HOOKS = {
     "safetensors.torch": lambda module: hook_saving(module, "save_file", "save_model"),
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
     "torchvision.transforms.v2._container": lambda module: hook_compose(module.Compose, "forward"),
+    "torchvision.io": hook_pictures,
+    "PIL.Image": hook_pillow,
+    "PIL.ImageFile": hook_pillow_files,
+    # Its pictures are decoded before those of all others are loaded.
+    "PIL.WebPImagePlugin": lambda module: hook_stage(module.WebPImageFile, "load", "Image.load"),
+    "cv2": hook_opencv,
 }
 
 

@@ -47,6 +47,11 @@ fn programs_are_recorded_from_inside_without_harm() {
 }
 
 #[test]
+fn named_steps_of_a_dataset_are_recorded() {
+    unittest("test_stages", python::pytorch());
+}
+
+#[test]
 fn recordings_are_read_to_the_letter() {
     unittest("test_results", python::pytorch());
 }

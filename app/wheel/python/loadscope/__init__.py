@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from ._record import record
     from ._recording import Recording, start, stop
     from ._results import Table, Tables, read, report, show, verdict
+    from ._stage import stage
 
     __version__: str
 
@@ -38,6 +39,7 @@ __all__ = [
     "record",
     "report",
     "show",
+    "stage",
     "start",
     "stop",
     "verdict",
@@ -57,6 +59,7 @@ _PLACES = {
     "read": "_results",
     "report": "_results",
     "show": "_results",
+    "stage": "_stage",
     "verdict": "_results",
 }
 
