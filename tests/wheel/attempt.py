@@ -78,8 +78,10 @@ shown = [output for cell in book.cells for output in cell.outputs]
 texts = [str(output.get("text", "")) for output in shown]
 pages = [output["data"]["text/markdown"] for output in shown if "text/markdown" in output.get("data", {})]
 assert any(text.startswith("16 None") for text in texts), shown
-windows = [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
-assert len(windows) == 2 and all(window.startswith("<div><iframe sandbox=") and "loadscopeUnpack" in window for window in windows), shown
+frames = [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
+assert len(frames) == 2 and all(frame.startswith("<div><iframe sandbox=") for frame in frames), shown
+assert len(frames[0]) < 200_000 and "loadscopeUnpack" not in frames[0], len(frames[0])
+assert "loadscopeUnpack" in frames[1], shown
 assert len(pages) == 2 and all("trainer waited" in page for page in pages), shown
 print(pages[0].splitlines()[0])
 """

@@ -110,8 +110,19 @@ class Results(Program):
     def test_the_report_in_a_notebook(self):
         run = loadscope.Recording()
         self.assertEqual(run._repr_markdown_(), "nothing was recorded: no DataLoader was iterated")
+        self.assertIsNone(run._repr_html_())
         run.path = self.path
         self.assertTrue(run._repr_markdown_().startswith("**"))
+
+    def test_a_recording_in_a_notebook_is_its_report_without_the_window(self):
+        """A notebook keeps what it shows: the window has 2.75 MB."""
+        run = loadscope.Recording()
+        run.path = self.path
+        shown = run._repr_html_()
+        self.assertLess(len(shown), 200_000)
+        self.assertTrue(shown.startswith('<div><iframe sandbox="" '), shown[:100])
+        self.assertNotIn("script", shown)
+        self.assertIn("Waits by cause", shown)
 
     def test_the_module_is_the_program(self):
         for arguments, code in ((["--version"], 0), (["report", self.path, "--fail-on", "errors>0", "--loader", "1"], 1), (["open"], 2)):

@@ -1,4 +1,4 @@
-"""The window in a notebook: the page of ``loadscope share`` in a frame."""
+"""The report and the window in a notebook: pages of ``loadscope`` in a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Union
 
 from ._binary import ask
 
-# Maximum size of a page in a notebook, bytes. A notebook stores the page.
+# Maximum size of the window in a notebook, bytes. A notebook stores the page.
 MOST = 30_000_000
 # Height of the frame, in points.
 HEIGHT = 680
@@ -37,8 +37,26 @@ def page(path: Union[str, "os.PathLike[str]"], contents: bool = True) -> str:
             return file.read()
 
 
+def report(path: Union[str, "os.PathLike[str]"]) -> str:
+    """The report as one HTML page without scripts.
+
+    Raises:
+        LoadscopeError: if the path is not a recording.
+    """
+    with tempfile.TemporaryDirectory(prefix="loadscope-report-") as folder:
+        out = os.path.join(folder, "report.html")
+        ask(["report", "--html", out, "--", os.fspath(path)])
+        with open(out, encoding="utf-8") as file:
+            return file.read()
+
+
+def report_frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
+    """The report in a sandboxed frame."""
+    return framed(report(path), "", height)
+
+
 def frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
-    """The page in a sandboxed frame."""
+    """The window in a sandboxed frame."""
     text = page(path)
     if len(text) > MOST:
         text = page(path, contents=False)
@@ -46,9 +64,14 @@ def frame(path: Union[str, "os.PathLike[str]"], height: int = HEIGHT) -> str:
         return "<p>The recording is too large for a notebook. To show it in a browser, run <code>loadscope view %s</code>.</p>" % (
             html.escape(os.fspath(path))
         )
+    return framed(text, "allow-scripts allow-downloads", height)
+
+
+def framed(text: str, allowed: str, height: int) -> str:
+    """A page in a frame that is allowed nothing else."""
     return (
-        '<div><iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" style="width: 100%%; height: %dpx; border: 1px solid #8884; '
-        'border-radius: 4px" srcdoc="%s"></iframe></div>' % (int(height), html.escape(text, quote=True))
+        '<div><iframe sandbox="%s" allow="clipboard-write" style="width: 100%%; height: %dpx; border: 1px solid #8884; '
+        'border-radius: 4px" srcdoc="%s"></iframe></div>' % (allowed, int(height), html.escape(text, quote=True))
     )
 
 

@@ -86,8 +86,12 @@ class Recording:
         if display is not None:
             from IPython.display import HTML, Markdown
 
-            page = self._repr_html_()
-            display.update(Markdown(self._repr_markdown_()) if page is None else HTML(page))
+            from ._page import frame
+
+            try:
+                display.update(HTML(frame(self._file())))
+            except LoadscopeError:
+                display.update(Markdown(self._repr_markdown_()))
 
     def _file(self) -> str:
         if self.is_recording:
@@ -137,16 +141,16 @@ class Recording:
         return "<loadscope.Recording %r: %s, %s>" % (self.path, counted(self.loaders, "loader"), counted(self.batches, "batch"))
 
     def _repr_html_(self) -> Optional[str]:
-        """The window in a notebook, if the program has the browser page."""
-        from ._page import frame
+        """The report in a notebook. :meth:`show` shows the window."""
+        from ._page import report_frame
 
         try:
-            return frame(self._file())
+            return report_frame(self._file())
         except LoadscopeError:
             return None
 
     def _repr_markdown_(self) -> Optional[str]:
-        """The report in a notebook, if the window is not shown."""
+        """The report where a notebook shows no HTML, or why there is none."""
         from ._results import markdown
 
         try:
