@@ -104,7 +104,7 @@ class Results(Program):
         )  # fmt: skip
         self.assertIn("LoadscopeError", asked.stderr)
         self.assertIn("neither DISPLAY nor WAYLAND_DISPLAY is set", asked.stderr)
-        self.assertIn("loadscope view", asked.stderr)
+        self.assertIn("loadscope report", asked.stderr)
         self.assertNotIn("loadscope run", asked.stderr)
 
     def test_the_report_in_a_notebook(self):
