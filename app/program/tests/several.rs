@@ -7,6 +7,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use loadscope::page::{About, page};
 use loadscope_files::{Existing, GrowingFile};
 use loadscope_trace::{
     BatchId, Compression, Event, EventKind, LogWriter, Nanos, Origin, RunId, RunInfo, RunOptions,
@@ -247,6 +250,35 @@ fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
         (&one["batches"], &one["loaders"][0]["number"]),
         (&3.into(), &1.into())
     );
+}
+
+#[test]
+fn a_folder_is_shared_as_one_recording_with_all_loaders() {
+    let (_dir, path) = job();
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let shown = out.path().join("x.html");
+    let shared = loadscope(&["share", &path, "-o", shown.to_str().expect("text")]);
+    let said = text(&shared.stderr);
+    if page(&About::default(), "", &[]).is_err() {
+        assert!(said.contains("cargo xtask web"), "{said}");
+        return;
+    }
+    assert!(shared.status.success(), "{said}");
+    assert!(said.contains("notes.txt: skipped"), "{said}");
+    let shown = std::fs::read_to_string(shown).expect("it was written");
+    let (_, rest) = shown
+        .split_once("id=\"recording\">")
+        .expect("the page has a recording");
+    let (recording, _) = rest.split_once("</script>").expect("it has an end");
+    let packed = out.path().join("packed.jsonl.zst");
+    let bytes = STANDARD.decode(recording).expect("it is base64");
+    std::fs::write(&packed, bytes).expect("there is room");
+    let info = json(&["info", packed.to_str().expect("text"), "--json"]);
+    let loaders = info["loaders"].as_array().expect("a list");
+    let of = |key: &str| -> Vec<&Value> { loaders.iter().map(|l| &l[key]).collect() };
+    assert_eq!(of("rank"), [0, 0, 1, 1]);
+    assert_eq!(of("recording"), ["b", "b", "a", "a"]);
+    assert_eq!(of("batches"), [12, 3, 12, 3]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Session {
 
 impl Again {
     /// What the first line of a copy has to say: if not everything is in one of several recordings, it is not in the copy.
-    fn heading(&self) -> Result<Heading<'static>, ImportError> {
+    pub fn heading(&self) -> Result<Heading<'static>, ImportError> {
         let path = match self {
             Self::Memory(log) => return Ok(LogReader::new(log.clone())?.heading()),
             Self::File(path) => path,
@@ -121,6 +121,33 @@ impl Again {
         })?;
         Ok(result?)
     }
+}
+
+/// Hands the events of a recording over in order of time, or those of all recordings of a folder. True if the only one ends in the
+/// middle.
+///
+/// # Errors
+/// If it is nothing that can be opened, or the only recording is damaged.
+pub(super) fn each_in_order(
+    path: &Path,
+    each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
+) -> Result<bool, ImportError> {
+    let mut one = path.to_owned();
+    if path.is_dir() {
+        let folder = Folder::of(path)?;
+        match &folder.recordings[..] {
+            [] => return Err(folder.nothing()),
+            [only] => one.clone_from(only),
+            all => return merge(all, each).map(|()| false),
+        }
+    }
+    let mut result = Ok(());
+    let cut = each_event(&one, |event| {
+        result = each(event);
+        result.is_ok()
+    })?;
+    result?;
+    Ok(cut)
 }
 
 fn of_log(

@@ -4,45 +4,38 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use loadscope_exchange::ImportError;
-use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
+use loadscope_trace::{Compression, Event, EventKind, LogWriter};
 
-use super::events::{each_event, heading_of};
+use super::again::{Again, each_in_order};
 
 /// A recording in memory.
 #[derive(Debug)]
 pub struct Packed {
     /// A compressed recording.
     pub bytes: Vec<u8>,
-    /// True if what was read ends in the middle.
+    /// True if what was read ends in the middle. False for several recordings, of which [`super::open`] names those that do.
     pub cut: bool,
 }
 
-/// Reads a recording, or what another tool wrote, and writes it anew: events, and nothing else that stood in the file. Without
-/// `contents` the pictures, waveforms, numbers and texts of batches are left out.
+/// Reads a recording, a folder of recordings, or what another tool wrote, and writes it anew as one recording: events, and nothing
+/// else that stood in the file. Without `contents` the pictures, waveforms, numbers and texts of batches are left out.
 ///
 /// # Errors
 /// If it is nothing that can be opened or is damaged.
 pub fn packed(path: &Path, contents: bool) -> Result<Packed, ImportError> {
-    let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading_of(path))?;
-    let mut failed: Option<LogError> = None;
-    let cut = each_event(path, |event| {
-        let written = match contents {
-            true => log.write(event),
-            false => match without_contents(event) {
-                Some(event) => log.write(&event),
-                None => return true,
-            },
-        };
-        failed = written.err();
-        failed.is_none()
+    let heading = Again::File(path.to_owned()).heading()?;
+    let mut log = LogWriter::headed(Vec::new(), Compression::Zstd, heading)?;
+    let cut = each_in_order(path, &mut |event| match contents {
+        true => log.write(event),
+        false => match without_contents(event) {
+            Some(event) => log.write(&event),
+            None => Ok(()),
+        },
     })?;
-    match failed {
-        Some(e) => Err(e.into()),
-        None => Ok(Packed {
-            bytes: log.finish()?,
-            cut,
-        }),
-    }
+    Ok(Packed {
+        bytes: log.finish()?,
+        cut,
+    })
 }
 
 /// The event without pictures, numbers and texts of batches; `None` if that was all it told.
@@ -68,6 +61,7 @@ fn without_contents(event: &Event) -> Option<Cow<'_, Event>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::io::Cursor;
 
     use loadscope_trace::{BatchContent, BatchId, Field, FieldData, LogReader, Nanos, RunId};
@@ -111,6 +105,21 @@ mod tests {
         assert!(format!("{whole:?}").contains(SECRET));
         let rest = events(packed(file.path(), false).expect("it is sound"));
         assert_eq!(rest[..], whole[..2]);
+    }
+
+    #[test]
+    fn the_recordings_of_a_folder_go_into_a_page_as_one() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        assert!(packed(dir.path(), true).is_err());
+        for name in ["a.jsonl", "b.jsonl"] {
+            let kept = recorded().persist(dir.path().join(name));
+            kept.expect("it is on the same file system");
+            let events = events(packed(dir.path(), false).expect("it is sound"));
+            let runs: BTreeSet<RunId> = events.iter().map(|event| event.run).collect();
+            let expected = if name == "a.jsonl" { 1 } else { 2 };
+            assert_eq!(runs.len(), expected);
+            assert!(!format!("{events:?}").contains(SECRET));
+        }
     }
 
     #[test]

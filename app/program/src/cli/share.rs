@@ -8,13 +8,13 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use loadscope_files::{NewFile, is_being_written, refuse_input};
 use loadscope_insight::report::{Report, text};
-use loadscope_session::{Packed, datasets, packed, refusal};
+use loadscope_session::{self as session, Packed, datasets, packed, refusal};
 use loadscope_trace::bytes;
 use loadscope_words::say;
 
 use super::cut::truncated;
 use super::force::ForceArg;
-use super::pick::{open, pick};
+use super::pick::pick;
 use super::terminal::{complain, say};
 use crate::page::{About, page};
 
@@ -24,7 +24,7 @@ const MOST: usize = 250_000_000;
 /// The recording, and the page to write.
 #[derive(Debug, Args)]
 pub struct ShareArgs {
-    /// Recording, or trace of torch.profiler
+    /// Recording, folder of recordings, or trace of another tool
     file: PathBuf,
     /// Output file [default: the name of the recording, with .html]
     #[arg(short, long, value_name = "FILE")]
@@ -82,17 +82,16 @@ fn said(output: &Path, size: &str) -> String {
     }
 }
 
-/// Reads the recording for a page.
+/// Reads the recording for a page. [`report`] prints the notes about the recordings of a folder.
 pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
+    let opened = || session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)));
     if file.is_dir() {
-        bail!(say!(
-            "{} is a folder. Choose one of the recordings in it.",
-            file.display()
-        ));
+        // A folder without a readable recording is refused. Packing leaves out damaged ones.
+        opened()?;
     }
     let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
     if packed.cut {
-        let opened = open(file)?;
+        let opened = opened()?;
         let runs: Vec<_> = opened.fleet.runs().collect();
         complain(truncated(file, &runs));
     }

@@ -52,7 +52,7 @@ pub struct WebArgs {
 /// The recording to show, and the port.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// Recording, or trace of torch.profiler
+    /// Recording, folder of recordings, or trace of another tool
     file: PathBuf,
     #[command(flatten)]
     port: PortArg,
