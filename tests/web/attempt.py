@@ -197,6 +197,39 @@ class Attempt:
             browser.shows("cat.png", 20)
             self.row("a file that is no recording", "is refused with a sentence", True)
 
+    def report_shown(self, browser, note):
+        """The report is there as text, and below it a note."""
+        # Of the report its first line, with plain spaces.
+        first = " ".join(self.loadscope("report", "small.jsonl.zst").splitlines()[0].split())
+        until = time.monotonic() + 60
+        while note not in browser.laid_out() and time.monotonic() < until:
+            time.sleep(0.1)
+        shown = browser.laid_out()
+        assert first in shown and note in shown, (first, note, shown)
+        assert "Loadscope is starting" not in shown, shown
+
+    def without_scripts(self):
+        """What a browser without JavaScript shows of a page, such as a preview."""
+        page = self.share(self.folder / "small.jsonl.zst")
+        with Browser(1100, 700) as browser:
+            browser.cdp("Emulation.setScriptExecutionDisabled", {"value": True})
+            browser.open(page.as_uri())
+            self.report_shown(browser, "The window needs JavaScript.")
+            self.picture(browser, "without scripts")
+            self.row("a browser without JavaScript", "the report as text, and why", True)
+
+    def without_graphics(self):
+        """What a browser shows of a page in which nothing can be drawn."""
+        page = self.share(self.folder / "small.jsonl.zst")
+        with Browser(1100, 700) as browser:
+            refuse = "HTMLCanvasElement.prototype.getContext = () => null;"
+            browser.cdp("Page.addScriptToEvaluateOnNewDocument", {"source": refuse})
+            browser.open(page.as_uri())
+            self.report_shown(browser, "The window cannot be shown:")
+            assert browser.script("return document.getElementById('note').className") == "error"
+            self.picture(browser, "without graphics")
+            self.row("a browser without WebGL", "the report as text, and why", True)
+
     def served(self):
         running = subprocess.Popen(
             [self.binary, "view", "small.jsonl.zst", "--port", "0"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
@@ -297,7 +330,7 @@ def main():
         pictures = arguments.pictures or pathlib.Path(temporary)
         pictures.mkdir(parents=True, exist_ok=True)
         attempt = Attempt(os.path.abspath(arguments.binary), arguments.folder.resolve(), pictures)
-        parts = ["sizes", "opening", "large", "working", "lessons", "hostile", "fails_well", "served"]
+        parts = ["sizes", "opening", "large", "working", "lessons", "hostile", "fails_well", "without_scripts", "without_graphics", "served"]
         for part in parts:
             if not arguments.only or part in arguments.only:
                 getattr(attempt, part)()

@@ -170,6 +170,12 @@ class Browser:
     def note(self):
         return self.script("return document.getElementById('note').textContent")
 
+    def laid_out(self):
+        """The texts that the page itself shows, in one line. No script is needed for it, and no text that is hidden is in it."""
+        told = self.cdp("DOMSnapshot.captureSnapshot", {"computedStyles": []})
+        texts = [told["strings"][at] for document in told["documents"] for at in document["layout"]["text"] if at >= 0]
+        return " ".join(" ".join(texts).split())
+
     def shows(self, text, deadline=DEADLINE):
         return self.until(lambda screen: screen.has(text), "%r is not shown" % text, deadline)
 
