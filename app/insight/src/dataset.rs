@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// The introduction of a run with this dataset of so many samples.
+    /// The introduction of a run with `len` samples of this dataset.
     fn info(dataset: &str, extra: &str, len: usize) -> RunInfo {
         let options = RunOptions {
             dataset: dataset.to_owned(),

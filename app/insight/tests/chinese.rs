@@ -1,4 +1,4 @@
-//! Words of the window in Chinese. The language is that of the whole process, so they stand alone.
+//! Words of the window in Chinese. The whole process has one language, so these tests have their own.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use loadscope_insight::dataset;

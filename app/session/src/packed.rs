@@ -17,8 +17,7 @@ pub struct Packed {
     pub cut: bool,
 }
 
-/// Reads a recording, a folder of recordings, or what another tool wrote, and writes it anew as one recording: events, and nothing
-/// else that stood in the file. Without `contents` the pictures, waveforms, numbers and texts of batches are left out.
+/// Reads a recording, a folder of recordings, or a trace of another tool, and writes its events as one recording. Without `contents` the pictures, waveforms, numbers and texts of batches are left out.
 ///
 /// # Errors
 /// If it is nothing that can be opened or is damaged.

@@ -21,13 +21,13 @@ use super::{SessionError, Update};
 
 mod alone;
 mod notices;
+mod reached;
 
 use notices::{nothing_seen, recording};
 
-/// How long what a process says may be on its way, while the run is watched.
+/// Longest delay of an event, while the run is watched.
 const STRAGGLERS: Nanos = Nanos(150_000_000);
-
-/// How often the sockets are looked at. Polled on purpose: otherwise a process that sends would have to wake this one.
+/// Polling interval of the sockets. Polled on purpose: otherwise a process that sends would have to wake this one.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
 /// Processes that are named when the probe reaches them.

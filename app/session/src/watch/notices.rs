@@ -1,26 +1,7 @@
 //! Notices about a program that is watched: which processes are recorded, and why no loader was seen.
 
-use std::sync::atomic::Ordering;
-
 use loadscope_live::{Introduction, Join, Lookout};
 use loadscope_words::say;
-
-use super::{Inner, Watched};
-
-impl Inner {
-    /// Notes if a process of the program was reached.
-    pub(super) fn note_processes(&self, join: &Join) {
-        let is_any = !join.pids().is_empty();
-        self.reached.store(is_any, Ordering::Release);
-    }
-}
-
-impl Watched {
-    /// True if a process of the ended program was reached.
-    pub fn was_reached(&self) -> bool {
-        self.0.reached.load(Ordering::Acquire)
-    }
-}
 
 /// `recording: process 123 (train.py), PyTorch 2.13.0, rank 1`
 pub(super) fn recording(process: &Introduction) -> String {

@@ -8,6 +8,7 @@ mod memory;
 mod notes;
 mod part;
 mod processor;
+mod rest;
 mod sample;
 mod size;
 mod startup;

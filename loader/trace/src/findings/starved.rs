@@ -183,7 +183,7 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
 fn longest(survey: &Survey) -> Evidence {
     let usual = |w: &&Waited| w.kind == Kind::Usual;
     let waits = survey.waits.iter().filter(usual);
-    // Of several the first.
+    // Ties go to the first.
     let longest = waits.min_by_key(|w| Reverse(w.took));
     match longest.and_then(|w| w.row) {
         Some(row) => Evidence::Batch(survey.run.batches()[row].id),

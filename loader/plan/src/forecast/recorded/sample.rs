@@ -2,7 +2,6 @@
 
 use loadscope_trace::Nanos;
 
-use super::{Recorded, StageCosts};
 use crate::forecast::number::sane;
 
 /// Reserved name of the time of a sample outside of its named stages.
@@ -26,23 +25,5 @@ pub(super) fn cost_of(wall: Nanos, cpu: Option<Nanos>) -> SampleCost {
     SampleCost {
         off: wall - cpu,
         cpu,
-    }
-}
-
-impl Recorded {
-    /// The time of sample `at` in a stage, or outside of all stages for [`REST`]. A stage of that name comes first. `None` for unknown
-    /// stages.
-    pub(in crate::forecast) fn time_in(&self, stage: &str, at: usize) -> Option<Nanos> {
-        let wall = |stage: &StageCosts| stage.walls.get(at).copied().unwrap_or_default();
-        match self.stage(stage) {
-            Some(stage) => Some(wall(stage)),
-            None if stage == REST => {
-                let cost = self.samples.get(at).copied().unwrap_or_default();
-                let named = self.stages.iter().map(wall);
-                let named = named.fold(Nanos::ZERO, |sum, time| sum + time);
-                Some((cost.off + cost.cpu - named).max(Nanos::ZERO))
-            }
-            None => None,
-        }
     }
 }
