@@ -75,6 +75,15 @@ struct Stream {
     lost: u64,
 }
 
+impl Stream {
+    /// A process without a goodbye lived until `now` on the clock of the first one. Another host has another clock.
+    fn lives_until(&mut self, now: Option<i64>) {
+        if let Some(now) = now.filter(|_| !self.said_bye && !self.is_elsewhere) {
+            self.last = self.last.max(now);
+        }
+    }
+}
+
 /// An error that the main process told, and whose worker may still say which sample it was.
 struct Failure {
     main: StreamId,
@@ -120,9 +129,12 @@ impl Join {
         &self.effects
     }
 
-    /// From here on the program is not heard, though it goes on.
-    pub fn let_go(&mut self) {
+    /// The recording ends at `now` on the clock of the program, which continues.
+    pub fn let_go(&mut self, now: Option<i64>) {
         self.goes_on = true;
+        for stream in self.streams.values_mut() {
+            stream.lives_until(now);
+        }
     }
 
     /// A process begins to tell.
@@ -200,6 +212,14 @@ impl Join {
         }
         self.place_held(id);
         self.sweep();
+    }
+
+    /// The connection of a process has ended at `now` on the clock of the program: without a goodbye, the process lived until then.
+    pub fn hang_up(&mut self, id: StreamId, now: Option<i64>) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.lives_until(now);
+        }
+        self.close(id);
     }
 
     /// Lets go of what is closed. What a worker said may come before what its main process says of it, and its last words after

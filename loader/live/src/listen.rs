@@ -149,7 +149,7 @@ impl Listener {
                     Heard::More | Heard::Silence => break,
                     Heard::Ended => {
                         self.connections.remove(&id);
-                        join.close(id);
+                        join.hang_up(id, self.now());
                         break;
                     }
                     Heard::Refused(why) => {

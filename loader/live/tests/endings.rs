@@ -67,6 +67,28 @@ fn a_process_that_says_nothing_at_its_end_was_killed() {
 }
 
 #[test]
+fn a_killed_process_lives_until_its_connection_ends() {
+    let end = |bye: bool, end: fn(&mut Join)| {
+        let mut join = Join::default();
+        loader(&mut join);
+        if bye {
+            tell(&mut join, MAIN, r#"["bye",2000,0]"#);
+        }
+        end(&mut join);
+        folded(&mut join).end()
+    };
+    let hung_up = |join: &mut Join| join.hang_up(MAIN, Some(9_000));
+    let let_go = |join: &mut Join| {
+        join.let_go(Some(9_000));
+        join.finish();
+    };
+    let closed = end(false, |join| join.close(MAIN));
+    assert!(end(false, hung_up) > closed);
+    assert_eq!(end(false, let_go), end(false, hung_up));
+    assert_eq!(end(true, hung_up), end(true, |join| join.close(MAIN)));
+}
+
+#[test]
 fn a_worker_that_was_killed_has_died_and_one_that_was_asked_to_has_not() {
     for (code, reason) in [
         (0, EndReason::Finished),
