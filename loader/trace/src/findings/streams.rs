@@ -3,7 +3,7 @@
 use super::starved;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
-use crate::{Nanos, Streams, count, percent, plural};
+use crate::{Nanos, Stage, Streams, count, percent, plural};
 use loadscope_words::say;
 
 /// Share of the workers' time after the end of their streams from which on the streams are uneven.
@@ -51,7 +51,7 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
     if active == all && severity.is_none() {
         return None;
     }
-    let each = Nanos(survey.total().0 / i64::try_from(survey.yielded.max(1)).unwrap_or(i64::MAX));
+    let each = interval(survey);
     let waiting = match severity {
         Some(_) => say!(": {}", survey.say_cost(cost)),
         None => String::new(),
@@ -83,6 +83,29 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
         remedy,
         cost: severity.map(|_| cost),
     })
+}
+
+/// Mean time between two batches of an epoch. Before the first batch, workers start.
+fn interval(survey: &Survey) -> Nanos {
+    let run = survey.run;
+    let (mut time, mut intervals) = (0, 0);
+    for epoch in run.epochs() {
+        let rows = epoch.rows.iter().map(|row| *row as usize);
+        let yielded = rows.filter_map(|row| run.entered(row, Stage::Training));
+        let (mut first, mut last) = (Nanos::MAX, Nanos(i64::MIN));
+        for at in yielded {
+            (first, last) = (first.min(at), last.max(at));
+            intervals += 1;
+        }
+        if first <= last {
+            time += (last - first).0;
+            intervals -= 1;
+        }
+    }
+    match intervals {
+        0 => Nanos(survey.total().0 / i64::try_from(survey.yielded.max(1)).unwrap_or(i64::MAX)),
+        intervals => Nanos(time / intervals),
+    }
 }
 
 /// `40, 3 and 3`: the batches of each worker, the most first.

@@ -112,6 +112,20 @@ const UNDIVIDED: [Fact; 3] = [
 ];
 
 #[test]
+fn the_start_of_the_workers_is_no_interval_between_batches() {
+    let mut times = vec![80; 20];
+    times[0] = 2_000;
+    let crew = Crew {
+        workers: vec![times, Vec::new()],
+        step: 5,
+        is_stream: true,
+        facts: &[],
+    };
+    let (text, _) = says(&crew.run(), "idle_workers").expect("a worker without samples");
+    assert!(text.contains("A batch arrives every 80.0 ms"), "{text}");
+}
+
+#[test]
 fn workers_that_yield_nothing_are_counted_and_more_workers_are_no_remedy() {
     for (shards, workers) in [(1, 2), (2, 4), (3, 8)] {
         let mut crew = Crew {
