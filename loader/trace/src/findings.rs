@@ -208,10 +208,9 @@ fn slow_samples(survey: &Survey) -> Vec<Finding> {
     /// Share of a cost from which both costs are the same waits.
     const SAME: f64 = 0.8;
     let tail = blocked::heavy_tail(survey);
-    let named = match tail {
-        Some(_) => None,
-        None => slow_sample::slow(survey),
-    };
+    let named = slow_sample::slow(survey);
+    let named = named.filter(|_| tail.is_none() || slow_sample::outweighs(survey));
+    let tail = tail.filter(|_| named.is_none());
     let behind = blocked::head_of_line(survey);
     let cost = |finding: &Option<Finding>| {
         let cost = finding.as_ref().and_then(|f| f.cost);

@@ -41,8 +41,16 @@ pub(super) fn recurs(survey: &Survey) -> bool {
     gather(survey).iter().any(|slow| slow.epochs.len() > 1)
 }
 
-/// One to three samples cost most of the waiting for slow samples.
-pub(super) fn slow(survey: &Survey) -> Option<Finding> {
+/// True if the named samples are the cause even beside many slightly slow ones: one alone, or each in several epochs.
+pub(super) fn outweighs(survey: &Survey) -> bool {
+    named(survey).is_some_and(|(named, _)| match named.as_slice() {
+        [_] => true,
+        several => several.iter().all(|slow| slow.epochs.len() > 1),
+    })
+}
+
+/// One to three samples that cost most of the waiting for slow samples, and their cost.
+fn named(survey: &Survey) -> Option<(Vec<Slow>, Nanos)> {
     let mut all = gather(survey);
     all.sort_by_key(|s| Reverse(s.cost));
     let whole = all.iter().fold(Nanos::ZERO, |sum, s| sum + s.cost);
@@ -51,11 +59,15 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         cost += s.cost;
         cost.0 as f64 >= MOST * whole.0 as f64
     })?;
-    let named = all.get(..=enough).filter(|named| named.len() <= NAMED)?;
+    all.truncate(enough + 1);
     // A sample that is late only at the beginning belongs to the finding about the first batch.
-    if named.iter().all(|s| s.is_first) {
-        return None;
-    }
+    let is_late = all.iter().all(|s| s.is_first);
+    (all.len() <= NAMED && !is_late).then_some((all, cost))
+}
+
+/// One to three samples cost most of the waiting for slow samples.
+pub(super) fn slow(survey: &Survey) -> Option<Finding> {
+    let (named, cost) = named(survey)?;
     let severity = Severity::of_share(survey.share(cost))?;
     let worst = named.first()?;
     let index = match worst.name {
@@ -69,7 +81,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     };
     Some(Finding {
         id: FindingId::SlowSample,
-        text: sentence(survey, named, cost),
+        text: sentence(survey, &named, cost),
         severity,
         evidence: Evidence::Sample(worst.batch, worst.position, index),
         remedy: remedy.to_owned(),

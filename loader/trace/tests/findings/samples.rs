@@ -7,6 +7,15 @@ use super::*;
 
 /// Epochs of 25 batches of 8 samples of 1 ms in the main process. Those in `slow` take 800 ms, but 2 s if they are the very first one.
 fn epochs(count: u32, slow: &[u64], facts: &[Fact]) -> Run {
+    timed(count, facts, |index, _, now| match slow.contains(&index) {
+        true if now == 0 => 2_000,
+        true => 800,
+        false => 1,
+    })
+}
+
+/// The same with samples that take as many ms as `takes` answers for an index, an epoch and a time.
+fn timed(count: u32, facts: &[Fact], takes: impl Fn(u64, u32, i64) -> i64) -> Run {
     let mut run = Run::new(RunInfo {
         options: RunOptions {
             batch_size: Some(8),
@@ -35,11 +44,7 @@ fn epochs(count: u32, slow: &[u64], facts: &[Fact]) -> Run {
             tell(now, EventKind::Consumer { waiting: true });
             tell(now, enter(Stage::Fetching));
             let samples = indices.iter().map(|index| {
-                let takes = match slow.contains(index) {
-                    true if now == 0 => 2_000,
-                    true => 800,
-                    false => 1,
-                };
+                let takes = takes(*index, epoch, now);
                 now += takes;
                 SampleTiming {
                     start: Nanos::from_millis(now - takes),
@@ -95,6 +100,18 @@ fn one_slow_sample_is_named_first_with_its_file() {
     let (text, _) = says(&late, "heavy_tail").expect("seven");
     assert!(
         text.contains("The longest to load is sample ") && !text.contains("sample 88."),
+        "{text}"
+    );
+    // Jitter makes others slow once.
+    let jittery = timed(3, &[], |index, epoch, _| match index {
+        13 => 800,
+        index if index % 40 == u64::from(epoch) => 9,
+        _ => 1,
+    });
+    assert!(!found(&jittery).contains(&"heavy_tail"));
+    let (text, _) = says(&jittery, "slow_sample").expect("sample 13");
+    assert!(
+        text.starts_with("Sample 13 takes 0.80 s in every epoch, 800 times"),
         "{text}"
     );
     // Many are a tail.
