@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_trace::{Change, Nanos, Prospects};
+use loadscope_trace::{Change, Effect, Nanos, Prospects, Run};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
@@ -100,6 +100,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         bail!(say!("the forecast was interrupted. Run the command again."));
     };
     let answer = Answer {
+        run: picked.run(),
         recorded: &recorded,
         prospects: &prospects,
         base: &base,
@@ -114,6 +115,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
 }
 
 struct Answer<'a> {
+    run: &'a Run,
     recorded: &'a Recorded,
     prospects: &'a Prospects,
     base: &'a Setting,
@@ -154,6 +156,7 @@ impl Answer<'_> {
             "cheapest": object(self.cheapest()),
             "kept": self.outlook.kept.iter().map(object).collect::<Vec<_>>(),
             "recommended": object(&self.outlook.recommended),
+            "effects": self.effects(),
             "headroom": { "seconds": self.outlook.headroom.as_secs_f64() },
             "changes": self.prospects.changes,
             "fits": self.prospects.fits(),
@@ -220,6 +223,10 @@ impl Answer<'_> {
                 facts.extend(self.prospects.left_out());
             }
         }
+        facts.extend(self.effects().iter().map(|effect| {
+            let effect = effect.sentence(self.run);
+            say!("Side effect: {effect}.")
+        }));
         facts.extend(self.prospects.caveat());
         facts.push(say!("Ideal loader: {}", say(self.outlook.headroom)));
         let changes = self.base.differences(&self.recorded.setting());
@@ -227,6 +234,23 @@ impl Answer<'_> {
             facts.push(say!("All forecasts use {}", changes.join(", ")));
         }
         facts
+    }
+
+    /// Effects of the best change on training; none if the model gives no advice.
+    fn effects(&self) -> BTreeSet<Effect> {
+        if !self.prospects.fits() {
+            return BTreeSet::new();
+        }
+        let own = self.recorded.setting();
+        let chosen = &self.outlook.recommended.setting;
+        let changes = match self.outside() {
+            Some(first) => vec![first.change],
+            None => chosen.changes(&own),
+        };
+        let effects = changes
+            .into_iter()
+            .map(|change| change.effects(own.num_workers));
+        effects.flatten().collect()
     }
 
     /// A faster change of an option that the table does not vary.

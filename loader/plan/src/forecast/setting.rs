@@ -1,6 +1,6 @@
 //! What is to be different.
 
-use loadscope_trace::Nanos;
+use loadscope_trace::{Change, Nanos};
 use loadscope_words::{Text, say, text};
 
 use super::Refusal;
@@ -108,6 +108,34 @@ impl Setting {
     /// True if workers end with each epoch, and start anew for the next.
     pub(super) fn ends_workers(&self) -> bool {
         self.num_workers > 0 && !self.persistent_workers
+    }
+
+    /// Arguments of `DataLoader` whose values differ from `other`.
+    pub fn changes(&self, other: &Self) -> Vec<Change> {
+        let all = [
+            (
+                self.num_workers != other.num_workers,
+                Change::NumWorkers(self.num_workers),
+            ),
+            (
+                self.num_workers > 0 && self.prefetch_factor != other.prefetch_factor,
+                Change::PrefetchFactor(self.prefetch_factor),
+            ),
+            (
+                self.in_order != other.in_order,
+                Change::InOrder(self.in_order),
+            ),
+            (
+                self.persistent_workers != other.persistent_workers,
+                Change::PersistentWorkers(self.persistent_workers),
+            ),
+            (
+                self.pin_memory != other.pin_memory,
+                Change::PinMemory(self.pin_memory),
+            ),
+        ];
+        let changed = all.into_iter().filter(|(differs, _)| *differs);
+        changed.map(|(_, change)| change).collect()
     }
 
     /// What differs from `other`, as `key=value`, in the words of PyTorch where it has some.

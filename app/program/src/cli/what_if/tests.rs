@@ -5,7 +5,7 @@ use loadscope_trace::{Run, RunOptions};
 use super::*;
 
 /// A recording with one worker, the forecast for its own settings, and the forecasts for others.
-fn forecasts() -> (Recorded, Outlook, Prospects) {
+fn forecasts() -> (Run, Recorded, Outlook, Prospects) {
     let options = RunOptions {
         dataset: "synthetic:len=8,cost_ms=5".to_owned(),
         num_workers: 1,
@@ -20,16 +20,17 @@ fn forecasts() -> (Recorded, Outlook, Prospects) {
     let outlook = outlook.expect("it can be forecast").expect("it is wanted");
     let prospects = recorded.prospects(&|_| true);
     let prospects = prospects.expect("as well").expect("it is wanted");
-    (recorded, outlook, prospects)
+    (run, recorded, outlook, prospects)
 }
 
 /// The base was the recorded time in one line, and its forecast in another one.
 #[test]
 fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
-    let (recorded, outlook, mut prospects) = forecasts();
+    let (run, recorded, outlook, mut prospects) = forecasts();
     let base = recorded.setting();
     let verdict = |prospects: &Prospects| {
         let answer = Answer {
+            run: &run,
             recorded: &recorded,
             prospects,
             base: &base,
@@ -52,9 +53,10 @@ fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
 /// The table had the heading "No forecasts".
 #[test]
 fn forecasts_that_miss_the_recording_are_called_unreliable() {
-    let (recorded, outlook, mut prospects) = forecasts();
+    let (run, recorded, outlook, mut prospects) = forecasts();
     prospects.refit = Nanos(prospects.recorded.0 / 100 * 79);
     let answer = Answer {
+        run: &run,
         recorded: &recorded,
         prospects: &prospects,
         base: &recorded.setting(),
@@ -62,7 +64,7 @@ fn forecasts_that_miss_the_recording_are_called_unreliable() {
         loader: None,
     };
     let said = answer.text().expect("it is a text");
-    assert!(said.contains("Unreliable forecasts: "), "{said}");
+    assert!(said.contains("The forecasts are unreliable: "), "{said}");
     for other in ["No forecasts", "Best change"] {
         assert!(!said.contains(other), "{said}");
     }
@@ -72,4 +74,34 @@ fn forecasts_that_miss_the_recording_are_called_unreliable() {
 fn ranges_end_at_what_may_be_asked_for() {
     assert!(workers("0..1024").is_ok() && workers("0..1025").is_err());
     assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
+}
+
+/// `persistent_workers=True` was offered without the effect on `dataset.set_epoch()`.
+#[test]
+fn the_best_change_is_named_with_its_side_effects() {
+    let (run, recorded, mut outlook, prospects) = forecasts();
+    let base = recorded.setting();
+    let side_effects = |outlook: &Outlook| {
+        let answer = Answer {
+            run: &run,
+            recorded: &recorded,
+            prospects: &prospects,
+            base: &base,
+            outlook,
+            loader: None,
+        };
+        let text = answer.text().expect("it is a text");
+        let said = text.matches("Side effect: ").count();
+        assert_eq!(said, answer.effects().len(), "{text}");
+        (answer.effects(), text)
+    };
+    assert!(side_effects(&outlook).0.is_empty());
+    outlook.recommended.setting.persistent_workers = true;
+    outlook.recommended.time = Nanos(outlook.recommended.time.0 / 2);
+    let (effects, text) = side_effects(&outlook);
+    assert!(effects.contains(&Effect::KeptDataset));
+    assert!(
+        text.contains("Side effect: Workers keep their copy of the dataset: "),
+        "{text}"
+    );
 }
