@@ -946,8 +946,7 @@ class Loader:
     def __init__(self, number, dataset):
         self.number = number
         self.epochs = 0
-        # Not all objects can be referred to weakly.
-        self.dataset = quiet(lambda: weakref.ref(dataset)) or id(dataset)
+        self.now_of(dataset)
         self.latest = None
         # Batches of an epoch, where a sampler of PyTorch's says so.
         self.batches = None
@@ -958,6 +957,11 @@ class Loader:
         # What was plain in its dataset when an epoch began, and what was reported of its length.
         self.plain = None
         self.length = None
+
+    def now_of(self, dataset):
+        """Notes the dataset of the latest loader."""
+        # Not all objects can be referred to weakly.
+        self.dataset = quiet(lambda: weakref.ref(dataset)) or id(dataset)
 
     def is_of(self, dataset):
         """True if it can have been of this dataset: two that live at the same time are two."""
@@ -970,7 +974,10 @@ class Loader:
         """True if its next epoch may be one of a loader that is like it."""
         if self.latest is not None and self.latest.is_open and not self.latest.count:
             return False
-        return whatever_it_is or self.is_placed or self.is_of(dataset) and not self.living
+        if whatever_it_is:
+            return True
+        is_same, is_gone = self.is_of(dataset), not self.living
+        return is_same or is_gone if self.is_placed else is_same and is_gone
 
 
 class Iterator:
@@ -1143,8 +1150,8 @@ def tell_aside(aside, at):
 
 def acquainted(iterator, loader, started, seeds):
     """A loader that was not seen before. Programs make a new one for every validation: one that is made at the same line with the
-    same options goes on with the next epoch of the one before, unless that one is being iterated. Without a line, the one
-    before must be gone, and its order must not have begun anew."""
+    same options goes on with the next epoch of the one before, unless that one is being iterated, or lives with another dataset.
+    Without a line, the one before must be gone, and its order must not have begun anew."""
     about = describe(loader, iterator, seeds)
     dataset = quiet(lambda: loader.dataset)
     place = place_of(loader)
@@ -1179,6 +1186,7 @@ def acquainted(iterator, loader, started, seeds):
             about["file"], about["line"], about["place"] = place
         PROBE.put('["loader",%d,%d,%s]\n' % (started, record.number, as_json(about)), False)
     record.is_placed = place is not None
+    record.now_of(dataset)
     record.living += 1
     key = id(loader)
 

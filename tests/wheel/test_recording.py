@@ -59,6 +59,28 @@ class Recording(Program):
         epochs = loadscope.read(self.file("a.jsonl")).batches["epoch"]
         self.assertEqual(sorted(set(epochs)), [0, 1])
 
+    def test_loaders_of_one_line_are_two_while_both_datasets_live(self):
+        out, _ = self.run_program(
+            """
+            import loadscope
+            def make():
+                return DataLoader(Slow(), batch_size=4)
+            with loadscope.record("a.jsonl") as run:
+                train, test = make(), make()
+                for _ in range(2):
+                    count(train), count(test)
+            print(run.loaders)
+            del train, test
+            with loadscope.record("b.jsonl") as run:
+                for _ in range(3):
+                    count(make())
+            print(run.loaders)
+            """
+        )
+        self.assertEqual(out.split(), ["2", "1"])
+        names = loadscope.read(self.file("a.jsonl")).loaders["name"]
+        self.assertEqual(len(set(names)), 2, names)
+
     def test_it_may_begin_and_end_in_the_middle_of_an_epoch(self):
         out, _ = self.run_program(
             """
