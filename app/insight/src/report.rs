@@ -147,7 +147,7 @@ impl<'a> Report<'a> {
     fn findings_json(&self) -> Value {
         let of = |finding: &Finding| {
             let mut value = json!(finding);
-            value["remedy"] = json!(remedy::whole(self, finding));
+            value["remedy"] = json!(self.whole_remedy(finding));
             value["effects"] = json!(
                 self.diagnosis
                     .effects

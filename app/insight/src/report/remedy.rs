@@ -26,12 +26,14 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     all.collect()
 }
 
-/// The remedy of a finding with all its effects, for readers of this finding alone.
-pub fn whole<'a>(report: &Report, finding: &'a loadscope_trace::Finding) -> Cow<'a, str> {
-    let effects = report.diagnosis.effects.get(&finding.id);
-    let effects = effects.into_iter().flatten();
-    let effects: Vec<String> = effects.map(|e| e.sentence(report.survey.run)).collect();
-    with(Cow::from(finding.remedy.as_str()), &effects)
+impl Report<'_> {
+    /// The remedy of a finding with all its effects, for readers of this finding alone.
+    pub(super) fn whole_remedy<'a>(&self, finding: &'a loadscope_trace::Finding) -> Cow<'a, str> {
+        let effects = self.diagnosis.effects.get(&finding.id);
+        let effects = effects.into_iter().flatten();
+        let effects: Vec<String> = effects.map(|e| e.sentence(self.survey.run)).collect();
+        with(Cow::from(finding.remedy.as_str()), &effects)
+    }
 }
 
 /// A remedy and its effects, each a sentence.

@@ -41,7 +41,7 @@ pub(super) fn recurs(survey: &Survey) -> bool {
     gather(survey).iter().any(|slow| slow.epochs.len() > 1)
 }
 
-/// True if the named samples are the cause even beside many slightly slow ones: one alone, or each in several epochs.
+/// True if the named samples are the cause despite many slightly slow ones: one alone, or each in several epochs.
 pub(super) fn outweighs(survey: &Survey) -> bool {
     named(survey).is_some_and(|(named, _)| match named.as_slice() {
         [_] => true,
