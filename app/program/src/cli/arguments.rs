@@ -15,7 +15,7 @@ pub(super) const LOADER: &str = "DataLoader options";
 /// Arguments of DataLoader and of its samplers, named as in PyTorch.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoaderArgs {
-    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32 in `run`, 1 in `order`]
+    /// Samples per batch, at most 10,000,000, or none for no batching [default: 32, in `order` 1]
     #[arg(long, value_name = "N|none", allow_negative_numbers = true, help_heading = LOADER)]
     batch_size: Option<BatchSize>,
     /// Draw a new random order in every epoch
@@ -26,10 +26,10 @@ pub struct LoaderArgs {
     /// Samplers:
     ///   sequential, random, distributed  as in PyTorch
     ///   subset:FILE                      the indices in FILE
-    ///   weighted:FILE                    one weight per sample in FILE
-    ///   weighted:balanced                all classes equally often
-    ///   equi:FILE                        one line of labels per sample in FILE
-    ///   equi:labels                      the classes of the dataset
+    ///   weighted:FILE                    drawn by weight, FILE has one weight per sample
+    ///   weighted:balanced                drawn by weight, all classes equally often
+    ///   equi:FILE                        all labels equally often, FILE has one line of labels per sample
+    ///   equi:labels                      all classes of the dataset equally often
     ///   group:COLUMN                     no two samples with the same value in a batch
     ///   bucket:len                       samples of similar length in a batch
     ///
@@ -56,12 +56,12 @@ pub struct LoaderArgs {
     no_set_epoch: bool,
     /// Seed of the generator and of distributed samplers [default: random]
     ///
-    /// A number from 0 to 18446744073709551615.
+    /// A number from 0 to 2^64 - 1.
     #[arg(long, value_name = "SEED", value_parser = seed, help_heading = LOADER)]
     seed: Option<u64>,
     /// Seed of the default generator, as set by torch.manual_seed [default: random]
     ///
-    /// A number from 0 to 18446744073709551615.
+    /// A number from 0 to 2^64 - 1.
     #[arg(long, value_name = "SEED", value_parser = seed, help_heading = LOADER)]
     global_seed: Option<u64>,
     /// Number of workers, at most 1,024, or 0 to load in the main process [default: 0]

@@ -35,7 +35,7 @@ use progress::Progress;
 #[command(after_long_help = "\
 Exit code:
   0    success
-  2    an option is wrong, or the run failed
+  2    an option is invalid, or the run failed
   130  interrupted by Ctrl+C (143 by SIGTERM)")]
 pub struct LoadArgs {
     /// Dataset: digits, folder:PATH, csv:FILE, synthetic, … [default: digits]
@@ -78,7 +78,7 @@ pub struct LoadArgs {
     /// With false, batches are yielded in order of arrival.
     #[arg(long, value_name = "BOOL", help_heading = LOADER)]
     in_order: Option<bool>,
-    /// Copy batches to page-locked memory
+    /// Copy batches to page-locked memory [default: off, without MODE: on]
     #[arg(long, value_enum, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "on", help_heading = LOADER)]
     pin_memory: Option<PinArg>,
     /// Timeout for a batch from a worker, in seconds, or 0 for none [default: 0]

@@ -27,7 +27,7 @@ use loadscope_session::{
 /// Exit codes of `record` and `watch`.
 const EXIT_CODES: &str = "\
 Exit code: the program's own (130 after Ctrl+C, 143 after SIGTERM), or
-  2    an option is wrong, or the recording cannot be written
+  2    an option is invalid, or the recording cannot be written
   126  the program is not executable
   127  the program cannot be started";
 

@@ -11,7 +11,7 @@ use super::number::batches;
 /// The selection of batches to record, all by default.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SelectArgs {
-    /// Leave out the first N batches of each loader, in which caches fill
+    /// Leave out the first N batches of each loader, while caches fill
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = batches)]
     skip_first: u64,
     /// Record only these epochs of each loader, counted from 0: 2, 2-5 or 0,10,20 (can be repeated)

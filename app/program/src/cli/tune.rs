@@ -39,7 +39,7 @@ another persistent_workers changes the sample order from the second epoch on, wi
 
 Exit code:
   0    the settings were compared
-  2    an option is wrong, or the output folder cannot be written
+  2    an option is invalid, or the output folder cannot be written
   127  the program cannot be started
   130  interrupted by Ctrl+C (143 by SIGTERM)
   If the unchanged program fails: its own exit code.")]

@@ -37,7 +37,7 @@ pub struct PortArg {
 pub struct WebArgs {
     /// Show the run live in a browser
     ///
-    /// Prints a link that works on this host only. `watch --web` opens no window.
+    /// Prints a link that works on this host only. No window opens.
     ///
     /// A page that is opened late shows the last 256 MB of the run, or the last --max-size, in full. Older data is reduced to sums per minute.
     #[arg(long)]

@@ -21,7 +21,7 @@ mod gone;
 
 pub(super) use display::needed as need_display;
 
-/// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
+/// Graphics backend of the window: glow (OpenGL) or wgpu (Vulkan)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
     /// OpenGL
@@ -221,7 +221,7 @@ pub struct WindowArgs {
     /// Language of all texts [default: the system's]
     #[arg(long, global = true, value_name = "LANGUAGE")]
     lang: Option<LangArg>,
-    /// Drawing of the window: glow (OpenGL) or wgpu (Vulkan)
+    /// Graphics backend of the window: glow (OpenGL) or wgpu (Vulkan)
     #[arg(long, value_enum, default_value_t, global = true, help_heading = WINDOW)]
     renderer: Renderer,
     /// Turn animations off
