@@ -8,17 +8,22 @@ use loadscope_words::say;
 const DOCKER_SHM: f64 = 64.0 * 1024.0 * 1024.0;
 /// File descriptors that a process may have by default.
 const USUAL_DESCRIPTORS: f64 = 1024.0;
-/// So much of them is nearly all.
+/// Share of a limit from which the finding is reported.
 const NEARLY: f64 = 0.8;
 
-/// An error message that contains one of `words`, and when it came.
+/// An error message that contains one of `words`, and the time of it.
 fn complaint<'a>(run: &'a Run, words: &[&str]) -> Option<(Nanos, &'a str)> {
+    error_with(run, |text| words.iter().any(|word| text.contains(word)))
+}
+
+/// The first error message that is one of these, and the time of it.
+fn error_with(run: &Run, is_one: impl Fn(&str) -> bool) -> Option<(Nanos, &str)> {
     let errors = run
         .messages()
         .iter()
         .filter(|(_, m)| m.level == Level::Error);
     let mut errors = errors.map(|(at, m)| (*at, m.text.as_str()));
-    errors.find(|(_, text)| words.iter().any(|word| text.contains(word)))
+    errors.find(|(_, text)| is_one(text))
 }
 
 /// The highest value of a gauge over all lanes.
@@ -40,9 +45,12 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     const WORDS: [&str; 4] = [
         "Bus error",
         "bus error",
-        "No space left on device",
         "insufficient shared memory",
+        "unable to allocate shared memory",
     ];
+    // A full disk has the same error, without the name of a shared memory file of PyTorch.
+    const FULL: &str = "No space left on device";
+    const PLACES: [&str; 3] = ["torch_", "/dev/shm", "shared memory"];
     let run = survey.run;
     let remedy = say!(
         "In Docker, use --shm-size=8g or --ipc=host. Elsewhere, use fewer workers, a smaller prefetch_factor or smaller batches."
@@ -55,7 +63,10 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
         remedy: remedy.to_owned(),
         cost: None,
     };
-    if let Some((at, text)) = complaint(run, &WORDS) {
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let is_full = |first: &str| first.contains(FULL) && has(first, &PLACES);
+    let is_one = |text: &str| has(text, &WORDS) || text.lines().next().is_some_and(is_full);
+    if let Some((at, text)) = error_with(run, is_one) {
         let first = text.lines().next().unwrap_or_default();
         let text = say!("Shared memory ran out at {}: {first}", survey.say(at));
         let evidence = Evidence::Range(at, at);

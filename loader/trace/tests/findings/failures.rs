@@ -76,6 +76,24 @@ fn an_error_that_ended_the_run_is_reported_first() {
 }
 
 #[test]
+fn a_full_disk_is_not_full_shared_memory() {
+    let has = |text: &str| {
+        let run = PROGRAM.run(vec![
+            (30, error(text, None, None)),
+            (900, EventKind::RunEnded),
+        ]);
+        says(&run, "shared_memory").is_some()
+    };
+    assert!(!has(
+        "OSError: [Errno 28] No space left on device: '/cache/1.png'"
+    ));
+    assert!(has(
+        "RuntimeError: unable to write to file </torch_8_1>: No space left on device (28)"
+    ));
+    assert!(has("ERROR: Unexpected bus error: Bus error"));
+}
+
+#[test]
 fn a_worker_that_was_killed_is_reported_first_and_once() {
     let reason = EndReason::Died;
     let lost = BatchId { epoch: 0, idx: 40 };
