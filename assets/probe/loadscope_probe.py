@@ -26,6 +26,7 @@ import threading
 import time
 import weakref
 from _thread import allocate_lock, start_new_thread
+from math import gcd
 
 VERSION = 1
 # Bytes that wait at most for a reader that does not read.
@@ -56,7 +57,7 @@ SLOW_BATCH = 20_000_000
 CORE_WAIT_WORTHWHILE = 1_000_000
 # Nanoseconds that other work in a step takes at least, to be worth a line.
 ASIDE_WORTHWHILE = 1_000_000
-# Named steps of a sample that are measured separately.
+# Names of the steps of samples that a process measures separately.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
@@ -837,8 +838,9 @@ class Probe:
         self.generation = -1
         self.core_wait = CoreWait()
         self.looked = 0
-        # Files of samples that were named.
+        # Files of samples that were named, and names of stages.
         self.named = 0
+        self.stages = set()
         # A worker asked which one it is.
         self.asked = False
         self.here = Here()
@@ -1819,6 +1821,7 @@ def ticks(index, fetch):
     clock, note = now, fetch.times.append
     try:
         for i in index:
+            fetch.is_staged = False
             note(clock())
             yield i
     except GeneratorExit:
@@ -1838,6 +1841,7 @@ def cpu_ticks(index, fetch):
     cpu, spent = thread_time, fetch.cpus.append
     try:
         for i in index:
+            fetch.is_staged = False
             spent(cpu())
             note(clock())
             yield i
@@ -1863,7 +1867,7 @@ class Fetch:
     """One batch that is being fetched."""
 
     # What most never have otherwise.
-    cpus = collate = stages = core_wait = None
+    cpus = collate = stages = core_wait = outer = None
     collating = stopped_at = 0
     told = is_slow = is_digested = False
     # True while no stage may begin: in another one, and once the samples are there.
@@ -1876,8 +1880,10 @@ class Fetch:
             self.stages = {}
         walls = self.stages.get(name)
         if walls is None:
-            if len(self.stages) >= MOST_STAGES:
+            # A program may make up a name for each sample.
+            if name not in PROBE.stages and len(PROBE.stages) >= MOST_STAGES:
                 return
+            PROBE.stages.add(name)
             walls = self.stages[name] = []
         walls.extend([0] * (at + 1 - len(walls)))
         walls[at] += took
@@ -1943,6 +1949,8 @@ def begin_fetch(fetcher, fetches, index):
         fetch.where = where
         fetch.is_digested = count < PROBE.digests
         fetch.times = times = []
+        # A dataset may iterate a loader of its own.
+        fetch.outer = PROBE.here.fetch
         PROBE.here.fetch = fetch
         dataset = fetcher.dataset
         asks_for_all = not fetches.is_iterable and hasattr(dataset, "__getitems__")
@@ -1985,7 +1993,7 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         core_wait = "null" if fetch.core_wait is None else between(fetch.core_wait, PROBE.core_wait.read())
         fetches.takes_long = end - fetch.started > CORE_WAIT_WORTHWHILE
         before, fetches.beside = fetches.beside, beside
-        PROBE.here.fetch = None
+        PROBE.here.fetch = fetch.outer
         times, collating = fetch.times, fetch.collating
         if fetch.collate is not None:
             fetcher.__dict__["collate_fn"] = fetch.collate
@@ -2233,7 +2241,7 @@ def look_into(data, fetch, at):
     fields = []
     leaves(data, "", fields, 0)
     if fetch.is_digested:
-        digest = quiet(lambda: digest_of(data, 0, 0))
+        digest = quiet(lambda: digest_of(data))
         if digest is not None:
             fields.append({"name": "", "dtype": "loadscope.digest", "shape": [1], "data": {"numbers": [digest]}})
     if fields:
@@ -2274,27 +2282,48 @@ def leaves(data, name, fields, depth):
         fields.append(texts_of([data], name, []))
 
 
-def digest_of(data, crc, depth):
-    """The CRC-32 of the shapes of a batch and of values at even distances, continued from another one."""
+def digest_of(data):
+    """The CRC-32 of the shapes of a batch and of values at even distances; `None` if there is nothing that can be compared."""
+    parts = list(parts_of(data, 0))
+    return binascii.crc32(repr(parts).encode("utf-8", "replace")) if parts else None
+
+
+def parts_of(data, depth):
+    """What is compared of a batch."""
     torch = sys.modules["torch"]
+    if isinstance(data, collections.UserDict):
+        data = data.data
     if isinstance(data, torch.Tensor):
         data = data.detach().as_subclass(torch.Tensor)
-        if data.device.type != "cpu" or data.layout != torch.strided or data.is_quantized:
-            return crc
-        values = data.reshape(-1)
-        values = values[:: max(1, len(values) // DIGESTED)][:DIGESTED].tolist()
-        return binascii.crc32(repr((list(data.shape), values)).encode(), crc)
-    if depth > 4:
-        return crc
-    if isinstance(data, dict):
+        if data.device.type == "cpu" and data.layout == torch.strided and not data.is_quantized:
+            yield some_of(data)
+    elif type(data).__module__ == "numpy" and hasattr(data, "dtype"):
+        if data.dtype.kind in "biufc":
+            yield some_of(data)
+    elif depth > 4:
+        return
+    elif isinstance(data, dict):
         for key, value in itertools.islice(dict.items(data), MOST_FIELDS):
-            crc = digest_of(value, binascii.crc32(text_of(key).encode(), crc), depth + 1)
+            for part in parts_of(value, depth + 1):
+                yield text_of(key), part
     elif isinstance(data, (list, tuple)):
         for value in list(data)[:MOST_TEXTS]:
-            crc = digest_of(value, crc, depth + 1)
-    elif type(data) in (str, bytes, bool, int, float):
-        crc = binascii.crc32(repr(data[:MOST_CHARACTERS] if type(data) in (str, bytes) else data).encode("utf-8", "replace"), crc)
-    return crc
+            yield from parts_of(value, depth + 1)
+    elif type(data) in (str, bytes):
+        yield data[:MOST_CHARACTERS]
+    elif type(data) in (bool, int, float):
+        yield data
+
+
+def some_of(data):
+    """The shape of a tensor or an array, and values of it from all rows and columns."""
+    values = data.reshape(-1)
+    count = len(values)
+    step = max(1, count // DIGESTED)
+    # A common divisor with the width would leave out columns.
+    while gcd(step, count) > 1:
+        step += 1
+    return list(data.shape), values[::step][:DIGESTED].tolist()
 
 
 def texts_of(texts, name, shape):
@@ -3150,23 +3179,19 @@ def end_stage(begun, name):
         begun[0].stage(name, at - begun[2])
 
 
-def hook_stage(owner, name, stage, also=None, known=1, is_due=None):
-    """A function whose time is that of a stage, unless it is called inside of another one. `also`: another module that has it.
-    `known`: how many places have it that are not the program's. `is_due`: whether the object still has this work before it."""
+def hook_stage(owner, name, stage, is_due=None):
+    """A method whose time is that of a stage, unless it is called inside of another one. `is_due`: whether the object still has this
+    work before it. Functions of modules stay as they are: a program that keeps one could not pickle it after the recording."""
     original = once(owner, name)
     if original is None:
         return
-    fresh = object()
-    if not isinstance(owner, type) and sys.getrefcount(original) - sys.getrefcount(fresh) > known:
-        # Pickle refuses a function that the program keeps, once another one has its name.
-        return
 
-    def wrapper(*args, **kwargs):
+    def wrapper(self, *args, **kwargs):
         begun = None
-        if PROBE.here.fetch is not None and (is_due is None or is_due(*args)):
+        if PROBE.here.fetch is not None and (is_due is None or is_due(self)):
             begun = begin_stage()
         try:
-            result = original(*args, **kwargs)
+            result = original(self, *args, **kwargs)
         except BaseException as error:
             if begun is not None:
                 end_stage(begun, stage)
@@ -3176,42 +3201,15 @@ def hook_stage(owner, name, stage, also=None, known=1, is_due=None):
             end_stage(begun, stage)
         return result
 
-    # The compiler of PyTorch takes the original.
-    vars(wrapper).update({"__script_if_tracing_wrapper": True, "__original_fn": original})
     put_in(owner, name, wrapper, original)
-    if also is not None and vars(also).get(name) is original:
-        place(also, name, wrapper)
-
-
-def hook_opencv(module):
-    """cv2, and the extension inside of it, whose functions it takes over. The interpreter keeps a copy of what an extension has."""
-    native = getattr(module, "_native", None)
-    for name in ("imread", "imdecode"):
-        if getattr(vars(module).get(name), "_loadscope", False):
-            ours = vars(module)[name]
-            PLACED.append((module, name, ours, ours.__wrapped__))
-        else:
-            hook_stage(module, name, "cv2." + name, also=native, known=2 if native is None else 3)
-
-
-def hook_pictures(module):
-    """torchvision.io"""
-    for name in ("read_image", "decode_image", "decode_jpeg", "decode_png", "decode_webp"):
-        hook_stage(module.image, name, name, also=module, known=2)
-
-
-def hook_pillow(module):
-    """PIL.Image"""
-    hook_stage(module, "open", "Image.open")
-    hook_stage(module.Image, "convert", "Image.convert")
 
 
 def hook_pillow_files(module):
     """PIL.ImageFile"""
-    hook_stage(module.ImageFile, "load", "Image.load", is_due=guarded(has_tiles))
+    hook_stage(module.ImageFile, "load", "Image.load", guarded(has_tiles))
 
 
-def has_tiles(picture, *_):
+def has_tiles(picture):
     """False for a picture that was decoded."""
     return bool(picture.tile)
 
@@ -3277,12 +3275,12 @@ HOOKS = {
     "safetensors.torch": lambda module: hook_saving(module, "save_file", "save_model"),
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
     "torchvision.transforms.v2._container": lambda module: hook_compose(module.Compose, "forward"),
-    "torchvision.io": hook_pictures,
-    "PIL.Image": hook_pillow,
+    "PIL.Image": lambda module: hook_stage(module.Image, "convert", "Image.convert"),
     "PIL.ImageFile": hook_pillow_files,
-    # Its pictures are decoded before those of all others are loaded.
+    # These formats decode before the method of all formats is called.
     "PIL.WebPImagePlugin": lambda module: hook_stage(module.WebPImageFile, "load", "Image.load"),
-    "cv2": hook_opencv,
+    "PIL.AvifImagePlugin": lambda module: hook_stage(module.AvifImageFile, "load", "Image.load"),
+    "PIL.TiffImagePlugin": lambda module: hook_stage(module.TiffImageFile, "load", "Image.load"),
 }
 
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import Any, Optional, Tuple
+import threading
+from typing import Any, List, Optional, Tuple
 
 # Maximum length of a name, characters.
 MOST = 100
+
+
+class _Open(threading.local):
+    """The steps that a thread is in, the innermost last."""
+
+    def __init__(self) -> None:
+        self.all: List[Optional[Tuple[Any, ...]]] = []
+
+
+_OPEN = _Open()
 
 
 class stage(contextlib.ContextDecorator):
@@ -21,25 +32,18 @@ class stage(contextlib.ContextDecorator):
     has no effect.
 
     Args:
-        name: the name of the step in the report.
+        name: the name of the step in the report. The first 32 names of a process are recorded.
     """
 
     def __init__(self, name: str) -> None:
         self._name = str(name)[:MOST]
-        self._begun: Optional[Tuple[Any, ...]] = None
-
-    def _recreate_cm(self) -> "stage":
-        # Each call of a decorated function has its own.
-        return stage(self._name)
 
     def __enter__(self) -> "stage":
         begin = getattr(sys.modules.get("loadscope_probe"), "begin_stage", None)
-        begun = None if begin is None else begin()
-        if begun is not None:
-            self._begun = begun
+        _OPEN.all.append(None if begin is None else begin())
         return self
 
     def __exit__(self, *error: Any) -> None:
-        begun, self._begun = self._begun, None
+        begun = _OPEN.all.pop()
         if begun is not None:
             sys.modules["loadscope_probe"].end_stage(begun, self._name)
