@@ -15,6 +15,7 @@ use loadscope_words::say;
 
 mod join;
 mod line;
+mod order;
 mod process;
 mod tell;
 mod worker;

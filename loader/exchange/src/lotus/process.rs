@@ -1,6 +1,7 @@
 //! What a process wrote.
 
 use super::line::Line;
+use super::order::is_shuffled;
 use super::worker::Worker;
 
 /// What a process wrote.
@@ -15,8 +16,7 @@ pub(super) struct Process {
 impl Process {
     /// Puts the lines into the order in which they were written. A log that was merged or filtered may have another one.
     pub fn complete(&mut self) {
-        let is_sorted = self.main.is_sorted_by_key(|line| line.written().0);
-        if !is_sorted {
+        if is_shuffled(&self.main, |line| line.written().0) {
             self.main.sort_by_key(Line::written);
         }
         self.worker.complete();

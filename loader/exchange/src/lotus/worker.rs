@@ -1,5 +1,7 @@
 //! What a worker wrote: batches, each after the transforms and the collating in it.
 
+use super::order::is_shuffled;
+
 /// A batch of a worker. Times are ns since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
@@ -71,7 +73,7 @@ impl Worker {
     /// Puts the lines into batches, in the order in which they were written: each at its end.
     pub fn complete(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
-        if !entries.is_sorted_by_key(|entry| entry.end) {
+        if is_shuffled(&entries, |entry| entry.end) {
             entries.sort_unstable_by_key(|entry| (entry.end, entry.what, entry.start));
         }
         for Entry { start, end, what } in entries {
