@@ -30,6 +30,8 @@ pub enum Differs {
     Order(usize),
     /// A batch has the same samples, but other values.
     Contents(BatchId),
+    /// A batch of a stream, which names no samples, has other values.
+    Stream(BatchId),
 }
 
 impl RunOutput {
@@ -72,7 +74,12 @@ impl RunOutput {
         };
         let line = line.map(|at| Differs::Printed(at + 1));
         let samples = batch.map(Differs::Order);
-        let all = [line, samples, values.map(Differs::Contents)];
+        let is_stream = first.order.iter().all(Vec::is_empty);
+        let values = values.map(match is_stream {
+            true => Differs::Stream,
+            false => Differs::Contents,
+        });
+        let all = [line, samples, values];
         all.into_iter().flatten().collect()
     }
 
@@ -109,6 +116,9 @@ impl Differs {
             ),
             Self::Contents(batch) => say!(
                 "{setting} changes the values of the batches: {batch} differs from the runs as it is. Random augmentations depend on the worker."
+            ),
+            Self::Stream(batch) => say!(
+                "{setting} changes the batches: {batch} differs from the runs as it is. The number of workers divides the stream."
             ),
         }
     }
@@ -175,6 +185,16 @@ mod tests {
         );
         // Random numbers without a seed differ between the runs as it is.
         assert_eq!(with(&[1, 2, 7]).differences(&as_it_is), []);
+        // A stream names no samples.
+        let stream = |digests: &[u32]| RunOutput {
+            order: vec![Vec::new(); 2],
+            ..with(digests)
+        };
+        let as_streams = [&stream(&[1, 2]), &stream(&[1, 2])];
+        assert_eq!(
+            stream(&[1, 7]).differences(&as_streams),
+            [Differs::Stream(second)]
+        );
         let shuffled = RunOutput {
             order: vec![vec![2, 3], vec![0, 1]],
             ..with(&[5, 6])
