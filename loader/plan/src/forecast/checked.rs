@@ -82,7 +82,7 @@ impl Recorded {
         let is_unknown = |stage: &str| stage != REST && self.stage(stage).is_none();
         if let Some((stage, _)) = setting.faster.iter().find(|(s, _)| is_unknown(s)) {
             let known = match self.stages.is_empty() {
-                true => say!("Its only stage is rest, the whole sample. The steps of a torchvision Compose are named stages.").to_owned(),
+                true => say!("Its only stage is rest, the whole sample. Name other stages with loadscope.stage(\"decode\").").to_owned(),
                 false => say!("Its stages are {}.", [&self.stage_names()[..], &[REST]].concat().join(", ")),
             };
             return Err(Refusal(say!("the recording has no stage {stage}. {known}")));

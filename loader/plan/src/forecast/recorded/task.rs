@@ -46,10 +46,20 @@ impl Recorded {
             self.samples.extend(std::iter::repeat_n(cost, len));
             sum = Nanos(each.0 * len as i64);
         }
+        let raw: Vec<f64> = match named {
+            Some(_) => self.walls_from(first).collect(),
+            None => Vec::new(),
+        };
         let measured = self.share_out(run, facts, first);
         if let Some(named) = named {
+            // Waiting for a core is taken out of stages as it is out of their samples.
+            let kept = self.walls_from(first).zip(raw);
+            let kept: Vec<f64> = kept.map(|(now, raw)| now / raw.max(1.0)).collect();
             for (at, name) in named.names.iter().enumerate() {
-                let walls = (0..len).map(|position| sane(named.wall(at, position)));
+                let walls = kept.iter().enumerate().map(|(position, kept)| {
+                    let wall = sane(named.wall(at, position));
+                    Nanos((number::float(wall) * kept) as i64)
+                });
                 let stage = self.stage_called(name);
                 stage.walls.resize(first, Nanos::ZERO);
                 stage.walls.extend(walls);
@@ -77,6 +87,12 @@ impl Recorded {
             worker: facts.worker.map_or(0, usize::from),
             fails: facts.failed,
         })
+    }
+
+    /// The times of the samples from `first` on, ns.
+    fn walls_from(&self, first: usize) -> impl Iterator<Item = f64> + '_ {
+        let samples = self.samples[first..].iter();
+        samples.map(|sample| number::float(sample.off + sample.cpu))
     }
 
     /// Where it was measured what a batch computed and how long it waited for a core: takes that waiting out of its samples, and
