@@ -132,7 +132,7 @@ impl Join {
     /// The recording ends at `now` on the clock of the program, which continues.
     pub fn let_go(&mut self, now: Option<i64>) {
         self.goes_on = true;
-        for stream in self.streams.values_mut() {
+        for stream in self.streams.values_mut().filter(|s| !s.closed) {
             stream.lives_until(now);
         }
     }
