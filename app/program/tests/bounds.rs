@@ -214,7 +214,7 @@ fn the_help_states_the_limits() {
         ),
         of(limits::SAMPLER_ENTRIES as u64, "{} entries"),
         of(limits::CLASSES as u64, "and {} different labels"),
-        "0 to 18446744073709551615".to_owned(),
+        "0 to 2^64 - 1".to_owned(),
     ];
     let run = [
         of(limits::PREFETCH as u64, "in flight per worker, at most {}"),

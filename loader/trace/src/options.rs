@@ -264,6 +264,13 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// True if the order of the samples is drawn at random in each epoch, or by a sampler of the program.
+    pub fn is_random(&self) -> bool {
+        let sampler = self.options.sampler.as_str();
+        let is_named = !sampler.is_empty() && sampler != "sequential";
+        self.options.shuffle || is_named || !self.batch_sampler.is_empty()
+    }
+
     /// Class of the dataset of a PyTorch program: `ImageFolder`. `None` if unknown.
     pub fn dataset_class(&self) -> Option<&str> {
         let Origin::Pytorch(_) = self.origin else {

@@ -250,7 +250,9 @@ impl Answer<'_> {
         let effects = changes
             .into_iter()
             .map(|change| change.effects(own.num_workers));
-        effects.flatten().collect()
+        let is_random = self.run.info.is_random();
+        let applies = |effect: &Effect| is_random || *effect != Effect::ShuffledOrder;
+        effects.flatten().filter(applies).collect()
     }
 
     /// A faster change of an option that the table does not vary.

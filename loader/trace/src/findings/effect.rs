@@ -39,7 +39,7 @@ impl Effect {
             Self::CopiedDataset => say!("Each worker has its own copy of the dataset: changes in __getitem__ stay in the worker").to_owned(),
             Self::Order => say!("With in_order=False, batches arrive in a different order in every run").to_owned(),
             Self::RandomNumbers => say!("Random augmentations change, because workers draw other random numbers").to_owned(),
-            Self::ShuffledOrder => say!("With shuffle=True, the sample order changes from the second epoch on").to_owned(),
+            Self::ShuffledOrder => say!("The sample order changes from the second epoch on").to_owned(),
         }
     }
 }
@@ -79,6 +79,7 @@ pub(super) fn effects(
     let of = |finding: &Finding| {
         let offered = offered(loader, finding, prospects);
         let effects = offered.into_iter().flat_map(|c| c.effects(loader.workers));
+        let effects = effects.filter(|effect| loader.is_random || *effect != Effect::ShuffledOrder);
         (finding.id, effects.collect::<BTreeSet<_>>())
     };
     let all = findings.iter().map(of);
@@ -87,6 +88,7 @@ pub(super) fn effects(
 
 /// The settings that the remedy of a finding offers. Their names are those of arguments, in every language.
 fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> Vec<Change> {
+    let in_order = Change::InOrder(false);
     let prospects = prospects.filter(|p| p.fits());
     let better = prospects.map(Prospects::better).unwrap_or_default();
     // A remedy that begins with a forecast offers its change.
@@ -97,9 +99,13 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
         .filter(begins)
         .max_by_key(|f| f.change.to_string().len())
     {
-        return vec![forecast.change];
+        let also = Some(in_order).filter(|_| {
+            finding.id == FindingId::HeadOfLine
+                && forecast.change != in_order
+                && finding.remedy.contains("in_order=False")
+        });
+        return also.into_iter().chain([forecast.change]).collect();
     }
-    let in_order = Change::InOrder(false);
     // The remedy keeps the setting if it is forecast to be faster, or has no forecast.
     let known = prospects.and_then(|p| {
         let mut changes = p.changes.iter();

@@ -30,6 +30,8 @@ pub(super) struct Loader {
     pub workers: usize,
     /// Batches are yielded in order, though there are several workers.
     pub in_order: bool,
+    /// The order of the samples is drawn at random.
+    pub is_random: bool,
     /// Advice to group samples of similar cost.
     grouping: Option<Text>,
     /// True if `loadscope tune` can run the program.
@@ -42,6 +44,7 @@ impl Loader {
         Self {
             workers: survey.workers,
             in_order: survey.run.info.options.in_order && survey.workers > 1,
+            is_random: survey.run.info.is_random(),
             grouping: grouping(&survey.run.info.options),
             is_program: matches!(
                 survey.run.info.origin,
@@ -198,7 +201,10 @@ fn about_order(workers: usize, prospects: &Prospects, grouping: Option<Text>) ->
             .first(workers)
             .filter(|f| f.change != known.change);
         return Some(match first {
-            Some(first) => say!("{remedy}. The best change is faster: {}.", first.change),
+            Some(first) => {
+                let (best, alone) = (prospects.remedy(&first), prospects.forecast_of(known));
+                say!("{best}. Alternative: {alone}.")
+            }
             None => remedy,
         });
     }
