@@ -81,6 +81,14 @@ impl ImportError {
         matches!(self, Self::Open { .. } | Self::Log(LogError::Open { .. }))
     }
 
+    /// The predicate of a sentence about a file of an unknown kind: `is a PNG image`. `None` for other errors.
+    pub fn other_kind(&self) -> Option<&str> {
+        let Self::Foreign { what, .. } = self else {
+            return None;
+        };
+        Some(what)
+    }
+
     /// That a file cannot be read.
     pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Self {
         Self::Open {

@@ -94,7 +94,13 @@ fn read(
         Ok(damage) => Ok(damage),
         // `look` recognizes other kinds of files.
         Err(e @ LogError::NotALog { .. }) => match look(path) {
-            Err(instead) => bail!(say!("cannot repair {}: {instead}", path.display())),
+            Err(instead) => match instead.other_kind() {
+                Some(kind) => bail!(say!(
+                    "cannot repair {}: this file {kind}. `repair` takes recordings: .jsonl or .jsonl.zst.",
+                    path.display()
+                )),
+                None => bail!(say!("cannot repair {}: {instead}", path.display())),
+            },
             Ok(()) => bail!(say!("cannot repair {}: {e}", path.display())),
         },
         Err(e) => Err(anyhow!(say!("cannot repair {}: {e}", path.display()))),
