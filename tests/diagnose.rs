@@ -1,5 +1,7 @@
 //! The Diagnose workspace: from the verdict to the forecast, and from the forecast to its outcome.
 
+use std::path::Path;
+
 use eframe::egui::{Key, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
@@ -76,10 +78,22 @@ fn pictures_of_the_proof() {
     }
 }
 
+/// The recording whose report is in the README.
 #[test]
 fn the_picture_of_the_readme() {
-    let mut window = simulated(proof(), Theme::Dark, vec2(1440.0, 900.0));
-    ask(&mut window, Command::Select(Some(Item::Batch(4))));
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/lessons/cases");
+    let mut window = Window {
+        theme: Theme::Dark,
+        size: vec2(1440.0, 900.0),
+        files: vec![cases.join("no_workers_0.jsonl.zst")],
+        ..Window::new()
+    }
+    .open();
+    window.key_press(Key::Num3);
+    wait(&mut window, |app| {
+        app.state.session.answers.diagnosis.what_if.is_some()
+    });
+    window.run();
     let options = SnapshotOptions::new().output_path("../screenshots");
     window.picture_with("diagnose", &options);
 }
