@@ -2,6 +2,8 @@
 
 mod classes;
 mod fault;
+mod grey_alpha;
+mod jpeg;
 mod pixels;
 
 use std::cell::RefCell;
@@ -204,7 +206,9 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
                 .and_then(|decoder| read(decoder, place));
             // The decoder paints missing parts grey; Pillow raises, and a training run should know.
             match outcome {
-                Ok(_) | Err(Fault::Damaged(_)) if !jpeg_is_complete(bytes) => Err(Fault::Truncated),
+                Ok(_) | Err(Fault::Damaged(_)) if !jpeg::is_complete(bytes) => {
+                    Err(Fault::Truncated)
+                }
                 outcome => outcome,
             }
         }
@@ -215,10 +219,14 @@ fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault>
         }
         Ok(ImageFormat::WebP) => read(WebPDecoder::new(Cursor::new(bytes))?, place),
         Ok(ImageFormat::Bmp) => read(BmpDecoder::new(Cursor::new(bytes))?, place),
-        Ok(ImageFormat::Pnm) => {
-            read_as(PnmDecoder::new(Cursor::new(bytes))?, place, pixels::rounded)
-        }
-        Ok(ImageFormat::Tiff) => read_turned(TiffDecoder::new(Cursor::new(bytes))?, place),
+        Ok(ImageFormat::Pnm) => read_stretched(PnmDecoder::new(Cursor::new(bytes))?, place),
+        Ok(ImageFormat::Tiff) => match TiffDecoder::new(Cursor::new(bytes)) {
+            Ok(decoder) => read_turned(decoder, place),
+            Err(error) => match grey_alpha::read(bytes, MAX_PIXELS) {
+                Some(image) => put(image, place, pixels::high_byte),
+                None => Err(error.into()),
+            },
+        },
         Ok(ImageFormat::Gif) => Err(Fault::Undecodable("GIF")),
         Ok(ImageFormat::Avif) => Err(Fault::Undecodable("AVIF")),
         _ => match pixels::name(bytes) {
@@ -255,6 +263,21 @@ fn read_turned(
     let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);
     put(image, place, pixels::high_byte)
+}
+
+/// Reads PNM. Values of 8 bits below 255 are stretched as by Pillow.
+fn read_stretched(
+    mut decoder: PnmDecoder<Cursor<&[u8]>>,
+    place: &mut impl Place,
+) -> Result<(u32, u32), Fault> {
+    let most = decoder.header().maximal_sample();
+    if most >= 255 {
+        return read_as(decoder, place, pixels::rounded);
+    }
+    limited(&mut decoder)?;
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    pixels::stretch(&mut image, most);
+    put(image, place, pixels::rounded)
 }
 
 /// Writes the pixels of a picture to their place.
@@ -307,79 +330,6 @@ fn limits() -> Limits {
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(MAX_BYTES);
     limits
-}
-
-/// True if the end marker follows the picture data. Earlier markers do not count: a preview inside the header has an
-/// end marker of its own.
-fn jpeg_is_complete(bytes: &[u8]) -> bool {
-    let mut at = 2;
-    while let Some(&[0xff, marker]) = bytes.get(at..at + 2) {
-        match marker {
-            // Fill byte.
-            0xff => at += 1,
-            // Start of scan: no other marker of this kind can occur in the data that follows.
-            0xda => {
-                let data = bytes.get(at..).unwrap_or_default();
-                return data.windows(2).rev().any(|pair| pair == [0xff, 0xd9]);
-            }
-            0x01 | 0xd0..=0xd7 => at += 2,
-            _ => match bytes.get(at + 2..at + 4) {
-                Some(&[high, low]) => at += 2 + usize::from(u16::from_be_bytes([high, low])),
-                _ => return false,
-            },
-        }
-    }
-    // The decoder coped with headers that this walk does not understand.
-    bytes.windows(2).rev().any(|pair| pair == [0xff, 0xd9])
-}
-
-/// Resizes to a square with a triangle filter as wide as the reduction, which is what torchvision calls bilinear with
-/// antialiasing.
-fn resize<'a>(
-    rgb: &'a [u8],
-    width: u32,
-    height: u32,
-    side: u32,
-    resized: &'a mut Vec<u8>,
-    resizer: &mut Resizer,
-) -> Result<&'a [u8], Fault> {
-    if width == side && height == side {
-        return Ok(rgb);
-    }
-    let damaged = |what: String| Fault::Damaged(what);
-    resized.resize(side as usize * side as usize * 3, 0);
-    let source = ImageRef::new(width, height, rgb, PixelType::U8x3)
-        .map_err(|e| damaged(say!("its pixels do not match its size: {e}")))?;
-    let mut target = Image::from_slice_u8(side, side, resized, PixelType::U8x3)
-        .map_err(|e| damaged(say!("it cannot be resized: {e}")))?;
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
-    resizer
-        .resize(&source, &mut target, &options)
-        .map_err(|e| damaged(say!("it cannot be resized: {e}")))?;
-    Ok(resized)
-}
-
-/// Interleaved RGB to a tensor of three planes.
-fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
-    let size = [3, i64::from(height), i64::from(width)];
-    new_tensor(&size, Kind::Uint8, |bytes| {
-        let plane = bytes.len() / 3;
-        let (red, rest) = bytes.split_at_mut(plane);
-        let (green, blue) = rest.split_at_mut(plane);
-        // One plane after the other: each loop reads and writes in one direction only.
-        let (pixels, _) = rgb.as_chunks::<3>();
-        red.iter_mut()
-            .zip(pixels)
-            .for_each(|(to, [r, _, _])| *to = *r);
-        green
-            .iter_mut()
-            .zip(pixels)
-            .for_each(|(to, [_, g, _])| *to = *g);
-        blue.iter_mut()
-            .zip(pixels)
-            .for_each(|(to, [_, _, b])| *to = *b);
-    })
-    .map_err(|e| Fault::Torch(e.to_string()))
 }
 
 #[cfg(test)]

@@ -14,6 +14,20 @@ pub(super) fn rounded(sample: u16) -> u8 {
     ((u32::from(sample) + 128) / 257) as u8
 }
 
+/// Rounds values that the decoder stretched from 0 to `most`: halves become even, as in Python.
+pub(super) fn stretch(image: &mut DynamicImage, most: u32) {
+    let most = f64::from(most.max(1));
+    let even = |value: &mut u8| {
+        let raw = (f64::from(*value) * most / 255.0).round();
+        *value = (raw / most * 255.0).round_ties_even() as u8;
+    };
+    match image {
+        DynamicImage::ImageLuma8(grey) => grey.iter_mut().for_each(even),
+        DynamicImage::ImageRgb8(image) => image.iter_mut().for_each(even),
+        _ => {}
+    }
+}
+
 /// The pixels row by row, 3 bytes each. Grey values of 16 bits are clipped at 255, colours are narrowed.
 ///
 /// # Errors

@@ -31,6 +31,55 @@ fn fault(bytes: &[u8]) -> Fault {
     decode(bytes, 8, &mut SampleClock::off()).unwrap_err()
 }
 
+/// `round(30 / 100 * 255)` is 76 in Python, which rounds 76.5 to even.
+#[test]
+fn low_values_of_pnm_are_stretched_as_in_python() {
+    let rgb = |file: &[u8]| {
+        let mut rgb = Vec::new();
+        decode_rgb(file, &mut rgb).unwrap();
+        rgb
+    };
+    for (most, value, stretched) in [(100, 30, 76), (100, 10, 26), (100, 100, 255), (31, 31, 255)] {
+        let file = [format!("P5\n1 1\n{most}\n").as_bytes(), &[value]].concat();
+        assert_eq!(rgb(&file), [stretched; 3], "{value} of {most}");
+    }
+    let black = [0, 0, 0, 0, 0, 0];
+    assert_eq!(rgb(b"P4\n4 1\n\xC0")[..6], black);
+    assert_eq!(rgb(b"P4\n4 1\n\xC0")[6..], [255; 6]);
+}
+
+/// As Pillow writes it: two samples, the second one alpha.
+#[test]
+fn tiff_of_grey_and_alpha_is_grey() {
+    let entry = |tag: u16, kind: u16, count: u32, value: u32| {
+        let mut bytes = [tag.to_le_bytes(), kind.to_le_bytes()].concat();
+        bytes.extend([count.to_le_bytes(), value.to_le_bytes()].concat());
+        bytes
+    };
+    let entries = [
+        entry(256, 3, 1, 2),
+        entry(257, 3, 1, 1),
+        entry(258, 3, 2, 8 | 8 << 16),
+        entry(259, 3, 1, 1),
+        entry(262, 3, 1, 1),
+        entry(273, 4, 1, 8),
+        entry(277, 3, 1, 2),
+        entry(278, 3, 1, 1),
+        entry(279, 4, 1, 4),
+        entry(338, 3, 1, 2),
+    ];
+    let mut file = b"II*\0".to_vec();
+    file.extend(12_u32.to_le_bytes());
+    file.extend([50, 128, 90, 0]);
+    file.extend((entries.len() as u16).to_le_bytes());
+    entries.iter().for_each(|entry| file.extend(entry));
+    file.extend(0_u32.to_le_bytes());
+    let mut rgb = Vec::new();
+    let outcome = decode_rgb(&file, &mut rgb);
+    assert!(matches!(outcome, Ok((2, 1))));
+    assert_eq!(rgb, [50, 50, 50, 90, 90, 90]);
+}
+
 #[test]
 fn every_colour_type_becomes_rgb() {
     let plane = |value: u8| vec![value; 16];

@@ -1,0 +1,24 @@
+//! TIFF with grey and alpha, which the decoder of the other pictures refuses.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, GrayAlphaImage};
+use tiff::ColorType;
+use tiff::decoder::{Decoder, DecodingResult};
+
+/// The picture of a TIFF with grey and alpha of 8 bits each and at most `most` pixels; `None` for others.
+pub(super) fn read(bytes: &[u8], most: u64) -> Option<DynamicImage> {
+    let mut decoder = Decoder::new(Cursor::new(bytes)).ok()?;
+    let two = ColorType::Multiband {
+        bit_depth: 8,
+        num_samples: 2,
+    };
+    let (width, height) = decoder.dimensions().ok()?;
+    if decoder.colortype().ok()? != two || u64::from(width) * u64::from(height) > most {
+        return None;
+    }
+    let DecodingResult::U8(data) = decoder.read_image().ok()? else {
+        return None;
+    };
+    GrayAlphaImage::from_raw(width, height, data).map(DynamicImage::ImageLumaA8)
+}
