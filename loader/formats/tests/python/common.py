@@ -42,7 +42,9 @@ class Maker:
             paths = [paths]
         file = f"{form}-{name}.rows"
         lines = "".join(json.dumps(plain(row)) + "\n" for row in rows)
-        self.path(file).write_text(lines, encoding="utf-8")
+        path = self.path(file)
+        assert not path.exists(), f"two cases are called {form} {name}"
+        path.write_text(lines, encoding="utf-8")
         self.cases.append({
             "format": form, "name": name, "paths": [str(p) for p in paths], "rows": file, "options": options,
             "classes": classes, "labels": labels, "close": close,

@@ -57,7 +57,7 @@ def make_packed_tables(maker):
             text = table(rng, rng.randrange(1, 40)).to_csv(index=False, lineterminator=rng.choice(["\n", "\r\n"]))
             path = maker.path(f"packed/{encoding}.csv{packing}")
             path.write_bytes(pack(text.encode(codec)))
-            maker.foreign("csv, compressed or UTF-16", "csv", f"{encoding}{packing}", path, lambda: read(text), says=REFUSED.get(packing))
+            maker.foreign("csv, compressed or UTF-16", "csv", f"packed-{encoding}{packing}", path, lambda: read(text), says=REFUSED.get(packing))
 
 
 def make_separated_tables(maker):
