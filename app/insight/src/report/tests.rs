@@ -43,7 +43,7 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     assert_eq!(
         lines.next(),
         Some(
-            "Warning: the recording is truncated. The report covers the 24 batches before the cut."
+            "Warning: the recording is truncated. The report covers the 24 batches before the cut. `loadscope repair` writes an intact copy."
         )
     );
     let first = lines.next().unwrap_or_default();

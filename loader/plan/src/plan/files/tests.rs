@@ -68,7 +68,7 @@ fn words_have_a_length_and_are_quoted_in_part() {
     );
     let text = error(&format!("1 {}", "9a".repeat(1000)));
     assert!(
-        text.len() < 400 && text.contains("9a\"… is not one"),
+        text.len() < 400 && text.contains("9a\"… is not a weight"),
         "{text}"
     );
 }
