@@ -332,5 +332,54 @@ fn limits() -> Limits {
     limits
 }
 
+/// Resizes to a square with a triangle filter as wide as the reduction, which is what torchvision calls bilinear with
+/// antialiasing.
+fn resize<'a>(
+    rgb: &'a [u8],
+    width: u32,
+    height: u32,
+    side: u32,
+    resized: &'a mut Vec<u8>,
+    resizer: &mut Resizer,
+) -> Result<&'a [u8], Fault> {
+    if width == side && height == side {
+        return Ok(rgb);
+    }
+    let damaged = |what: String| Fault::Damaged(what);
+    resized.resize(side as usize * side as usize * 3, 0);
+    let source = ImageRef::new(width, height, rgb, PixelType::U8x3)
+        .map_err(|e| damaged(say!("its pixels do not match its size: {e}")))?;
+    let mut target = Image::from_slice_u8(side, side, resized, PixelType::U8x3)
+        .map_err(|e| damaged(say!("it cannot be resized: {e}")))?;
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
+    resizer
+        .resize(&source, &mut target, &options)
+        .map_err(|e| damaged(say!("it cannot be resized: {e}")))?;
+    Ok(resized)
+}
+
+/// Interleaved RGB to a tensor of three planes.
+fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
+    let size = [3, i64::from(height), i64::from(width)];
+    new_tensor(&size, Kind::Uint8, |bytes| {
+        let plane = bytes.len() / 3;
+        let (red, rest) = bytes.split_at_mut(plane);
+        let (green, blue) = rest.split_at_mut(plane);
+        // One plane after the other: each loop reads and writes in one direction only.
+        let (pixels, _) = rgb.as_chunks::<3>();
+        red.iter_mut()
+            .zip(pixels)
+            .for_each(|(to, [r, _, _])| *to = *r);
+        green
+            .iter_mut()
+            .zip(pixels)
+            .for_each(|(to, [_, g, _])| *to = *g);
+        blue.iter_mut()
+            .zip(pixels)
+            .for_each(|(to, [_, _, b])| *to = *b);
+    })
+    .map_err(|e| Fault::Torch(e.to_string()))
+}
+
 #[cfg(test)]
 mod tests;
