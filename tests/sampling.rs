@@ -387,7 +387,7 @@ fn the_shuffle_of_few_indices_is_not_judged() {
     let mut window = open(&Recorded::of(few), Theme::Dark, LARGE);
     until(&mut window, "Not judged: fewer than 100 indices");
     let seen = texts(&window);
-    let is_said = |part: &str| seen.iter().any(|text| text.contains(part));
-    assert!(is_said("Not judged: fewer than 100 indices"), "{seen:?}");
-    assert!(!is_said("· shuffle quality"), "{seen:?}");
+    let is_shown = |part: &str| seen.iter().any(|text| text.contains(part));
+    assert!(is_shown("Not judged: fewer than 100 indices"), "{seen:?}");
+    assert!(!is_shown("· shuffle quality"), "{seen:?}");
 }

@@ -89,8 +89,8 @@ fn sampling_names_no_cause_before_a_case_is_solved() {
         let workspace = window.state().state.prefs.workspace;
         assert_eq!(workspace, Workspace::Sampling);
         let seen = texts(&window);
-        let is_said = seen.iter().any(|text| text.contains(CAUSE));
-        assert_eq!(is_said, is_solved, "{seen:?}");
+        let is_shown = seen.iter().any(|text| text.contains(CAUSE));
+        assert_eq!(is_shown, is_solved, "{seen:?}");
         let marks = marked(&window.ctx);
         let is_marked = marks.iter().any(|(part, _)| *part == Part::Findings);
         assert_eq!(is_marked, is_solved);

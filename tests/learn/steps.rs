@@ -27,8 +27,8 @@ fn lesson_9_outlines_the_finding_about_repeated_samples() {
     };
     let all = placed_texts(&window);
     let mut outlined = all.iter().filter(|(_, place)| is_outlined(*place));
-    let is_said = outlined.any(|(text, _)| text.contains("24 samples") && text.contains("of 12"));
-    assert!(is_said, "{all:?}");
+    let is_shown = outlined.any(|(text, _)| text.contains("24 samples") && text.contains("of 12"));
+    assert!(is_shown, "{all:?}");
 }
 
 /// The title of the table was scrolled out of sight. It is English here: only the lesson has the other language.
@@ -43,8 +43,8 @@ fn lesson_14_shows_the_title_of_the_forecasts() {
         window.run_steps(12);
         let seen = texts(&window);
         let title = "Forecast share of time spent waiting";
-        let is_said = seen.iter().any(|text| text.contains(title));
-        assert!(is_said, "{}: {seen:?}", language.code());
+        let is_shown = seen.iter().any(|text| text.contains(title));
+        assert!(is_shown, "{}: {seen:?}", language.code());
     }
 }
 

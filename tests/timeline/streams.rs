@@ -25,7 +25,7 @@ fn a_sample_of_a_stream_is_named_by_its_place_in_the_batch() {
     window.state.session.view = Some(TimeView::new(Nanos(0), Nanos::from_millis(60)));
     window.state.look.still = true;
     let seen = texts(&small(window));
-    let is_said = |part: &str| seen.iter().any(|text| text.contains(part));
-    assert!(is_said("sample 2 of 2"), "{seen:?}");
-    assert!(!is_said("#1"), "{seen:?}");
+    let is_shown = |part: &str| seen.iter().any(|text| text.contains(part));
+    assert!(is_shown("sample 2 of 2"), "{seen:?}");
+    assert!(!is_shown("#1"), "{seen:?}");
 }

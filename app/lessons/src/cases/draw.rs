@@ -52,7 +52,7 @@ pub(super) fn causes(seed: u64, at: usize) -> Vec<Culprit> {
     // All cases of a seed draw from the same shuffled lists.
     let mut random = random(seed, 0);
     let mut singles = shuffled(&SINGLE, &mut random);
-    // Nobody begins with a case in which nothing is wrong.
+    // The first case has a fault.
     if singles.first() == Some(&Culprit::TrainingBound) {
         singles.swap(0, 1);
     }
