@@ -779,7 +779,7 @@ def is_meant(request, place):
 
 
 class Here(threading.local):
-    """What a thread is about. To ask for what is not there takes long without a default."""
+    """The fetch of a thread. The default makes a thread without one quick to ask."""
 
     fetch = None
 

@@ -7,6 +7,6 @@
     "min", "max", "mean", "std", "class", "jsonl", "loadscope", "watch", "python",
     // What can be searched for is typed in English.
     "batch", "sample", "worker", "slower", "than", "slowest", "waits", "longer", "errors", "out", "of", "order", "at", "late", "early", "fetch",
-    // What a recording says of its errors.
+    // Messages of a recording.
     "cos", "dow", "is", "empty", "Delete", "it", "or", "copy", "again", "in",
 ]

@@ -209,7 +209,7 @@ class Attempt:
         assert "Loadscope is starting" not in shown, shown
 
     def without_scripts(self):
-        """What a browser without JavaScript shows of a page, such as a preview."""
+        """The page in a browser without JavaScript, such as a preview."""
         page = self.share(self.folder / "small.jsonl.zst")
         with Browser(1100, 700) as browser:
             browser.cdp("Emulation.setScriptExecutionDisabled", {"value": True})
@@ -219,7 +219,7 @@ class Attempt:
             self.row("a browser without JavaScript", "the report as text, and why", True)
 
     def without_graphics(self):
-        """What a browser shows of a page in which nothing can be drawn."""
+        """The page in a browser in which nothing can be drawn."""
         page = self.share(self.folder / "small.jsonl.zst")
         with Browser(1100, 700) as browser:
             refuse = "HTMLCanvasElement.prototype.getContext = () => null;"
