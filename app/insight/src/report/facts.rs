@@ -51,7 +51,7 @@ pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
     if fetching.stages.is_empty() {
         return Vec::new();
     }
-    let rest = say!("the rest of dataset[i] (reading, decoding)").to_owned();
+    let rest = say!("the rest of dataset[i]").to_owned();
     let steps = fetching.stages.iter().cloned();
     let steps = steps.chain([(rest, fetching.unnamed)]);
     steps
