@@ -144,6 +144,15 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     assert_eq!(window.state().state.prefs.options.num_workers, 2);
 }
 
+/// Its title was the text of a button: "Reset to recorded".
+#[test]
+fn the_forecast_of_the_recorded_settings_has_their_name() {
+    let mut window = simulated(proof(), Theme::Dark, LARGE);
+    ask(&mut window, Command::Pick(Some((2, 2))));
+    window.get_by_label("The recorded settings");
+    assert!(window.query_by_label("Reset to recorded").is_none());
+}
+
 #[test]
 fn another_order_changes_the_table_and_can_be_taken_back() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);

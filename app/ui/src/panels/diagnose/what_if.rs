@@ -101,7 +101,7 @@ fn detail(
     ui.add_space(space::GAP);
     let changes = forecast.setting.differences(&what_if.own);
     let title = match changes.is_empty() {
-        true => say!("Reset to recorded").to_owned(),
+        true => say!("The recorded settings").to_owned(),
         false => changes.join(say!(", ")),
     };
     let title = title_text(ui, title);
@@ -193,7 +193,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     };
     section(ui, say!("Forecast and outcome"));
     let title = match check.changes.is_empty() {
-        true => say!("Reset to recorded").to_owned(),
+        true => say!("The recorded settings").to_owned(),
         false => check.changes.join(say!(", ")),
     };
     let title = title_text(ui, title);
