@@ -779,9 +779,9 @@ def is_meant(request, place):
 
 
 class Here(threading.local):
-    """The fetch of a thread. The default makes a thread without one quick to ask."""
+    """The fetch and the step of a thread. The defaults make a thread without them quick to ask."""
 
-    fetch = None
+    fetch = single = aside = None
 
 
 class Probe:
@@ -1125,7 +1125,7 @@ def begin_aside(kind, key):
     steps = steps_open() if PROBE.living else ()
     if not steps:
         return
-    aside = getattr(PROBE.here, "aside", None)
+    aside = PROBE.here.aside
     if aside is None or all(state.yielded > aside[2] for state in steps):
         PROBE.here.aside = (kind, key, now())
 
@@ -1133,7 +1133,7 @@ def begin_aside(kind, key):
 @guarded
 def end_aside(key):
     """The work that began with `key` is over."""
-    aside = getattr(PROBE.here, "aside", None)
+    aside = PROBE.here.aside
     if aside is not None and aside[1] is key:
         tell_aside(aside, now())
 
@@ -1568,12 +1568,12 @@ def asked(iterator):
             if fetcher is not None and "_loadscope" not in fetcher.__dict__:
                 fetcher.__dict__["_loadscope"] = Fetches(state, 0, state.is_iterable)
             if state.pins:
-                state.outer = getattr(PROBE.here, "single", None)
+                state.outer = PROBE.here.single
                 PROBE.here.single = state
         state.yields = not waits
         at = now()
         if state.working is not None:
-            aside = getattr(PROBE.here, "aside", None)
+            aside = PROBE.here.aside
             if aside is not None and state.yielded <= aside[2]:
                 tell_aside(aside, at)
             state.working = None
@@ -2971,7 +2971,7 @@ def hook_pin(module):
 
 @guarded
 def pinned_one(start, end):
-    state = getattr(PROBE.here, "single", None)
+    state = PROBE.here.single
     if state is not None:
         about = (start, state.number, state.epoch, state.batch - 1, end)
         PROBE.put('["pin",%d,%d,%d,%d,%d]\n' % about, False)
@@ -3064,7 +3064,7 @@ def hook_module(module):
             begin_aside("evaluation", self)
 
     def ends(self, args, kwargs):
-        if getattr(PROBE.here, "aside", None) is not None and (args[0] if args else kwargs.get("mode", True)):
+        if PROBE.here.aside is not None and (args[0] if args else kwargs.get("mode", True)):
             end_aside(self)
 
     passing(module.Module, "eval", guarded(begins))

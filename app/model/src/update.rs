@@ -41,7 +41,7 @@ pub use future::is_due as is_future_due;
 pub use learn::{by_digit, candidates, has_wandered, takes_digits, takes_place};
 pub use look::drive;
 use look::{drive_to, set_view};
-pub use possible::{IN_PAGE, NO_ENGINE, NOT_OURS, is_possible, obstacle};
+pub use possible::{IN_PAGE, NO_ENGINE, is_possible, obstacle};
 pub use travel::SPEEDS;
 use travel::{advance, seek};
 

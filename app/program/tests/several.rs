@@ -308,7 +308,7 @@ fn process_names(path: &str) -> Vec<String> {
     let out = tempfile::tempdir().expect("a temporary folder");
     let to = out.path().join("x.json");
     let file = to.to_str().expect("text");
-    told(&["export", path, "--to", "chrome", "-o", file]);
+    told(&["export", path, "--to", "perfetto", "-o", file]);
     let trace = std::fs::read(&to).expect("it was written");
     let trace: Value = serde_json::from_slice(&trace).expect("one JSON object");
     let events = trace["traceEvents"].as_array().expect("a list");

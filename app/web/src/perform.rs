@@ -1,15 +1,13 @@
 //! Does outside what comes of a message, as far as a page can.
 
 use eframe::egui::{self, Context};
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::diagnose::Check;
 use loadscope_model::command::Command;
 use loadscope_model::effect::Effect;
 use loadscope_model::message::Message;
 use loadscope_model::prefs;
-use loadscope_model::state::Source;
 use loadscope_model::state::kept::KeptRun;
-use loadscope_model::update::{IN_PAGE, NOT_OURS};
+use loadscope_model::update::IN_PAGE;
 use loadscope_words::{say, set_language};
 
 use crate::app::App;
@@ -29,7 +27,6 @@ impl App {
             }
             Effect::Simulate => self.simulate(ctx, self.state.prefs.options.clone()),
             Effect::Check(check) => self.check(ctx, *check),
-            Effect::Stop => self.stop(ctx),
             Effect::Close => {
                 self.work = None;
                 self.comparing = None;
@@ -84,6 +81,7 @@ impl App {
             | Effect::AskOpenFolder
             | Effect::AskExport
             | Effect::AskPicture(_)
+            | Effect::Stop
             | Effect::Quit => self.complain(IN_PAGE.say().to_owned()),
         }
     }
@@ -100,17 +98,6 @@ impl App {
         if self.state.session.run_number != run_number {
             let check = Box::new(check);
             self.take(ctx, Message::Checking { check, before });
-        }
-    }
-
-    /// Stops what is under way in the page. A program goes on: it is not the page that has started it.
-    fn stop(&mut self, ctx: &Context) {
-        match self.state.session.source {
-            Source::Loading { .. } | Source::Simulating => {
-                self.work = None;
-                self.take(ctx, Arrival::Ended(None));
-            }
-            _ => self.complain(NOT_OURS.say().to_owned()),
         }
     }
 

@@ -154,7 +154,7 @@ pub const SPECTROGRAM: &str = "loadscope.spectrogram";
 pub const LEFT_OUT: &str = "loadscope.left_out";
 
 /// The `dtype` of a field with one number: the CRC-32 of values of the batch.
-pub const DIGEST: &str = "loadscope.digest";
+const DIGEST: &str = "loadscope.digest";
 
 impl Field {
     /// Whether it was added for looking at, and is not in the batch itself.

@@ -70,9 +70,7 @@ mod words;
 pub use batch::{Batch, PathStep, Sample, SampleStages};
 pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
 pub use column::Column;
-pub use content::{
-    BatchContent, DIGEST, ENVELOPE, Field, FieldData, LEFT_OUT, Pictures, SPECTROGRAM,
-};
+pub use content::{BatchContent, ENVELOPE, Field, FieldData, LEFT_OUT, Pictures, SPECTROGRAM};
 pub use counter::Counter;
 
 pub use error::LogError;

@@ -116,6 +116,11 @@ impl RunOptions {
         parts::is_stream(&self.dataset)
     }
 
+    /// True if `shuffle` or a named sampler draws the order of the samples.
+    pub fn is_shuffled(&self) -> bool {
+        self.shuffle || !matches!(self.sampler.as_str(), "" | "sequential")
+    }
+
     /// True if batches are yielded in the order of the sampler. Without workers they always are: `in_order` has no effect then.
     pub fn keeps_order(&self) -> bool {
         self.in_order || self.num_workers == 0
@@ -266,9 +271,7 @@ pub struct RunInfo {
 impl RunInfo {
     /// True if the order of the samples is drawn at random in each epoch, or by a sampler of the program.
     pub fn is_random(&self) -> bool {
-        let sampler = self.options.sampler.as_str();
-        let is_named = !sampler.is_empty() && sampler != "sequential";
-        self.options.shuffle || is_named || !self.batch_sampler.is_empty()
+        self.options.is_shuffled() || !self.batch_sampler.is_empty()
     }
 
     /// Class of the dataset of a PyTorch program: `ImageFolder`. `None` if unknown.

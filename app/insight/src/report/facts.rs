@@ -1,6 +1,6 @@
 //! Texts that all formats of the report share.
 
-use loadscope_trace::{Cause, Nanos, RunInfo, Summary, count, plural};
+use loadscope_trace::{Cause, Nanos, Origin, RunInfo, Summary, count, plural};
 use loadscope_words::say;
 
 use super::Report;
@@ -92,6 +92,10 @@ pub fn truncated(report: &Report) -> Option<String> {
     match (report.cut, report.is_growing) {
         (true, true) => Some(say!(
             "The recording is still being written. The report covers the {} so far. Run the command again to see more.",
+            batches()
+        )),
+        (true, false) if matches!(report.survey.run.info.origin, Origin::Import(_)) => Some(say!(
+            "Warning: the file is truncated. The report covers the {} before the cut. Copy it again, or record again.",
             batches()
         )),
         (true, false) => Some(say!(

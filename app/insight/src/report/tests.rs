@@ -1,4 +1,4 @@
-use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Nanos, Run, RunId, RunOptions};
+use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Nanos, Origin, Run, RunId, RunOptions};
 
 use super::rules::Rule;
 use super::{Report, text};
@@ -55,6 +55,19 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     assert!(text.contains("num_workers=2"), "{text}");
     assert_eq!(text.matches("truncated").count(), 1, "{text}");
     assert!(text.ends_with(" samples/s"), "{text}");
+}
+
+/// `loadscope repair` refuses the files of other tools.
+#[test]
+fn a_truncated_file_of_another_tool_is_copied_again() {
+    let mut run = simulated(&proof());
+    run.info.origin = Origin::Import("torch.profiler".to_owned());
+    let text = text(&Report::of(&run, true, Datasets::default()));
+    let first = text.lines().next().unwrap_or_default();
+    assert!(
+        first.ends_with("Copy it again, or record again.") && !text.contains("loadscope repair"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -277,7 +290,7 @@ fn an_unreliable_forecast_leaves_a_setting_to_try() {
         step_ms: 8.0,
         ..RunOptions::default()
     });
-    run.info.origin = loadscope_trace::Origin::Pytorch("2.13.0".to_owned());
+    run.info.origin = Origin::Pytorch("2.13.0".to_owned());
     let mut report = Report::with_prospects(&run, false, Datasets::default());
     let Some(Ok(mut prospects)) = report.prospects.take() else {
         panic!("it can be forecast");

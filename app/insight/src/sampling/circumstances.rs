@@ -53,10 +53,6 @@ impl Circumstances {
         kind
     }
 
-    pub(super) fn is_shuffled(&self) -> bool {
-        self.options.shuffle || !matches!(self.sampler(), "" | "sequential")
-    }
-
     /// The order is meant to be uniformly random; what a sampler of the program's own means, only the program knows.
     pub(super) fn is_random(&self) -> bool {
         let kind = self.sampler();

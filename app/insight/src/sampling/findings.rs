@@ -109,7 +109,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
             "drop_last=True drops {missed} of {bound} samples ({}) in this epoch",
             percent(share)
         );
-        let remedy = if about.is_shuffled() {
+        let remedy = if about.options.is_shuffled() {
             say!(
                 "Use drop_last=False to get the last, incomplete batch. With shuffle=True, each epoch drops other samples."
             )
@@ -118,7 +118,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
                 "Use drop_last=False to get the last, incomplete batch. Without shuffle=True, every epoch drops the same samples."
             )
         };
-        return Some(match about.is_shuffled() {
+        return Some(match about.options.is_shuffled() {
             true => note(says, remedy),
             false => problem(says, remedy),
         });
@@ -236,7 +236,7 @@ fn mixture(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let says = say!(
         "A batch has {seen:.1} classes on average, compared with {expected:.1} in a random order"
     );
-    let remedy = if about.is_shuffled() {
+    let remedy = if about.options.is_shuffled() {
         say!("Check the sampler: its order follows the classes")
     } else {
         say!("Use shuffle=True: the dataset is sorted by class, and the loader keeps its order")

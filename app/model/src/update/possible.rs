@@ -218,7 +218,7 @@ pub const IN_PAGE: Text =
     text!("Not available in a browser, which cannot access files. Use the desktop window.");
 
 /// Why a page does not stop a program: a terminal has started it.
-pub const NOT_OURS: Text = text!(
+const NOT_OURS: Text = text!(
     "The program is still running. Press Ctrl+C where `loadscope watch` or `loadscope record` was started."
 );
 

@@ -247,12 +247,11 @@ impl Answer<'_> {
             Some(first) => vec![first.change],
             None => chosen.changes(&own),
         };
+        let is_random = self.run.info.is_random();
         let effects = changes
             .into_iter()
-            .map(|change| change.effects(own.num_workers));
-        let is_random = self.run.info.is_random();
-        let applies = |effect: &Effect| is_random || *effect != Effect::ShuffledOrder;
-        effects.flatten().filter(applies).collect()
+            .map(|change| change.effects(own.num_workers, is_random));
+        effects.flatten().collect()
     }
 
     /// A faster change of an option that the table does not vary.

@@ -61,9 +61,7 @@ impl Line {
         let name = name.to_owned();
         Ok(Self::Transform { name, start, end })
     }
-}
 
-impl Line {
     /// The time at which it was written. Lines of one instant are in the order of a batch.
     pub fn written(&self) -> (i64, u8, u32) {
         match *self {

@@ -140,37 +140,16 @@ impl Setting {
 
     /// What differs from `other`, as `key=value`, in the words of PyTorch where it has some.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let truth = |yes: bool| if yes { "True" } else { "False" };
-        let mut out = Vec::new();
+        let mut out: Vec<String> = self.changes(other).iter().map(Change::to_string).collect();
         let mut say = |differs: bool, text: String| {
             if differs {
                 out.push(text);
             }
         };
-        say(
-            self.num_workers != other.num_workers,
-            format!("num_workers={}", self.num_workers),
-        );
-        say(
-            self.num_workers > 0 && self.prefetch_factor != other.prefetch_factor,
-            format!("prefetch_factor={}", self.prefetch_factor),
-        );
         let size = self.batch_size.map_or("None".to_owned(), |n| n.to_string());
         say(
             self.batch_size != other.batch_size,
             format!("batch_size={size}"),
-        );
-        say(
-            self.in_order != other.in_order,
-            format!("in_order={}", truth(self.in_order)),
-        );
-        say(
-            self.persistent_workers != other.persistent_workers,
-            format!("persistent_workers={}", truth(self.persistent_workers)),
-        );
-        say(
-            self.pin_memory != other.pin_memory,
-            format!("pin_memory={}", truth(self.pin_memory)),
         );
         if let Some(step) = self.step.filter(|_| self.step != other.step) {
             say(true, say!("a step of {step}"));

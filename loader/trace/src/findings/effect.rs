@@ -45,14 +45,14 @@ impl Effect {
 }
 
 impl Change {
-    /// Its effects on training where there are `workers`.
-    pub fn effects(self, workers: usize) -> BTreeSet<Effect> {
+    /// Its effects on training where there are `workers`. The order of the samples can only change if it `is_random`.
+    pub fn effects(self, workers: usize, is_random: bool) -> BTreeSet<Effect> {
         let of_workers = |n: usize| {
             let copies = (workers == 0 && n > 0).then_some(Effect::CopiedDataset);
             let draws = (workers != n).then_some(Effect::RandomNumbers);
             copies.into_iter().chain(draws)
         };
-        match self {
+        let mut effects: BTreeSet<Effect> = match self {
             Self::NumWorkers(n) | Self::Window(n, _) => of_workers(n).collect(),
             Self::Kept(n) => of_workers(n)
                 .chain([Effect::KeptDataset, Effect::ShuffledOrder])
@@ -66,7 +66,11 @@ impl Change {
             Self::InOrder(false) => [Effect::Order].into(),
             Self::PersistentWorkers(false) => [Effect::RandomNumbers, Effect::ShuffledOrder].into(),
             Self::InOrder(true) | Self::PrefetchFactor(_) | Self::PinMemory(_) => BTreeSet::new(),
+        };
+        if !is_random {
+            effects.remove(&Effect::ShuffledOrder);
         }
+        effects
     }
 }
 
@@ -78,8 +82,9 @@ pub(super) fn effects(
 ) -> BTreeMap<FindingId, BTreeSet<Effect>> {
     let of = |finding: &Finding| {
         let offered = offered(loader, finding, prospects);
-        let effects = offered.into_iter().flat_map(|c| c.effects(loader.workers));
-        let effects = effects.filter(|effect| loader.is_random || *effect != Effect::ShuffledOrder);
+        let effects = offered
+            .into_iter()
+            .flat_map(|c| c.effects(loader.workers, loader.is_random));
         (finding.id, effects.collect::<BTreeSet<_>>())
     };
     let all = findings.iter().map(of);
@@ -198,7 +203,12 @@ mod tests {
 
     #[test]
     fn each_setting_has_the_effects_that_pytorch_gives_it() {
-        let of = |change: Change, workers| change.effects(workers).into_iter().collect::<Vec<_>>();
+        let of = |change: Change, workers| {
+            change
+                .effects(workers, true)
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
         let (copied, random) = (Effect::CopiedDataset, Effect::RandomNumbers);
         assert_eq!(of(Change::NumWorkers(4), 0), [copied, random]);
         assert_eq!(of(Change::NumWorkers(4), 2), [random]);

@@ -180,16 +180,6 @@ fn hidden_window_options_are_accepted() {
 }
 
 #[test]
-fn perfetto_is_another_name_of_chrome() {
-    let command = || shown(Cli::command());
-    for name in ["chrome", "perfetto"] {
-        let line = format!("loadscope export run.jsonl --to {name} -o run.json");
-        let matches = command().try_get_matches_from(line.split(' '));
-        assert!(matches.is_ok(), "{matches:?}");
-    }
-}
-
-#[test]
 fn the_table_is_sorted() {
     assert!(HELP.is_sorted_by_key(|(key, _)| *key));
 }
