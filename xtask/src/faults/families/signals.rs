@@ -1,7 +1,7 @@
 //! Signals for commands under way.
 
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -138,12 +138,13 @@ fn export(place: &Place, number: i32) -> Result<()> {
     let (old, bytes) = place.old("trace.json")?;
     let line = "export sample.jsonl.zst --to chrome -o trace.json --force";
     let words: Vec<&str> = line.split(' ').collect();
-    let process = Arc::new(std::sync::atomic::AtomicI32::new(0));
+    let process = Arc::new(OnceLock::new());
     let shared = Arc::clone(&process);
     let send = move || {
-        // The signal has time to be delivered.
+        // The first write may come before `start` returns. Process 0 would be our own process group.
         // SAFETY: kill reads no memory of ours. The process waits for this to return.
-        unsafe { libc::kill(shared.load(std::sync::atomic::Ordering::Acquire), number) };
+        unsafe { libc::kill(*shared.wait(), number) };
+        // The signal has time to be delivered.
         std::thread::sleep(Duration::from_millis(20));
     };
     let rule = Rule::new(
@@ -153,7 +154,7 @@ fn export(place: &Place, number: i32) -> Result<()> {
         Act::First(Arc::new(send)),
     );
     let started = place.loadscope(&words).rule(rule).start()?;
-    process.store(started.process, std::sync::atomic::Ordering::Release);
+    process.get_or_init(|| started.process);
     let ended = started.wait()?;
     ended.injected()?;
     ended_by(&ended, number)?;
