@@ -13,13 +13,11 @@ use crate::attach::{Asked, AttachError, Running, Silent};
 #[cfg(unix)]
 use crate::remote::{Remote, Told};
 #[cfg(unix)]
-use crate::signals::{Passing, any_came, hand_down};
+use crate::signals::{Passing, ProcessId, any_came, hand_down};
 use crate::{Listener, Lookout, Request, variable};
 
 pub use ending::End;
 use ending::end_of;
-#[cfg(unix)]
-use ending::{signal, signal_group};
 pub use error::ProgramError;
 use prepare::{before_others, prepared, token};
 
@@ -357,9 +355,10 @@ impl Program {
     /// To its group, if it has one of its own.
     #[cfg(unix)]
     fn send(&self, number: i32) {
-        match self.leads {
-            true => signal_group(self.pid(), number),
-            false => signal(self.pid(), number),
+        match (ProcessId::of(self.pid()), self.leads) {
+            (Some(leader), true) => leader.signal_group(number),
+            (Some(process), false) => process.signal(number),
+            (None, _) => {}
         }
     }
 
@@ -376,8 +375,10 @@ impl Program {
         } else if let Some(passing) = &mut self.passing {
             let due = passing.due();
             for number in due.signals {
-                if self.ended().is_none() {
-                    signal(self.pid(), number);
+                if self.ended().is_none()
+                    && let Some(process) = ProcessId::of(self.pid())
+                {
+                    process.signal(number);
                 }
             }
             let pid = self.pid();

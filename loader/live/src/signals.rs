@@ -5,6 +5,8 @@ mod inherited;
 #[cfg(unix)]
 mod passing;
 #[cfg(unix)]
+mod process;
+#[cfg(unix)]
 mod taken;
 #[cfg(target_os = "linux")]
 mod witness;
@@ -13,6 +15,8 @@ mod witness;
 pub(crate) use inherited::hand_down;
 #[cfg(unix)]
 pub(crate) use passing::Passing;
+#[cfg(unix)]
+pub(crate) use process::ProcessId;
 #[cfg(unix)]
 pub(crate) use taken::any_came;
 

@@ -1,4 +1,4 @@
-//! Signals to a program, and how it ended.
+//! How a program ended.
 
 use std::process::ExitStatus;
 
@@ -9,31 +9,6 @@ pub enum End {
     Code(i32),
     /// By this signal.
     Signal(i32),
-}
-
-#[cfg(unix)]
-#[expect(unsafe_code, reason = "a signal")]
-pub(super) fn signal(pid: u32, number: i32) {
-    let Ok(pid) = libc::pid_t::try_from(pid) else {
-        return;
-    };
-    // SAFETY: kill reads no memory of ours. The child was not waited for, so its id is no one else's.
-    unsafe {
-        libc::kill(pid, number);
-    }
-}
-
-#[cfg(unix)]
-#[expect(unsafe_code, reason = "a signal")]
-pub(super) fn signal_group(leader: u32, number: i32) {
-    let Ok(leader) = libc::pid_t::try_from(leader) else {
-        return;
-    };
-    // SAFETY: kill reads no memory of ours. As long as a process of the group is there, no other group has its number; a group
-    // without processes hears nothing.
-    unsafe {
-        libc::kill(-leader, number);
-    }
 }
 
 #[cfg(unix)]

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::inherited::bit;
+use super::process::ProcessId;
 use super::taken::ROOM;
 
 /// Name of the process. `killall loadscope` and `pkill -f train.py` must not find it.
@@ -28,7 +29,7 @@ struct Seen {
 
 /// A child that blocks and counts all signals. It ends with this process.
 pub(super) struct Witness {
-    process: libc::pid_t,
+    process: ProcessId,
     seen: &'static Seen,
 }
 
@@ -48,8 +49,11 @@ impl Witness {
                 witness(parent, seen, arguments, &every);
             }
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
-            let witness = (process > 0).then_some(Self { process, seen });
-            witness.inspect(Self::await_it)
+            // `None` must not be a `Self` for a moment: its drop kills the process.
+            let process = ProcessId::new(process)?;
+            let witness = Self { process, seen };
+            witness.await_it();
+            Some(witness)
         }
     }
 
@@ -78,7 +82,7 @@ impl Witness {
     /// # Errors
     /// If that is not known.
     pub fn take(&self, number: i32) -> Result<u32, Unknown> {
-        match pending(&self.process.to_string()) {
+        match pending(&self.process.get().to_string()) {
             None => return Err(self.why_unknown()),
             Some(bits) if bits & bit(number) != 0 => return Err(Unknown::NotYet),
             Some(_) => {}
@@ -98,7 +102,7 @@ impl Witness {
         // SAFETY: the system fills in the all-zero information. The child stays until it is waited for.
         let has_ended = unsafe {
             let mut info: libc::siginfo_t = zeroed();
-            let id = self.process.unsigned_abs();
+            let id = self.process.get().unsigned_abs();
             let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
             let asked = libc::waitid(libc::P_PID, id, &raw mut info, options);
             asked != 0 || info.si_pid() != 0
@@ -126,10 +130,10 @@ fn pending(process: &str) -> Option<u64> {
 
 impl Drop for Witness {
     fn drop(&mut self) {
-        // SAFETY: the calls read no memory of ours. The child was not waited for, so its id is no one else's.
+        self.process.signal(libc::SIGKILL);
+        // SAFETY: the call reads and writes no memory of this process.
         unsafe {
-            libc::kill(self.process, libc::SIGKILL);
-            libc::waitpid(self.process, null_mut(), 0);
+            libc::waitpid(self.process.get(), null_mut(), 0);
         }
     }
 }
@@ -224,7 +228,7 @@ mod tests {
         let witness = Witness::start().expect("room for a process");
         for number in all() {
             // SAFETY: the call reads no memory of ours.
-            let sent = unsafe { libc::kill(witness.process, number) };
+            let sent = unsafe { libc::kill(witness.process.get(), number) };
             assert_eq!(sent, 0, "{number}");
             let until = Instant::now() + Duration::from_secs(20);
             let count = loop {
@@ -238,7 +242,7 @@ mod tests {
             assert_eq!(count, Ok(1), "{number}");
             assert_eq!(witness.take(number), Ok(0), "{number}");
         }
-        let process = witness.process;
+        let process = witness.process.get();
         let line = fs::read(format!("/proc/{process}/cmdline")).expect("it runs");
         assert!(line.starts_with(&NAME[..NAME.len() - 1]), "{line:?}");
         let open = fs::read_dir(format!("/proc/{process}/fd")).expect("it runs");
