@@ -180,10 +180,11 @@ fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
 /// A link to a file: neither is what it points to.
 fn link(place: &Place, writer: &Writer) -> Result<()> {
     let (victim, bytes) = place.old("victim")?;
-    let path = place.at("link.json");
+    let name = writer.name_of_output("link");
+    let path = place.at(&name);
     symlink(&victim, &path)?;
     let ended = writer.onto(place, &path, false, Stream::Kept)?;
-    ended.refused(&["link.json"])?;
+    ended.refused(&[&name, "--force"])?;
     place.untouched(&victim, &bytes)?;
     ensure!(!place.notes().exists(), "the program was started");
     // On request the link is replaced, never what it leads to.

@@ -97,6 +97,13 @@ pub const WRITERS: &[Writer] = &[
 ];
 
 impl Writer {
+    /// A name with the ending of its first output.
+    pub fn name_of_output(&self, stem: &str) -> String {
+        let first = self.outputs.first().copied().unwrap_or_default();
+        let ending = first.split_once('.').map_or("", |(_, ending)| ending);
+        format!("{stem}.{ending}")
+    }
+
     /// The command; with `--force` if there is an old file.
     pub fn launch<'a>(&self, place: &'a Place<'a>, force: bool) -> Result<Launch<'a>> {
         place.inputs(self.arguments)?;
