@@ -25,7 +25,7 @@ fn a_recording_that_was_closed_is_drawn_on_the_start_page() {
         ..Window::new()
     }
     .open();
-    let share = loadscope_trace::Glance::of(&window.state().state.session.run).share();
+    let share = loadscope_diagnose::Glance::of(&window.state().state.session.run).share();
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Close.into());
     window.run();

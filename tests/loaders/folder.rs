@@ -7,7 +7,7 @@ use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::Source;
 use loadscope_model::view::OptionsOf;
-use loadscope_trace::align::ClockBy;
+use loadscope_trace::ClockBy;
 use loadscope_trace::{Nanos, RunId};
 
 use super::job::{self, AHEAD, SLOW};

@@ -15,7 +15,7 @@ use exempt::exemption;
 use source::{Said, said};
 
 /// The crates whose texts people read.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "app/ui",
     "app/model",
     "app/insight",
@@ -23,6 +23,7 @@ const CRATES: [&str; 14] = [
     "app/web",
     "app/session",
     "app/program",
+    "loader/diagnose",
     "loader/trace",
     "loader/plan",
     "loader/exchange",

@@ -16,7 +16,8 @@ pub use page::{Options, build, install, run};
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The crates in which no thread, clock, file or socket is needed.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
+    "loadscope-diagnose",
     "loadscope-trace",
     "loadscope-plan",
     "loadscope-insight",

@@ -1,6 +1,7 @@
 //! The first thing to read: is the trainer waiting, for how much of the time, and because of what; of a run that failed, its error.
 
-use loadscope_trace::{Glance, Level, Run};
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Level, Run};
 use loadscope_words::say;
 
 use crate::format::capital;

@@ -1,8 +1,7 @@
 //! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
 
-use loadscope_trace::{
-    AsideKind, Cause, Diagnosis, FetchBlame, Finding, Nanos, Prospects, Run, RunId, Summary, Survey,
-};
+use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, Prospects, Survey};
+use loadscope_trace::{AsideKind, Nanos, Run, RunId, Summary};
 use serde_json::{Map, Value, json};
 
 pub mod compare;
@@ -79,7 +78,7 @@ impl<'a> Report<'a> {
         Self {
             diagnosis: Diagnosis::from(&survey, known, order::findings(run, datasets)),
             summary: Summary::of(run),
-            fetching: run.blame_fetching(Nanos(i64::MIN), Nanos::MAX),
+            fetching: FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX),
             survey,
             prospects,
             cut,

@@ -1,6 +1,7 @@
 //! Which waits of the trainer are long enough to be pointed out in red, and what they come to.
 
-use loadscope_trace::{Glance, Nanos, Run, Stage, Wait};
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Nanos, Run, Stage, Wait};
 
 /// A wait that is shorter costs nothing that could be seen: it is not marked in red.
 pub const LONG: Nanos = Nanos::from_millis(1);

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use loadscope_insight::loaders::{Part, trainer};
-use loadscope_trace::{Glance, Nanos, Run};
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Nanos, Run};
 use serde::{Deserialize, Serialize};
 
 /// Parts of a drawing, from left to right.

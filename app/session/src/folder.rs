@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use loadscope_exchange::{ImportError, Kind, check};
 use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
-use loadscope_trace::align::{Clock, Marks, Place, places};
+use loadscope_diagnose::align::{Marks, Place, places};
+use loadscope_trace::Clock;
 use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, parted};
 use loadscope_words::say;
 

@@ -15,7 +15,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use loadscope_trace::Severity;
+use loadscope_diagnose::Severity;
 
 #[path = "../tests/diagnosis/experiment.rs"]
 mod experiment;

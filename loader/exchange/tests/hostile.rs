@@ -22,7 +22,7 @@ use support::{data, try_bytes, try_open};
 /// Looks at what came out, and writes it in every format: nothing may panic.
 fn examine(run: &Run) {
     assert!(run.waited() >= Nanos::ZERO);
-    let blame = run.blame();
+    let blame = Blame::whole(run);
     let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
     assert_eq!(sum, blame.waited);
     let folder = tempfile::tempdir().expect("a folder");

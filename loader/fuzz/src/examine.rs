@@ -5,7 +5,8 @@ mod ask;
 
 use loadscope_exchange::{Format, export, files};
 use loadscope_files::Existing;
-use loadscope_trace::{Diagnosis, Fleet, Glance, Nanos, Run, RunId, fleet};
+use loadscope_diagnose::{Diagnosis, Glance};
+use loadscope_trace::{Fleet, Nanos, Run, RunId, fleet};
 
 use crate::scratch;
 
@@ -44,7 +45,7 @@ fn look(run: &Run) {
         assert!(pipeline.tasks_outstanding <= pipeline.send_idx);
         let _ = (pipeline.awaited(), pipeline.task_info().count());
     }
-    let blame = run.blame();
+    let blame = Blame::whole(run);
     let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
     assert_eq!(sum, blame.waited);
     let range = run.range(Nanos(end.0 / 3), end);

@@ -5,9 +5,8 @@
 mod speak;
 
 use loadscope_live::Join;
-use loadscope_trace::{
-    AsideKind, BatchId, Diagnosis, FindingId, Nanos, Part, Run, Stage, VerdictId,
-};
+use loadscope_diagnose::{Diagnosis, FindingId, VerdictId};
+use loadscope_trace::{AsideKind, BatchId, Nanos, Part, Run, Stage};
 use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
 
 /// A batch that is fetched, yielded at 2000 and trained on until 2500; then the program turns to another loader.

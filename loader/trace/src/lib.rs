@@ -24,9 +24,7 @@
 
 loadscope_words::catalogs!();
 
-pub mod align;
 mod batch;
-mod blame;
 mod clock;
 mod column;
 mod content;
@@ -34,7 +32,6 @@ mod counter;
 mod error;
 mod event;
 mod fact;
-mod findings;
 pub mod fleet;
 mod flight;
 mod hidden;
@@ -68,7 +65,7 @@ mod transition;
 mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
-pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
+pub use clock::{Clock, ClockBy};
 pub use column::Column;
 pub use content::{BatchContent, ENVELOPE, Field, FieldData, LEFT_OUT, Pictures, SPECTROGRAM};
 pub use counter::Counter;
@@ -79,10 +76,6 @@ pub use event::{
     ProcessorTime, SampleTiming, StageTiming, State, WorkerInfo,
 };
 pub use fact::{Difference, Fact, Misfit};
-pub use findings::{
-    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, Glance, LongestWait,
-    Prospects, Severity, Survey, Verdict, VerdictId, is_likely_less,
-};
 pub use fleet::Fleet;
 pub use flight::{Keeper, Policy};
 pub use hidden::Moment;
@@ -116,7 +109,7 @@ pub use summary::Summary;
 pub use sums::{Awaited, GaugeSum, Sums};
 pub use time::Nanos;
 pub use transition::Transition;
-pub use words::{brief, bytes, count, percent, plural};
+pub use words::{brief, bytes, count, list, percent, plural};
 
 /// The example of the README compiles and holds.
 #[cfg(doctest)]

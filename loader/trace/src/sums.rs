@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::{AsideKind, Cause, GaugeKind, Nanos, Octaves, Sketch, Stage};
+use crate::{AsideKind, GaugeKind, Nanos, Octaves, Sketch, Stage};
 
 /// What a stretch of a run came to. What belongs to a batch is counted where the batch comes to its end, what belongs to a wait or a
 /// training step where it ends: so the sums of all stretches, and what is not summed up yet, add up to the whole.
@@ -118,15 +118,15 @@ impl Awaited {
     /// In a few words.
     pub fn label(self) -> &'static str {
         match self {
-            Self::NotDispatched => Cause::NotDispatched.label(),
+            Self::NotDispatched => say!("Not yet dispatched"),
             Self::Queued => say!("In the index queue"),
-            Self::Fetching => Cause::Fetching.label(),
-            Self::Collating => Cause::Collating.label(),
-            Self::Returning => Cause::Returning.label(),
-            Self::Pinning => Cause::Pinning.label(),
-            Self::Held => Cause::Held.label(),
-            Self::Ready => Cause::Trainer.label(),
-            Self::End => Cause::End.label(),
+            Self::Fetching => say!("Fetching"),
+            Self::Collating => say!("Collating"),
+            Self::Returning => say!("Returning"),
+            Self::Pinning => say!("Pinning"),
+            Self::Held => say!("Held"),
+            Self::Ready => say!("Main process"),
+            Self::End => say!("End of epoch"),
         }
     }
 }

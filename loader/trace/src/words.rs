@@ -60,7 +60,7 @@ pub fn brief(mut text: String) -> String {
 }
 
 /// `0, 2 and 5`; of more than `most` only the first: `0, 2, 5 and 7 more`.
-pub(crate) fn list(words: &[String], most: usize) -> String {
+pub fn list(words: &[String], most: usize) -> String {
     match (words.len(), words.split_last()) {
         (n, _) if n > most => say!("{} and {} more", words[..most].join(say!(", ")), n - most),
         (_, Some((last, before))) if !before.is_empty() => {

@@ -1,6 +1,7 @@
 //! From a forecast to a run that shows whether it comes true.
 
-use loadscope_trace::{Glance, Nanos, Origin, PinMemory, Run, RunOptions};
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Nanos, Origin, PinMemory, Run, RunOptions};
 use loadscope_words::say;
 
 use loadscope_plan::forecast::{Forecast, Setting};

@@ -1,9 +1,7 @@
 //! What is found out about a run: the verdict, the blame, the findings, what was waited for longest.
 
-use loadscope_trace::{
-    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, RunId, Stage,
-    Survey, WorkerId,
-};
+use loadscope_diagnose::{Blame, Cause, Diagnosis, FetchBlame, Prospects, Survey};
+use loadscope_trace::{Activity, BatchId, Nanos, Run, RunId, Stage, WorkerId};
 use loadscope_words::say;
 
 use crate::Datasets;
@@ -121,7 +119,7 @@ impl Look {
         let blame = survey.blame.clone();
         progress.tell(0.8)?;
         let longest = longest_waits(run, &survey);
-        let fetching = run.blame_fetching(Nanos(i64::MIN), Nanos::MAX);
+        let fetching = FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX);
         let samples = fetching.samples.iter().map(|s| SlowSample {
             row: s.row,
             id: run.batches()[s.row].id,
@@ -215,7 +213,7 @@ fn longest_waits(run: &Run, survey: &Survey) -> Vec<LongWait> {
 /// What was to blame for most of a wait.
 fn main_cause(run: &Run, wait: usize) -> Option<Cause> {
     let mut times = [Nanos::ZERO; Cause::ALL.len()];
-    for part in run.blame_of_wait(wait) {
+    for part in Blamed::of_wait(run, wait) {
         times[part.cause as usize] += part.end - part.start;
     }
     let causes = Cause::ALL.into_iter();

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use loadscope_trace::{Nanos, Prospects, Run};
+use loadscope_diagnose::Prospects;
+use loadscope_trace::{Nanos, Run};
 
 use crate::background::{Progress, Unwanted};
 use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};

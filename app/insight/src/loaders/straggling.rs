@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use loadscope_trace::fleet::Straggler;
-use loadscope_trace::{Glance, Nanos, Run, RunId, percent};
+use loadscope_diagnose::Straggler;
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Nanos, Run, RunId, percent};
 use loadscope_words::say;
 
 /// The sentence about the straggler among the loaders `called` so; `None` for the name where a heading has it.

@@ -1,8 +1,7 @@
 //! Findings about the loaders of all ranks together.
 
-use loadscope_trace::{
-    Diagnosis, Epoch, Evidence, Finding, FindingId, Run, RunId, Severity, count, plural,
-};
+use loadscope_diagnose::{Diagnosis, Evidence, Finding, FindingId, Severity};
+use loadscope_trace::{Epoch, Run, RunId, count, plural};
 use loadscope_words::say;
 
 use super::{crews, name};

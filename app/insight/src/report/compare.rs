@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Cause, FindingId, Nanos, Run, Severity};
+use loadscope_diagnose::{Cause, FindingId, Severity};
+use loadscope_trace::{Nanos, Run};
 use loadscope_words::{left, places, say};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! Texts that all formats of the report share.
 
-use loadscope_trace::{Cause, Nanos, Origin, RunInfo, Summary, count, plural};
+use loadscope_diagnose::Cause;
+use loadscope_trace::{Nanos, Origin, RunInfo, Summary, count, plural};
 use loadscope_words::say;
 
 use super::Report;

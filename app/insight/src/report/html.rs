@@ -2,7 +2,8 @@
 //!
 //! Every text is put on the page by [`html!`], which escapes it: none can become a tag.
 
-use loadscope_trace::{Activity, Cause, Lane, Nanos, count};
+use loadscope_diagnose::Cause;
+use loadscope_trace::{Activity, Lane, Nanos, count};
 use loadscope_words::say;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

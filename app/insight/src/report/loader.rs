@@ -1,6 +1,7 @@
 //! Which loader of several a report is about.
 
-use loadscope_trace::{Glance, Nanos, Run, RunId, fleet};
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Nanos, Run, RunId, fleet};
 use loadscope_words::say;
 use serde_json::{Value, json};
 

@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Cause, Nanos, Severity};
+use loadscope_diagnose::{Cause, Severity};
+use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use super::Report;

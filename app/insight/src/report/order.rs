@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use loadscope_trace::{Evidence, Finding, Run, Severity};
+use loadscope_diagnose::{Evidence, Finding, Severity};
+use loadscope_trace::Run;
 
 use crate::Datasets;
 use crate::background::Progress;

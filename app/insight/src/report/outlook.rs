@@ -1,6 +1,7 @@
 //! Forecasts for other settings, as the rows of a table.
 
-use loadscope_trace::{Change, Forecast, Nanos, Prospects};
+use loadscope_diagnose::{Change, Forecast, Prospects};
+use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use super::Report;

@@ -1,6 +1,7 @@
 //! Time of a program with several loaders, in one sentence and one bar.
 
-use loadscope_trace::{Cause, Nanos, Run, RunId};
+use loadscope_diagnose::Cause;
+use loadscope_trace::{Nanos, Run, RunId};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
@@ -163,7 +164,7 @@ impl Part {
 }
 
 fn parts_of(loader: &(RunId, String), run: &Run) -> Vec<Part> {
-    let blame = run.blame_between(Nanos(i64::MIN), Nanos::MAX);
+    let blame = Blame::between(run, Nanos(i64::MIN), Nanos::MAX);
     let late = blame.of(Cause::Starting).unwrap_or_default();
     let waited = run.waited();
     let (waiting, starting) = ((waited - late).max(Nanos::ZERO), run.opening() + late);

@@ -28,7 +28,7 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
 
 impl Report<'_> {
     /// The remedy of a finding with all its effects, for readers of this finding alone.
-    pub(super) fn whole_remedy<'a>(&self, finding: &'a loadscope_trace::Finding) -> Cow<'a, str> {
+    pub(super) fn whole_remedy<'a>(&self, finding: &'a loadscope_diagnose::Finding) -> Cow<'a, str> {
         let effects = self.diagnosis.effects.get(&finding.id);
         let effects = effects.into_iter().flatten();
         let effects: Vec<String> = effects.map(|e| e.sentence(self.survey.run)).collect();
@@ -47,7 +47,7 @@ fn with<'a>(remedy: Cow<'a, str>, effects: &[String]) -> Cow<'a, str> {
 fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     let best = best(report);
     let findings = &report.diagnosis.findings;
-    let remedy = |(at, finding): (usize, &'a loadscope_trace::Finding)| {
+    let remedy = |(at, finding): (usize, &'a loadscope_diagnose::Finding)| {
         let remedy = finding.remedy.as_str();
         let mut before = findings[..at].iter();
         if let Some(same) = before.position(|f| f.remedy == remedy) {
@@ -67,7 +67,7 @@ fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
 pub fn texts(report: &Report) -> Vec<String> {
     let repeated = repeated(report);
     let findings = report.diagnosis.findings.iter().enumerate();
-    let text = |(at, finding): (usize, &loadscope_trace::Finding)| match repeated {
+    let text = |(at, finding): (usize, &loadscope_diagnose::Finding)| match repeated {
         Some((same, label)) if same == at => {
             say!("{} (see {label} above)", title(finding.id))
         }
@@ -103,7 +103,8 @@ fn best(report: &Report) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{Finding, RunOptions};
+    use loadscope_diagnose::Finding;
+    use loadscope_trace::RunOptions;
 
     use super::*;
     use crate::Datasets;

@@ -237,7 +237,7 @@ fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
     });
     let report = Report::with_prospects(&run, false, Datasets::default());
     let first = &report.diagnosis.findings[0];
-    assert_eq!(first.id, loadscope_trace::FindingId::SlowSample);
+    assert_eq!(first.id, loadscope_diagnose::FindingId::SlowSample);
     let text = plain(&first.text);
     assert!(
         text.starts_with("Sample 137 takes 0.60 s in every epoch"),
@@ -253,7 +253,7 @@ fn forecasts_have_one_base() {
     if let Some(Ok(prospects)) = &mut report.prospects {
         prospects.recorded = Nanos(prospects.refit.0 / 1089 * 1000);
         for f in &mut prospects.changes {
-            if matches!(f.change, loadscope_trace::Change::PrefetchFactor(_)) {
+            if matches!(f.change, loadscope_diagnose::Change::PrefetchFactor(_)) {
                 f.took = prospects.refit;
             }
         }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Cause, Nanos, Severity};
+use loadscope_diagnose::{Cause, Severity};
+use loadscope_trace::Nanos;
 use loadscope_words::{left, places, right, say};
 
 use super::Report;

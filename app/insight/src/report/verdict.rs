@@ -1,6 +1,7 @@
 //! The verdict with one fact per line: the wait, its cause, and the best change.
 
-use loadscope_trace::{FindingId, Glance, Origin, Prospects, percent};
+use loadscope_diagnose::{FindingId, Glance, Prospects};
+use loadscope_trace::{Origin, percent};
 use loadscope_words::{left, places, say};
 
 use super::Report;

@@ -1,6 +1,6 @@
 //! What a finding says of an order.
 
-use loadscope_trace::FindingId;
+use loadscope_diagnose::FindingId;
 use loadscope_words::say;
 
 /// A sentence with a number, and what to do about it.

@@ -8,7 +8,7 @@ use super::finding::{Found, list, note, problem};
 use super::order::Digest;
 use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
-use loadscope_trace::FindingId;
+use loadscope_diagnose::FindingId;
 use loadscope_words::say;
 
 mod sharing;

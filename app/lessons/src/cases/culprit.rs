@@ -2,7 +2,8 @@
 
 use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
-use loadscope_trace::{FindingId, Run, Severity, Summary, VerdictId};
+use loadscope_diagnose::{FindingId, Severity, VerdictId};
+use loadscope_trace::{Run, Summary};
 
 use crate::code::NoCodes;
 use crate::moment::Moment;

@@ -3,7 +3,8 @@
 use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
 use loadscope_insight::variables::prefetch_window;
-use loadscope_trace::{BatchId, FindingId, Glance, Level, Nanos, Run, Stage, Summary, WorkerId};
+use loadscope_diagnose::{FindingId, Glance};
+use loadscope_trace::{BatchId, Level, Nanos, Run, Stage, Summary, WorkerId};
 
 use crate::moment::longest_wait;
 use crate::phrase::forms;
@@ -301,7 +302,7 @@ fn out_of_order(run: &Run) -> u64 {
 fn cause(run: &Run) -> Option<Value> {
     let longest = Glance::of(run).longest?;
     let mut times = std::collections::BTreeMap::new();
-    for part in run.blame_of_wait(longest) {
+    for part in Blamed::of_wait(run, longest) {
         let time = times.entry(part.cause).or_insert(Nanos::ZERO);
         *time += part.end - part.start;
     }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use loadscope_trace::{Glance, Nanos, Run, RunId, Summary};
+use loadscope_diagnose::Glance;
+use loadscope_trace::{Nanos, Run, RunId, Summary};
 use loadscope_words::{left, say};
 use serde_json::Value;
 

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_trace::{Change, Effect, Nanos, Prospects, Run};
+use loadscope_diagnose::{Change, Effect, Prospects};
+use loadscope_trace::{Nanos, Run};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
@@ -255,8 +256,8 @@ impl Answer<'_> {
     }
 
     /// A faster change of an option that the table does not vary.
-    fn outside(&self) -> Option<loadscope_trace::Forecast> {
-        let is_outside = |f: &loadscope_trace::Forecast| {
+    fn outside(&self) -> Option<loadscope_diagnose::Forecast> {
+        let is_outside = |f: &loadscope_diagnose::Forecast| {
             matches!(f.change, Change::InOrder(_) | Change::PinMemory(_))
                 && f.took < self.outlook.recommended.time
         };
@@ -318,7 +319,7 @@ impl Answer<'_> {
             return None;
         }
         let better = self.prospects.better().into_iter();
-        let is_single = |f: &loadscope_trace::Forecast| {
+        let is_single = |f: &loadscope_diagnose::Forecast| {
             !matches!(f.change, Change::Window(..) | Change::Kept(_))
         };
         let best = better.filter(is_single).min_by_key(|f| f.took)?;

@@ -2,7 +2,8 @@
 
 use egui::{Frame, Margin, Rect, Stroke, Ui, UiBuilder, vec2};
 use loadscope_insight::format::{percent, plural};
-use loadscope_trace::{Glance, Run};
+use loadscope_diagnose::Glance;
+use loadscope_trace::Run;
 use loadscope_words::say;
 
 use super::plan::around;

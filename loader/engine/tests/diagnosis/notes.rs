@@ -1,6 +1,6 @@
 //! What is worth knowing and costs no time.
 
-use loadscope_trace::{Diagnosis, Severity};
+use loadscope_diagnose::{Diagnosis, Severity};
 
 use super::scenario::Scenario;
 

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use loadscope_trace::align::{Clock, ClockBy, Marks, places};
+use loadscope_diagnose::align::{Marks, places};
+use loadscope_trace::{Clock, ClockBy};
 use loadscope_trace::{Event, EventKind, Fleet, Nanos, Run, RunId, RunInfo, Summary, fleet};
 
 use super::events::{Bytes, info, kind};

@@ -1,6 +1,6 @@
 //! What the main process of a program says.
 
-use loadscope_trace::align::{Clock, ClockBy};
+use loadscope_trace::{Clock, ClockBy};
 use loadscope_trace::{
     BatchId, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };

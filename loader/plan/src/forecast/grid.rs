@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use loadscope_trace::{Nanos, is_likely_less};
+use loadscope_diagnose::is_likely_less;
+use loadscope_trace::Nanos;
 use loadscope_words::say;
 
 use super::load::Load;

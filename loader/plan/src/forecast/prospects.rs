@@ -1,7 +1,8 @@
 //! What a verdict needs of forecasts: the setting of the recording again, the changes that are nearest to it, and the best
 //! and the cheapest of a grid.
 
-use loadscope_trace::{Change, Nanos, Prospects, Run};
+use loadscope_diagnose::{Change, Prospects};
+use loadscope_trace::{Nanos, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
 use super::{Forecast, Recorded, Refusal, Setting};
@@ -150,9 +151,9 @@ impl Recorded {
     }
 }
 
-fn of(change: Change, forecast: &Forecast) -> loadscope_trace::Forecast {
+fn of(change: Change, forecast: &Forecast) -> loadscope_diagnose::Forecast {
     let at_least = |time: Nanos| time.max(Nanos::ZERO);
-    loadscope_trace::Forecast {
+    loadscope_diagnose::Forecast {
         change,
         took: forecast.time,
         waited: at_least(forecast.waited),

@@ -380,7 +380,7 @@ impl Recorded {
 /// How long a run took, and how long its trainer waited. What happens after the error that ended it is no loading.
 fn lasted(run: &Run) -> (Nanos, Nanos) {
     if let (Some((at, _)), Some(first)) = (run.failure(), run.epochs().first()) {
-        let waited = run.blame_between(first.start, at).waited;
+        let waited = Blame::between(run, first.start, at).waited;
         return (sane(at - first.start), sane(waited));
     }
     let start = run.epochs().first().map_or(Nanos::ZERO, |e| e.start);

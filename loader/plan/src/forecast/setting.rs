@@ -1,6 +1,7 @@
 //! What is to be different.
 
-use loadscope_trace::{Change, Nanos};
+use loadscope_diagnose::Change;
+use loadscope_trace::Nanos;
 use loadscope_words::{Text, say, text};
 
 use super::Refusal;

@@ -1,7 +1,5 @@
-use loadscope_trace::{
-    BatchId, Change, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo,
-    RunOptions, SampleTiming, Stage, Summary,
-};
+use loadscope_diagnose::Change;
+use loadscope_trace::{BatchId, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo, RunOptions, SampleTiming, Stage, Summary};
 use proptest::prelude::*;
 
 use super::*;

@@ -10,7 +10,7 @@ use crate::spans::Spans;
 use crate::transition::Transition;
 use crate::{
     Batch, BatchContent, BatchId, CountLevel, Lane, Message, Nanos, PathStep, Sample, SampleStages,
-    Stage, Ticks, Track,
+    SampleTiming, Stage, Ticks, Track,
 };
 
 impl Run {
@@ -129,19 +129,28 @@ impl Run {
         Pipeline::after(self, step, at)
     }
 
+    /// The changes of stage of a batch, the latest first, with their positions in [`Run::transitions`].
+    pub fn steps_back(&self, row: usize) -> impl Iterator<Item = (usize, Transition)> + '_ {
+        let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
+        std::iter::from_fn(move || {
+            let transition = *self.transitions.get(at as usize)?;
+            let step = at as usize;
+            at = self.previous(at);
+            Some((step, transition))
+        })
+    }
+
     /// The stages a batch went through.
     pub fn path(&self, row: usize) -> Vec<PathStep> {
         let mut path = Vec::with_capacity(8);
-        let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
         let mut end = None;
-        while let Some(t) = self.transitions.get(at as usize) {
+        for (_, t) in self.steps_back(row) {
             path.push(PathStep {
                 stage: t.stage,
                 start: t.at,
                 end,
             });
             end = Some(t.at);
-            at = self.previous(at);
         }
         path.reverse();
         path
@@ -150,25 +159,15 @@ impl Run {
     /// Positions in [`Run::transitions`] of the changes of stage of a batch, in order of time.
     pub fn steps_of(&self, row: usize) -> Vec<usize> {
         let mut steps = Vec::with_capacity(8);
-        let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
-        while self.transitions.get(at as usize).is_some() {
-            steps.push(at as usize);
-            at = self.previous(at);
-        }
+        steps.extend(self.steps_back(row).map(|(step, _)| step));
         steps.reverse();
         steps
     }
 
     /// When a batch entered `stage` for the last time.
     pub fn entered(&self, row: usize, stage: Stage) -> Option<Nanos> {
-        let mut at = self.batches.get(row)?.last;
-        while let Some(t) = self.transitions.get(at as usize) {
-            if t.stage == stage {
-                return Some(t.at);
-            }
-            at = self.previous(at);
-        }
-        None
+        let mut back = self.steps_back(row);
+        back.find(|(_, t)| t.stage == stage).map(|(_, t)| t.at)
     }
 
     /// Dataset indices of a batch.
@@ -216,6 +215,11 @@ impl Run {
         })
     }
 
+    /// The timings of all samples, in the order in which their batches were fetched.
+    pub fn sample_timings(&self) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
+        self.timings.range(0..self.timings.len())
+    }
+
     /// Number of samples of a batch whose times were measured, and those of them that began by `at`. While the end of the run is hidden,
     /// samples of a batch that is being fetched are among them: they were reported later, but began before.
     pub fn samples_begun(
@@ -259,6 +263,22 @@ impl Run {
     pub fn content(&self, row: usize) -> Option<&BatchContent> {
         let kept = self.contents.get(&u32::try_from(row).ok()?)?;
         (kept.at <= self.last).then_some(&*kept.content)
+    }
+
+    /// Position of the batch that the trainer waits for in `wait`: the one that came, or that would have come next.
+    pub fn awaited_in(&self, wait: &Wait) -> Option<usize> {
+        if let Some(row) = wait.batch {
+            return Some(row as usize);
+        }
+        let end = wait.end.min(self.last);
+        // What ends a wait without a batch may end the batches as well: look at the pipeline just before.
+        let before = Nanos(end.0.saturating_sub(1)).max(wait.start);
+        self.pipeline_at(before).awaited().map(|b| b.row)
+    }
+
+    /// True if the source tells when batches are in `stage`. One that does not say what it measures is taken to measure all.
+    pub fn measures(&self, stage: Stage) -> bool {
+        self.info.measured.is_empty() || self.info.measured.contains(&stage)
     }
 
     /// How long the trainer waited, up to the last event.

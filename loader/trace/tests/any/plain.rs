@@ -1,12 +1,12 @@
 //! Any event but those that tell of the far past: every field, also what no source should send.
 
-use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
     Fact, Fetched, Field, FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message,
     Misfit, Nanos, OnError, Origin, Part, Pictures, PinMemory, ProcessorTime, RunInfo, RunOptions,
     SampleTiming, Stage, StageTiming, WorkerInfo,
 };
+use loadscope_trace::{Clock, ClockBy};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -1,6 +1,7 @@
 //! Two runs from left to right, on one scale of time: for which share of each part their trainers waited.
 
-use loadscope_trace::{Activity, Lane, Nanos, Survey};
+use loadscope_diagnose::Survey;
+use loadscope_trace::{Activity, Lane, Nanos};
 
 /// Characters of the longer run.
 const PARTS: i64 = 64;

@@ -1,4 +1,5 @@
-use loadscope_trace::{FindingId, Origin, RunOptions};
+use loadscope_diagnose::FindingId;
+use loadscope_trace::{Origin, RunOptions};
 
 use super::*;
 use crate::Datasets;

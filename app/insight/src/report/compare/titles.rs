@@ -1,6 +1,6 @@
 //! Titles of findings, for places without room for their sentence.
 
-use loadscope_trace::FindingId;
+use loadscope_diagnose::FindingId;
 use loadscope_words::say;
 
 /// The title of a finding.

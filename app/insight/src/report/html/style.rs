@@ -1,6 +1,7 @@
 //! Styles of the page, and functions for its text.
 
-use loadscope_trace::{Activity, Cause, Severity};
+use loadscope_diagnose::{Cause, Severity};
+use loadscope_trace::Activity;
 use maud::{Markup, html};
 
 use crate::colours::Colours;

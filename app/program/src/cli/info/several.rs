@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use loadscope_trace::fleet::straggler;
+use loadscope_diagnose::straggler;
 use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
 use loadscope_words::{left, places, right, say};
 use serde_json::{Value, json};

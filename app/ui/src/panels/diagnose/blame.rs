@@ -1,7 +1,7 @@
 //! The waited time as one bar, and what each part of it is.
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use loadscope_trace::Cause;
+use loadscope_diagnose::Cause;
 use loadscope_words::say;
 
 use crate::kit::empty::remark;

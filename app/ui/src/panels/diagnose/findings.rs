@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
-use loadscope_trace::{Effect, Evidence, Finding, Lane, Severity};
+use loadscope_diagnose::{Effect, Evidence, Finding, Severity};
+use loadscope_trace::Lane;
 use loadscope_words::say;
 
 use crate::kit::empty::{hint, remark};

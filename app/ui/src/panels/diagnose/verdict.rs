@@ -1,7 +1,7 @@
 //! The verdict: is the trainer waiting, for how much of the time, because of what, and what would help.
 
 use egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
-use loadscope_trace::Severity;
+use loadscope_diagnose::Severity;
 use loadscope_words::say;
 
 use crate::kit::titles::title_text;

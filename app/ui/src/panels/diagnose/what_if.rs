@@ -2,7 +2,8 @@
 
 use egui::{self, Button, Label, ProgressBar, Ui};
 use loadscope_insight::format::capital;
-use loadscope_trace::{Glance, Nanos, Prospects, bytes};
+use loadscope_diagnose::{Glance, Prospects};
+use loadscope_trace::{Nanos, bytes};
 use loadscope_words::say;
 
 use crate::kit::empty::{hint, remark};

@@ -46,7 +46,7 @@ fn missing_indices_of_a_weighted_sampler_need_no_cure() {
         };
         let answers = ask(&question(o, 0));
         let mut findings = answers.findings.into_iter();
-        findings.find(|f| f.id == loadscope_trace::FindingId::MissingIndices)
+        findings.find(|f| f.id == loadscope_diagnose::FindingId::MissingIndices)
     };
     let found = missing("weighted:balanced").expect("a third is not drawn");
     assert!(!found.is_problem, "{found:?}");

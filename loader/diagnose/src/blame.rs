@@ -1,0 +1,374 @@
+//! Blame: for every instant in which the trainer waits, what the batch it waits for was doing then. The parts add up to the
+//! waited time, to the nanosecond.
+
+use std::collections::BTreeMap;
+
+use loadscope_trace::{Activity, Lane, Nanos, Origin, Run, Stage, Track, Worker, WorkerId};
+
+mod cause;
+mod fetching;
+
+pub use cause::Cause;
+pub use fetching::{FetchBlame, SampleBlame};
+
+/// What the trainer's waiting comes to, in a run, in a range of it, or in one wait.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Blame {
+    times: [Nanos; Cause::ALL.len()],
+    /// How long the trainer waited: what all causes add up to.
+    pub waited: Nanos,
+    /// How long finished batches lay in the reorder buffer behind one that was missing, added up over these batches; `None`
+    /// if the source does not tell.
+    pub ready_batches: Option<Nanos>,
+    /// Position in [`Run::waits`] of the longest wait.
+    pub longest: Option<usize>,
+    /// What the source does not measure: its time is in [`Cause::NotMeasured`], or in that of a stage before it.
+    pub not_measured: Vec<Cause>,
+}
+
+impl Blame {
+    /// The waited time that `cause` is to blame for; `None` if the source does not measure it.
+    pub fn of(&self, cause: Cause) -> Option<Nanos> {
+        let time = self.times[cause as usize];
+        let unknown = time == Nanos::ZERO && self.not_measured.contains(&cause);
+        (!unknown).then_some(time)
+    }
+
+    /// The causes that took time, in the order of a batch's life.
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, Nanos)> + '_ {
+        let all = Cause::ALL.into_iter();
+        all.map(|c| (c, self.times[c as usize]))
+            .filter(|(_, t)| t.0 > 0)
+    }
+
+    /// The cause that took most of it; of several the first.
+    pub fn main(&self) -> Option<(Cause, Nanos)> {
+        self.iter()
+            .max_by_key(|(cause, time)| (*time, std::cmp::Reverse(*cause)))
+    }
+
+    fn add(&mut self, cause: Cause, time: Nanos) {
+        self.times[cause as usize] += time;
+    }
+}
+
+/// A part of a wait, with what is to blame for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blamed {
+    /// What is to blame.
+    pub cause: Cause,
+    /// First instant.
+    pub start: Nanos,
+    /// End (exclusive).
+    pub end: Nanos,
+}
+
+impl Blame {
+    /// Explains the waiting of a run, up to its last event.
+    pub fn whole(run: &Run) -> Self {
+        Self::between(run, Nanos(i64::MIN), Nanos::MAX)
+    }
+
+    /// Explains the waiting from `start` until `end`.
+    pub fn between(run: &Run, start: Nanos, end: Nanos) -> Self {
+        let mut blame = Self::none(run);
+        if end <= start {
+            return blame;
+        }
+        let first = run.waits().partition_point(|w| w.end <= start);
+        let waits = run.waits().iter().enumerate().skip(first);
+        let culprits = Culprits::of(run);
+        let mut most = Nanos(-1);
+        for (k, wait) in waits.take_while(|(_, wait)| wait.start < end) {
+            let clip = (wait.start.max(start), wait.end.min(run.end()).min(end));
+            let took = clip.1 - clip.0;
+            if took > most {
+                most = took;
+                blame.longest = Some(k);
+            }
+            blame.waited += took;
+            culprits.each(run.awaited_in(wait), clip, &mut |part| {
+                blame.add(part.cause, part.end - part.start);
+            });
+        }
+        if run.measures(Stage::Held) {
+            let held = run.spent(Lane::Reorder, start.min(run.end()), end.min(run.end()));
+            blame.ready_batches = Some(held.of(Activity::Held));
+        }
+        blame
+    }
+
+    fn none(run: &Run) -> Self {
+        let pins = run.info.pinning.is_some();
+        let unmeasured = |cause: &Cause| {
+            let stage = cause.stage();
+            stage.is_some_and(|s| !run.measures(s) && (s != Stage::Pinning || pins))
+        };
+        let causes = Cause::ALL.into_iter();
+        Self {
+            not_measured: causes.filter(unmeasured).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Blamed {
+    /// The parts of the wait at position `k` in [`Run::waits`], the last one first.
+    pub fn of_wait(run: &Run, k: usize) -> Vec<Self> {
+        let mut parts = Vec::new();
+        if let Some(wait) = run.waits().get(k) {
+            let clip = (wait.start, wait.end.min(run.end()));
+            Culprits::of(run).each(run.awaited_in(wait), clip, &mut |part| parts.push(part));
+        }
+        parts
+    }
+}
+
+/// Calls `tell` for each wait with its position, the awaited batch and the parts.
+pub(crate) fn each_wait(run: &Run, mut tell: impl FnMut(usize, Option<usize>, &[Blamed])) {
+    let culprits = Culprits::of(run);
+    let mut parts = Vec::new();
+    for (k, wait) in run.waits().iter().enumerate() {
+        parts.clear();
+        let row = run.awaited_in(wait);
+        let clip = (wait.start, wait.end.min(run.end()));
+        culprits.each(row, clip, &mut |part| parts.push(part));
+        tell(k, row, &parts);
+    }
+}
+
+/// Returns the time from which a worker takes tasks. A worker process has none before its first batch: it starts, imports, unpickles the
+/// dataset and runs `worker_init_fn`, and the program does not record when that ends.
+fn ready_from(run: &Run, worker: &Worker) -> Nanos {
+    if worker.was_running
+        || !matches!(run.info.origin, Origin::Pytorch(_))
+        || !run.measures(Stage::Fetching)
+    {
+        return worker.start;
+    }
+    let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);
+    let lane = Lane::Worker(worker.info.worker);
+    let tracks = (0..).map(|row| Track { lane, row });
+    let rows = tracks.map_while(|track| run.track(track).map(|_| track));
+    let first = rows.filter_map(|track| run.spans(track, worker.start, end).first());
+    let first = first.map(|span| span.start.max(worker.start)).min();
+    first.unwrap_or(end.min(run.end()).max(worker.start))
+}
+
+/// Finds who is to blame for waits.
+struct Culprits<'a> {
+    run: &'a Run,
+    /// When workers lived, from when they were ready for tasks.
+    lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
+    /// When workers lived whose work is not recorded.
+    unrecorded: Vec<&'a Worker>,
+}
+
+impl<'a> Culprits<'a> {
+    fn of(run: &'a Run) -> Self {
+        let mut lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>> = BTreeMap::new();
+        for worker in run.workers() {
+            let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);
+            let of = lives.entry(worker.info.worker).or_default();
+            of.push((ready_from(run, worker), end));
+        }
+        Self {
+            run,
+            lives,
+            unrecorded: run.workers().iter().filter(|w| !w.is_recorded).collect(),
+        }
+    }
+
+    /// Tells the parts of a wait for the batch at `row`, which lie in `clip` without gaps, the last one first.
+    fn each(&self, row: Option<usize>, clip: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+        let (start, mut end) = clip;
+        if end <= start {
+            return;
+        }
+        let Some(row) = row else {
+            tell(Blamed {
+                cause: Cause::End,
+                start,
+                end,
+            });
+            return;
+        };
+        let mut next = None;
+        for (step, t) in self.run.steps_back(row) {
+            if t.at < end {
+                let part = (t.at.max(start), end);
+                self.stage(row, step, next, part, tell);
+                end = part.0;
+                if end <= start {
+                    return;
+                }
+            }
+            next = Some(t.stage);
+        }
+        // Who does not tell of queues does not tell when a batch came into one.
+        let cause = match self.run.measures(Stage::Queued) {
+            true => Cause::NotDispatched,
+            false => Cause::NotMeasured,
+        };
+        tell(Blamed { cause, start, end });
+    }
+
+    /// Tells what is to blame while the batch at `row` is in the stage that it entered with the transition `at`, before it went
+    /// on to `next`.
+    fn stage(
+        &self,
+        row: usize,
+        at: usize,
+        next: Option<Stage>,
+        part: (Nanos, Nanos),
+        tell: &mut impl FnMut(Blamed),
+    ) {
+        let run = self.run;
+        let stage = run.transitions()[at].stage;
+        let skips = |s: Stage| next != Some(s) && !run.measures(s);
+        let is_blind = match stage {
+            // Where the beginning of the work is not told, it is somewhere in the time before its end.
+            Stage::Queued => skips(Stage::Fetching),
+            Stage::Returning => {
+                run.info.pinning.is_some()
+                    && skips(Stage::Pinning)
+                    && !run.batches()[row].was_pinned()
+            }
+            _ => false,
+        };
+        let mut whole = |cause| {
+            tell(Blamed {
+                cause,
+                start: part.0,
+                end: part.1,
+            });
+        };
+        match stage {
+            Stage::Queued if self.is_unrecorded(row, at) => whole(Cause::InWorker),
+            _ if is_blind || !run.measures(stage) => whole(Cause::NotMeasured),
+            Stage::Queued => self.queued(row, part, tell),
+            Stage::Fetching => whole(Cause::Fetching),
+            Stage::Collating => whole(Cause::Collating),
+            Stage::Returning => whole(Cause::Returning),
+            Stage::Pinning => whole(Cause::Pinning),
+            Stage::Held => whole(Cause::Held),
+            Stage::Ready => self.ready(row, at, part, tell),
+            Stage::Training | Stage::Done => whole(Cause::Trainer),
+            Stage::Failed | Stage::Discarded => whole(Cause::End),
+        }
+    }
+
+    /// True if the batch at `row`, which was dispatched with the transition `at`, is in a worker whose work is not recorded.
+    fn is_unrecorded(&self, row: usize, at: usize) -> bool {
+        let when = self.run.transitions()[at].at;
+        let worker = self.run.batches()[row].worker;
+        let lived = |w: &Worker| w.start <= when && w.end.is_none_or(|(end, _)| when < end);
+        let mut all = self.unrecorded.iter();
+        all.any(|w| Some(w.info.worker) == worker && lived(w))
+    }
+
+    /// In an index queue: its worker is not ready yet, works on a batch before it, or has not looked yet.
+    fn queued(&self, row: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+        let (mut start, end) = part;
+        let Some(worker) = self.run.batches()[row].worker else {
+            let cause = Cause::IndexQueue;
+            tell(Blamed { cause, start, end });
+            return;
+        };
+        let (starting, at_work) = self.not_yet_alive(worker, start, end);
+        if starting.0 > 0 {
+            tell(Blamed {
+                cause: Cause::Starting,
+                start,
+                end: start + starting,
+            });
+        }
+        start += starting;
+        // A worker has one batch at a time, so the time that it worked is the time behind earlier ones.
+        let busy = self.busy(worker, part.0, end) - at_work;
+        let middle = start + busy.max(Nanos::ZERO).min(end - start);
+        if middle > start {
+            let cause = Cause::Queued;
+            tell(Blamed {
+                cause,
+                start,
+                end: middle,
+            });
+        }
+        if end > middle {
+            tell(Blamed {
+                cause: Cause::IndexQueue,
+                start: middle,
+                end,
+            });
+        }
+    }
+
+    /// For how long a worker worked. Where events were lost it may seem to have had several batches at a time; that counts once.
+    fn busy(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
+        let lane = Lane::Worker(worker);
+        let track = |row| Track { lane, row };
+        if self.run.track(track(1)).is_none() {
+            return self.run.spent(lane, start, end).total();
+        }
+        let rows = (0..).take_while(|row| self.run.track(track(*row)).is_some());
+        let spans = rows.flat_map(|row| self.run.spans(track(row), start, end));
+        let mut parts: Vec<(Nanos, Nanos)> = spans
+            .map(|span| (span.start.max(start), span.end.min(end)))
+            .collect();
+        parts.sort_unstable();
+        let (mut busy, mut until) = (Nanos::ZERO, start);
+        for (from, to) in parts {
+            let from = from.max(until);
+            if to > from {
+                busy += to - from;
+                until = to;
+            }
+        }
+        busy
+    }
+
+    /// For how long from `start` until `end` a worker was not ready, or not ready again; and how long it worked then all the
+    /// same, as one does that tells of its start late.
+    fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
+        let (mut dead, mut at_work) = (Nanos::ZERO, Nanos::ZERO);
+        let mut from = start;
+        for life in self.lives.get(&worker).into_iter().flatten() {
+            let begin = life.0.min(end);
+            if begin > from {
+                dead += begin - from;
+                at_work += self.busy(worker, from, begin);
+            }
+            from = from.max(life.1);
+            if from >= end {
+                break;
+            }
+        }
+        (dead, at_work)
+    }
+
+    /// It has come, and the main thread has not handed it out: it draws the indices of the next task first.
+    fn ready(&self, row: usize, at: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+        // Little else happens meanwhile; what a broken source sends must not be searched to its end.
+        const NEAR: usize = 64;
+        let (start, end) = part;
+        let later = self.run.transitions()[at + 1..].iter().take(NEAR);
+        let mut until_out = later.take_while(|t| t.batch as usize != row);
+        let put = until_out.find(|t| t.stage == Stage::Queued);
+        let drawn = put.map_or(start, |t| t.at.clamp(start, end));
+        if drawn > start {
+            tell(Blamed {
+                cause: Cause::Sampling,
+                start,
+                end: drawn,
+            });
+        }
+        if end > drawn {
+            tell(Blamed {
+                cause: Cause::Trainer,
+                start: drawn,
+                end,
+            });
+        }
+    }
+}

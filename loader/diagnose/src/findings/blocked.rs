@@ -1,0 +1,140 @@
+//! Finished batches behind a missing one: head-of-line blocking, and the few samples that cause it again and again.
+
+use std::cmp::Reverse;
+
+use super::survey::{Kind, SLOW_SAMPLE, Waited};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
+use loadscope_trace::{Nanos, Run, RunOptions, count, percent, plural};
+use loadscope_words::{Text, say, text};
+
+/// Finished batches had to lie behind the missing one for this share of a wait.
+const HELD_SHARE: f64 = 0.25;
+/// One or two slow samples an epoch are single ones and no tail; the same come again in the next epoch.
+const FEW: u64 = 3;
+/// Nor is less than this share of all samples.
+const RARE: f64 = 0.001;
+
+/// The remedy for slow samples.
+pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
+
+/// One batch that takes much longer than others holds up those behind it, which are finished.
+pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    if survey.workers < 2 || !run.info.options.in_order {
+        return None;
+    }
+    let is_blocked =
+        |w: &&Waited| w.kind == Kind::Slow && w.held.0 as f64 >= HELD_SHARE * w.took.0 as f64;
+    let blocked = || survey.waits.iter().filter(is_blocked);
+    let cost = blocked().fold(Nanos::ZERO, |sum, w| sum + w.took);
+    let severity = Severity::of_share(survey.share(cost))?;
+    let longest = blocked().min_by_key(|w| Reverse(w.took))?;
+    let row = longest.row?;
+    let waits = blocked().count() as u64;
+    let batches = match waits {
+        1 => run.batches()[row].id.to_string(),
+        n => plural(n, say!(n: "slow batch"), say!(n: "slow batches")),
+    };
+    let verb = if waits == 1 {
+        say!("costs")
+    } else {
+        say!("cost")
+    };
+    let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    text.replace_range(..first, &text[..first].to_uppercase());
+    if let Some(sample) = named(survey, row).filter(|_| longest.by_slow_sample) {
+        text = say!("{text}. The longest wait is for {sample}.");
+    }
+    Some(Finding {
+        id: FindingId::HeadOfLine,
+        text,
+        severity,
+        evidence: worst_sample(run, row),
+        remedy: match run.info.origin.has_in_order() {
+            true => say!("Use in_order=False to get batches as they finish").to_owned(),
+            false => say!("Update to PyTorch 2.6 or later, and use in_order=False to get batches as they finish").to_owned(),
+        },
+        cost: Some(cost),
+    })
+}
+
+/// The advice to group samples of similar cost; `None` if a batch is one sample.
+pub(super) fn grouping(options: &RunOptions) -> Option<Text> {
+    const GROUPS: Text = text!("Group samples of similar cost into a batch");
+    let has_several = options.batch_size.is_some_and(|size| size > 1);
+    has_several.then_some(GROUPS)
+}
+
+/// Some samples take many times as long as most.
+pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
+    let samples = survey.samples;
+    let share_of_samples = samples.slow as f64 / samples.count.max(1) as f64;
+    let epochs = survey.run.epochs().len().max(1) as u64;
+    if samples.slow < FEW.saturating_mul(epochs) || share_of_samples < RARE {
+        return None;
+    }
+    // A wait for a batch that is slow because of them is theirs as a whole.
+    let cost = survey.sum(|w| match w.kind {
+        Kind::Slow if w.by_slow_sample => w.took,
+        _ => w.in_slow_samples,
+    });
+    let severity = Severity::of_share(survey.share(cost))?;
+    let worst = slowest_row(survey)?;
+    let mut text = say!(
+        "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",
+        count(samples.slow),
+        count(samples.count),
+        percent(share_of_samples),
+        samples.usual,
+        survey.say_cost(cost),
+    );
+    if let Some(slowest) = named(survey, worst) {
+        text = say!("{text}. The longest to load is {slowest}.");
+    }
+    Some(Finding {
+        id: FindingId::HeavyTail,
+        text,
+        severity,
+        evidence: worst_sample(survey.run, worst),
+        remedy: PREPARE.say().to_owned(),
+        cost: Some(cost),
+    })
+}
+
+/// The batch with the slowest sample that training waited for. The first samples of a worker also contain its imports: they count if there
+/// are no others.
+fn slowest_row(survey: &Survey) -> Option<usize> {
+    let slowest = |is_first: bool| {
+        let waits = survey.waits.iter();
+        let waits = waits.filter(|w| (w.kind == Kind::First) == is_first);
+        let slow = waits.filter(|w| w.by_slow_sample || w.in_slow_samples.0 > 0);
+        let longest = |row: &usize| survey.run.samples(*row).map(|s| s.wall).max();
+        let rows = slow.filter_map(|w| w.row);
+        rows.min_by_key(|row| Reverse(longest(row)))
+    };
+    slowest(false).or_else(|| slowest(true))
+}
+
+/// `sample 13 (a/13.png)`: the slowest sample of a batch, if its index is known.
+fn named(survey: &Survey, row: usize) -> Option<String> {
+    let slowest = survey.run.samples(row);
+    // As in `worst_sample`.
+    let slowest = slowest.max_by_key(|s| (s.wall, Reverse(s.position)))?;
+    let index = slowest.index?;
+    Some(match survey.run.file_of(index) {
+        Some(file) => say!("sample {} ({file})", count(index)),
+        None => say!("sample {}", count(index)),
+    })
+}
+
+/// The sample of a batch that took longest, or the batch.
+pub(super) fn worst_sample(run: &Run, row: usize) -> Evidence {
+    let id = run.batches()[row].id;
+    let samples = run.samples(row);
+    // Of several the first.
+    match samples.max_by_key(|s| (s.wall, Reverse(s.position))) {
+        Some(slowest) => Evidence::Sample(id, slowest.position, slowest.index),
+        None => Evidence::Batch(id),
+    }
+}

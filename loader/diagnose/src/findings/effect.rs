@@ -1,0 +1,226 @@
+//! Effects of a remedy on training: order, random numbers, state of the dataset.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loadscope_words::say;
+use serde::Serialize;
+
+use super::remedy::Loader;
+use super::{Change, Finding, FindingId, Prospects, Survey};
+use loadscope_trace::{Fact, Run};
+
+/// An effect of another setting on the samples that training receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Workers keep their copy of the dataset between epochs.
+    KeptDataset,
+    /// Each worker has a copy of the dataset, and changes it on its own.
+    CopiedDataset,
+    /// Batches arrive in a different order in every run.
+    Order,
+    /// Samples are made with other random numbers.
+    RandomNumbers,
+    /// A shuffled loader has another sample order from the second epoch on: its generator is asked for seeds of workers only once.
+    ShuffledOrder,
+}
+
+impl Effect {
+    /// One sentence.
+    pub fn sentence(self, run: &Run) -> String {
+        match self {
+            Self::KeptDataset => match changed(run).as_slice() {
+                [] => say!("Workers keep their copy of the dataset: later changes in the main process, such as set_epoch(), do not reach them").to_owned(),
+                names => say!(
+                    "Workers keep their copy of the dataset: this program changes its {} between epochs, which no longer reaches them",
+                    names.join(say!(", "))
+                ),
+            },
+            Self::CopiedDataset => say!("Each worker has its own copy of the dataset: changes in __getitem__ stay in the worker").to_owned(),
+            Self::Order => say!("With in_order=False, batches arrive in a different order in every run").to_owned(),
+            Self::RandomNumbers => say!("Random augmentations change, because workers draw other random numbers").to_owned(),
+            Self::ShuffledOrder => say!("The sample order changes from the second epoch on").to_owned(),
+        }
+    }
+}
+
+impl Change {
+    /// Its effects on training where there are `workers`. The order of the samples can only change if it `is_random`.
+    pub fn effects(self, workers: usize, is_random: bool) -> BTreeSet<Effect> {
+        let of_workers = |n: usize| {
+            let copies = (workers == 0 && n > 0).then_some(Effect::CopiedDataset);
+            let draws = (workers != n).then_some(Effect::RandomNumbers);
+            copies.into_iter().chain(draws)
+        };
+        let mut effects: BTreeSet<Effect> = match self {
+            Self::NumWorkers(n) | Self::Window(n, _) => of_workers(n).collect(),
+            Self::Kept(n) => of_workers(n)
+                .chain([Effect::KeptDataset, Effect::ShuffledOrder])
+                .collect(),
+            Self::PersistentWorkers(true) => [
+                Effect::KeptDataset,
+                Effect::RandomNumbers,
+                Effect::ShuffledOrder,
+            ]
+            .into(),
+            Self::InOrder(false) => [Effect::Order].into(),
+            Self::PersistentWorkers(false) => [Effect::RandomNumbers, Effect::ShuffledOrder].into(),
+            Self::InOrder(true) | Self::PrefetchFactor(_) | Self::PinMemory(_) => BTreeSet::new(),
+        };
+        if !is_random {
+            effects.remove(&Effect::ShuffledOrder);
+        }
+        effects
+    }
+}
+
+/// Effects by finding, of the settings that its remedy offers.
+pub(super) fn effects(
+    loader: Loader,
+    findings: &[Finding],
+    prospects: Option<&Prospects>,
+) -> BTreeMap<FindingId, BTreeSet<Effect>> {
+    let of = |finding: &Finding| {
+        let offered = offered(loader, finding, prospects);
+        let effects = offered
+            .into_iter()
+            .flat_map(|c| c.effects(loader.workers, loader.is_random));
+        (finding.id, effects.collect::<BTreeSet<_>>())
+    };
+    let all = findings.iter().map(of);
+    all.filter(|(_, effects)| !effects.is_empty()).collect()
+}
+
+/// The settings that the remedy of a finding offers. Their names are those of arguments, in every language.
+fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> Vec<Change> {
+    let in_order = Change::InOrder(false);
+    let prospects = prospects.filter(|p| p.fits());
+    let better = prospects.map(Prospects::better).unwrap_or_default();
+    // A remedy that begins with a forecast offers its change.
+    let begins =
+        |f: &&super::Forecast| prospects.is_some_and(|p| finding.remedy.starts_with(&p.remedy(f)));
+    if let Some(forecast) = better
+        .iter()
+        .filter(begins)
+        .max_by_key(|f| f.change.to_string().len())
+    {
+        let also = Some(in_order).filter(|_| {
+            finding.id == FindingId::HeadOfLine
+                && forecast.change != in_order
+                && finding.remedy.contains("in_order=False")
+        });
+        return also.into_iter().chain([forecast.change]).collect();
+    }
+    // The remedy keeps the setting if it is forecast to be faster, or has no forecast.
+    let known = prospects.and_then(|p| {
+        let mut changes = p.changes.iter();
+        let found = changes.find(|f| f.change == in_order)?;
+        Some(found.took < p.now())
+    });
+    let passes = match known {
+        Some(_) => better.iter().any(|f| f.change == in_order),
+        None => loader.in_order,
+    };
+    match finding.id {
+        FindingId::EpochRefill if finding.remedy.contains("persistent_workers=True") => {
+            vec![Change::PersistentWorkers(true)]
+        }
+        FindingId::HeavyTail | FindingId::HeadOfLine
+            if passes && finding.remedy.contains("in_order=False") =>
+        {
+            vec![in_order]
+        }
+        // Its remedy keeps the setting unless that is forecast to be no faster.
+        FindingId::SlowWorker
+            if loader.in_order
+                && known != Some(false)
+                && finding.remedy.contains("in_order=False") =>
+        {
+            vec![in_order]
+        }
+        FindingId::SlowSample if finding.remedy.contains("in_order=False") => vec![in_order],
+        FindingId::NoWorkers
+        | FindingId::StarvedWorkers
+        | FindingId::Sawtooth
+        | FindingId::Oversubscribed
+        | FindingId::SlowerThanNone => workers_in(&finding.remedy)
+            .map(Change::NumWorkers)
+            .into_iter()
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The number in `num_workers=4`.
+fn workers_in(text: &str) -> Option<usize> {
+    let (_, rest) = text.split_once("num_workers=")?;
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+/// Attributes of the dataset that the program changes between epochs.
+fn changed(run: &Run) -> Vec<&str> {
+    let facts = run.facts().iter().filter_map(|(_, fact)| match fact {
+        Fact::DatasetChanged { attributes } => Some(attributes.iter().map(String::as_str)),
+        _ => None,
+    });
+    let all: BTreeSet<&str> = facts.flatten().collect();
+    all.into_iter().collect()
+}
+
+/// Persistent workers whose dataset the main process changes: they do not receive the change.
+pub(super) fn stale(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    let options = &run.info.options;
+    let names = changed(run);
+    if !options.persistent_workers || options.num_workers == 0 || names.is_empty() {
+        return None;
+    }
+    let is_epoch = names
+        .iter()
+        .any(|name| name.to_ascii_lowercase().contains("epoch"));
+    Some(Finding {
+        id: FindingId::StaleDataset,
+        text: say!(
+            "The program changes {} of the dataset between epochs, but persistent workers keep the copy of the first epoch",
+            names.join(say!(", "))
+        ),
+        severity: match is_epoch {
+            true => super::Severity::Warning,
+            false => super::Severity::Note,
+        },
+        evidence: super::Evidence::Run,
+        remedy: say!("Use persistent_workers=False, or keep the value in shared memory: torch.tensor(0).share_memory_()").to_owned(),
+        cost: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_has_the_effects_that_pytorch_gives_it() {
+        let of = |change: Change, workers| {
+            change
+                .effects(workers, true)
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        let (copied, random) = (Effect::CopiedDataset, Effect::RandomNumbers);
+        assert_eq!(of(Change::NumWorkers(4), 0), [copied, random]);
+        assert_eq!(of(Change::NumWorkers(4), 2), [random]);
+        assert_eq!(of(Change::Window(2, 4), 2), []);
+        let kept = [Effect::KeptDataset, random, Effect::ShuffledOrder];
+        assert_eq!(of(Change::Kept(4), 2), kept);
+        assert_eq!(of(Change::PersistentWorkers(true), 2), kept);
+        assert_eq!(of(Change::PersistentWorkers(false), 2), kept[1..]);
+        assert_eq!(of(Change::InOrder(false), 2), [Effect::Order]);
+        assert_eq!(of(Change::PrefetchFactor(4), 2), []);
+        assert_eq!(workers_in("num_workers=12: forecast"), Some(12));
+        assert_eq!(workers_in("Use num_workers=0, or larger"), Some(0));
+        assert_eq!(workers_in("simplify"), None);
+    }
+}

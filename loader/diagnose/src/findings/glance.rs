@@ -1,0 +1,328 @@
+//! A glance at a run: how long the trainer waited, and for what longest. Cheap enough to be taken while a run goes on.
+
+use crate::{Blamed, Cause};
+use loadscope_trace::{BatchId, Nanos, Run, Stage, count, list, percent};
+use loadscope_words::say;
+
+/// Ratio of the time of the program to that of the loop from which the program does much else.
+const NOTICEABLE: f64 = 1.1;
+
+/// A wait of this share of all waiting is what the waiting is about.
+const ONE_WAIT: f64 = 0.5;
+
+/// The longest wait of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LongestWait {
+    /// Its length.
+    pub took: Nanos,
+    /// The awaited batch.
+    pub batch: BatchId,
+    /// True if it is most of the waiting: then it explains the whole.
+    pub is_most: bool,
+    /// The slow part of its work, with a time: `sample 4 took 1.00 s in worker 0`.
+    what: String,
+    /// Batches that were finished meanwhile: ` while batches 5 and 7 were already finished`; empty without any.
+    ready: String,
+}
+
+impl LongestWait {
+    /// `batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
+    pub fn why(&self) -> String {
+        say!("{}: {}{}", self.batch, self.what, self.ready)
+    }
+}
+
+/// Length of the trainer's waiting, and its longest wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Glance<'a> {
+    run: &'a Run,
+    /// How long the program was in the loader's loop ([`Run::in_loop`]).
+    pub total: Nanos,
+    /// How long the trainer waited.
+    pub waited: Nanos,
+    /// Position in [`Run::waits`] of the longest wait.
+    pub longest: Option<usize>,
+}
+
+impl<'a> Glance<'a> {
+    /// Looks at a run.
+    pub fn of(run: &'a Run) -> Self {
+        let took = |k: &usize| {
+            let wait = run.waits()[*k];
+            (wait.end.min(run.end()) - wait.start, std::cmp::Reverse(*k))
+        };
+        Self {
+            run,
+            total: run.in_loop(),
+            waited: run.waited(),
+            longest: (0..run.waits().len()).max_by_key(took),
+        }
+    }
+
+    /// Share of the time that the trainer waited, 0 to 1.
+    pub fn share(&self) -> f64 {
+        match self.total.0 {
+            total if total > 0 => self.waited.0 as f64 / total as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Position of the batch that was waited for longest.
+    pub fn batch(&self) -> Option<usize> {
+        self.run.awaited_in(&self.run.waits()[self.longest?])
+    }
+
+    /// A time with the unit in which the whole is best told: the parts of a sentence are to be compared.
+    pub fn say(&self, time: Nanos) -> String {
+        time.beside(self.total)
+    }
+
+    /// `The trainer waited 1.11 s of 1.59 s (70 %)`
+    pub fn headline(&self) -> String {
+        if self.run.tells_only_parts() {
+            return say!("The waits for single batches were not measured").to_owned();
+        }
+        let verb = match self.run.is_live() {
+            true => say!("has waited"),
+            false => say!("waited"),
+        };
+        let (place, so_far) = (self.place(), self.so_far());
+        say!(
+            "The trainer {verb} {} of {}{place}{so_far} ({})",
+            self.say(self.waited),
+            self.whole(),
+            percent(self.share())
+        )
+    }
+
+    /// The same without its subject: `1.11 s of 1.59 s (70 %)`; `None` if it was not measured.
+    pub fn amount(&self) -> Option<String> {
+        let (place, so_far) = (self.place(), self.so_far());
+        (!self.run.tells_only_parts()).then(|| {
+            say!(
+                "{} of {}{place}{so_far} ({})",
+                self.say(self.waited),
+                self.whole(),
+                percent(self.share())
+            )
+        })
+    }
+
+    /// `1.59 s`, or `the last 1.59 s`
+    fn whole(&self) -> String {
+        let total = self.say(self.total);
+        match self.is_of_the_end() {
+            true => say!("the last {total}"),
+            false => total,
+        }
+    }
+
+    fn place(&self) -> &'static str {
+        match self.is_loop_a_part() {
+            true => say!(" in the DataLoader loop"),
+            false => "",
+        }
+    }
+
+    fn so_far(&self) -> &'static str {
+        match self.run.is_live() {
+            true => say!(" so far"),
+            false => "",
+        }
+    }
+
+    /// True if sums alone are kept of what was before, so that these times are not those of the whole run.
+    pub fn is_of_the_end(&self) -> bool {
+        self.run.past().and_then(|past| past.until()).is_some()
+    }
+
+    /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
+    pub(super) fn is_loop_a_part(&self) -> bool {
+        let run = self.run;
+        let start = run.epochs().first().map(|epoch| epoch.start);
+        // Of a recording with a limit the loop is that of what is kept in full.
+        let kept = run.past().and_then(|past| past.until());
+        let lasted = start.map_or(Nanos::ZERO, |start| {
+            run.end() - kept.map_or(start, |kept| start.max(kept))
+        });
+        lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
+    }
+
+    /// Time of the program that is not in the loop: `evaluation 2.00 s, outside the loop 1.20 s`. `None` if it is not noticeable.
+    pub fn left_out(&self) -> Option<String> {
+        /// Share of the loop from which work in the steps is named.
+        const NAMED: f64 = 0.01;
+        let is_much = |time: Nanos, share: f64| time.0 as f64 >= share * self.total.0.max(1) as f64;
+        let out = self.run.left_out();
+        let asides = out.asides.iter().filter(|(_, time)| is_much(**time, NAMED));
+        let mut parts: Vec<String> = asides
+            .map(|(kind, time)| format!("{} {}", kind.label(), self.say(*time)))
+            .collect();
+        if is_much(out.between, NOTICEABLE - 1.0) {
+            parts.push(say!("outside the loop {}", self.say(out.between)));
+        }
+        (!parts.is_empty()).then(|| parts.join(say!(", ")))
+    }
+
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
+    /// to more, a sentence: `Longest wait: 0.10 s for batch 4, because …`. Waits of equal length come first: `64 waits of about 60.0 ms`
+    pub fn cause(&self) -> Option<String> {
+        let wait = self.longest_wait()?;
+        let took = self.say(wait.took);
+        let LongestWait {
+            batch, what, ready, ..
+        } = wait;
+        Some(match wait.is_most {
+            true => say!("{took} of it for {batch}: {what}{ready}"),
+            false => match self.usual_wait() {
+                Some((waits, each)) => say!(
+                    "{} waits of about {each} each, the longest ({took}) for {batch}, because {what}{ready}",
+                    count(waits)
+                ),
+                None => say!("Longest wait: {took} for {batch}, because {what}{ready}"),
+            },
+        })
+    }
+
+    /// The number of waits that are about as long as the median one, and their mean, if they make up most of the waiting.
+    fn usual_wait(&self) -> Option<(u64, Nanos)> {
+        /// Fewer have no usual one.
+        const FEW: usize = 4;
+        /// As long as the median, give or take this share.
+        const ALIKE: f64 = 0.25;
+        /// Most of the waiting.
+        const MOST: f64 = 0.75;
+        let run = self.run;
+        let lengths = run.waits().iter();
+        let lengths = lengths.map(|wait| (wait.end.min(run.end()) - wait.start).0);
+        let mut lengths: Vec<i64> = lengths.filter(|length| *length > 0).collect();
+        let middle = lengths.len() / 2;
+        if lengths.len() < FEW {
+            return None;
+        }
+        let median = *lengths.select_nth_unstable(middle).1;
+        let is_alike = |length: &i64| (*length - median).abs() as f64 <= ALIKE * median as f64;
+        lengths.retain(is_alike);
+        let sum: i64 = lengths.iter().sum();
+        let is_most = sum as f64 >= MOST * self.waited.0 as f64 && lengths.len() >= FEW;
+        let waits = lengths.len() as i64;
+        is_most.then(|| (waits as u64, Nanos(sum / waits)))
+    }
+
+    /// The longest wait, and the state of the awaited batch; `None` without waits, and for the wait at the end of an epoch.
+    pub fn longest_wait(&self) -> Option<LongestWait> {
+        let (run, k) = (self.run, self.longest?);
+        let wait = run.waits()[k];
+        let row = run.awaited_in(&wait)?;
+        let batch = &run.batches()[row];
+        let mut times = [Nanos::ZERO; Cause::ALL.len()];
+        for part in Blamed::of_wait(run, k) {
+            times[part.cause as usize] += part.end - part.start;
+        }
+        let causes = Cause::ALL.into_iter();
+        let main = causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))?;
+        let place = match batch.worker {
+            Some(worker) => say!("worker {worker}"),
+            None => say!("the main process").to_owned(),
+        };
+        let part = self.say(times[main as usize]);
+        let whole = |stage| self.say(self.time_in(row, stage));
+        let what = match main {
+            Cause::NotDispatched => say!("dispatching took {part}"),
+            Cause::Starting => say!("starting {place} took {part}"),
+            Cause::Queued => say!("an earlier batch kept {place} busy for {part}"),
+            Cause::IndexQueue => say!("waiting in the index queue of {place} took {part}"),
+            Cause::Fetching => match self.slowest_sample(row) {
+                Some(sample) => say!("{sample} in {place}"),
+                None => say!("fetching in {place} took {}", whole(Stage::Fetching)),
+            },
+            Cause::Collating => say!("collating in {place} took {}", whole(Stage::Collating)),
+            Cause::Returning => say!("transfer to the main process took {part}"),
+            Cause::Pinning => say!("pinning took {}", whole(Stage::Pinning)),
+            Cause::Held => say!("waiting in the reorder buffer took {part}"),
+            Cause::Sampling => say!("drawing the next indices took {part}"),
+            Cause::Trainer => say!("yielding took {part}"),
+            Cause::End => return None,
+            Cause::NotMeasured => say!("its stage was not recorded for {part}"),
+            Cause::InWorker => say!("{place} took {part} and was not recorded"),
+        };
+        Some(LongestWait {
+            took: wait.end.min(run.end()) - wait.start,
+            batch: batch.id,
+            is_most: self.is_one_wait(),
+            what,
+            ready: self.ready_behind(k, row),
+        })
+    }
+
+    /// Time that the batch at `row` spent in `stage`, up to the last event.
+    fn time_in(&self, row: usize, stage: Stage) -> Nanos {
+        let path = self.run.path(row).into_iter();
+        let steps = path.filter(|step| step.stage == stage);
+        let end = self.run.end();
+        steps.fold(Nanos::ZERO, |sum, step| {
+            sum + (step.end.unwrap_or(end) - step.start)
+        })
+    }
+
+    /// True if the longest wait is most of the waiting: then it explains it.
+    pub(super) fn is_one_wait(&self) -> bool {
+        let took = self.longest.map(|k| {
+            let wait = self.run.waits()[k];
+            wait.end.min(self.run.end()) - wait.start
+        });
+        took.is_some_and(|took| took.0 as f64 >= ONE_WAIT * self.waited.0 as f64)
+    }
+
+    /// `sample 4 took 1.00 s`, if one sample took more than half of the batch; with the stage that took most of it, unless
+    /// that is nearly all, as when a dataset has but one.
+    fn slowest_sample(&self, row: usize) -> Option<String> {
+        const MOST: f64 = 0.5;
+        const NEARLY_ALL: f64 = 0.95;
+        let run = self.run;
+        let total = run.samples(row).fold(Nanos::ZERO, |sum, s| sum + s.wall);
+        let slowest = run.samples(row).max_by_key(|s| s.wall)?;
+        let is_most = |part: Nanos, whole: Nanos| part.0 as f64 > MOST * whole.0 as f64;
+        if !is_most(slowest.wall, total) {
+            return None;
+        }
+        let name = match slowest.index {
+            Some(index) => say!("sample {}", count(index)),
+            None => say!("the sample at position {}", slowest.position),
+        };
+        let took = self.say(slowest.wall);
+        let stages = run.sample_stages(row);
+        let longest = stages.and_then(|stages| {
+            let walls = stages.names.iter().enumerate();
+            let walls = walls.map(|(k, name)| (stages.wall(k, slowest.position), name));
+            walls.max_by_key(|(wall, _)| *wall)
+        });
+        Some(match longest {
+            Some((wall, stage))
+                if is_most(wall, slowest.wall)
+                    && (wall.0 as f64) < NEARLY_ALL * slowest.wall.0 as f64 =>
+            {
+                say!("{name} took {took} ({} in {stage})", self.say(wall))
+            }
+            _ => say!("{name} took {took}"),
+        })
+    }
+
+    /// ` while batches 5 and 7 were already finished`: what lay in the reorder buffer just before the awaited batch came; empty if nothing
+    /// did.
+    fn ready_behind(&self, wait: usize, row: usize) -> String {
+        let run = self.run;
+        let wait = run.waits()[wait];
+        let before = Nanos(wait.end.min(run.end()).0.saturating_sub(1)).max(wait.start);
+        let pipeline = run.pipeline_at(before);
+        let held = pipeline
+            .batches()
+            .filter(|b| b.stage == Stage::Held && b.row != row);
+        let names: Vec<String> = held.map(|b| b.id.idx.to_string()).collect();
+        match names.len() {
+            0 => String::new(),
+            1 => say!(" while batch {} was already finished", names[0]),
+            _ => say!(" while batches {} were already finished", list(&names, 6)),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A new iterator for each batch: `next(iter(loader))` in the training loop.
+
+use std::cmp::Reverse;
+
+use super::{Evidence, Finding, FindingId, Severity, Survey};
+use loadscope_trace::{Epoch, Nanos, Run, Stage, count, percent};
+use loadscope_words::say;
+
+/// The program creates an iterator for each batch.
+pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    if !run.iterates_per_batch() {
+        return None;
+    }
+    let cost = survey.blame.waited + run.opening() + ending(run);
+    let severity = Severity::of_share(survey.share(cost)).unwrap_or(Severity::Note);
+    let (epochs, all) = (run.single_batches() as u64, run.epochs().len() as u64);
+    let is_persistent = run.info.options.persistent_workers;
+    let effect = match survey.workers {
+        0 => say!("The sampler restarts each time").to_owned(),
+        _ if is_persistent => say!("Prefetched batches are lost each time").to_owned(),
+        1 => say!("1 worker restarts each time").to_owned(),
+        n => say!("{n} workers restart each time"),
+    };
+    let share = percent(survey.share(cost));
+    Some(Finding {
+        id: FindingId::IteratorPerBatch,
+        text: say!(
+            "{} of {} iterators yielded only one batch: {} ({share} of the run) to start, wait and end. {effect}.",
+            count(epochs),
+            count(all),
+            survey.say(cost)
+        ),
+        severity,
+        evidence: longest(run),
+        remedy: say!(
+            "Iterate with `for batch in loader:`. In a loop over steps, create `it = iter(loader)` once and call `next(it)` per step."
+        )
+        .to_owned(),
+        cost: None,
+    })
+}
+
+/// Time from the batches to the ends of their iterators, which end their workers.
+fn ending(run: &Run) -> Nanos {
+    if run.info.options.persistent_workers {
+        return Nanos::ZERO;
+    }
+    let pairs = run.epochs().windows(2);
+    let ends = pairs.filter_map(|pair| {
+        // An iterator in a variable lives until the next one is created.
+        let end = pair[0].end.filter(|end| *end <= pair[1].start)?;
+        let batch = pair[0]
+            .rows
+            .iter()
+            .find_map(|row| run.entered(*row as usize, Stage::Training))?;
+        (run.yielded_in(&pair[0]) == 1).then_some(end - batch)
+    });
+    ends.fold(Nanos::ZERO, |sum, time| sum + time)
+}
+
+/// The longest epoch.
+fn longest(run: &Run) -> Evidence {
+    let lasted = |epoch: &&Epoch| epoch.end.unwrap_or(epoch.start) - epoch.start;
+    match run.epochs().iter().min_by_key(|e| Reverse(lasted(e))) {
+        Some(epoch) => Evidence::Range(epoch.start, epoch.end.unwrap_or(run.end())),
+        None => Evidence::Run,
+    }
+}

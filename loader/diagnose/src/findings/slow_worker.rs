@@ -1,0 +1,77 @@
+//! A worker that is slower than the others in every batch.
+
+use std::collections::BTreeMap;
+
+use super::survey::Kind;
+use super::{Evidence, Finding, FindingId, Severity, Survey};
+use loadscope_trace::{Nanos, WorkerId};
+use loadscope_words::{Text, say, text};
+
+/// Batches that each worker must have made.
+const FEW: usize = 4;
+/// The slow worker takes at least this many times as long as any other.
+const TIMES: i64 = 2;
+
+/// Places to look at first.
+const CHECK: Text = text!(
+    "Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker"
+);
+
+/// One worker takes much longer than the others, batch by batch.
+pub(super) fn slow(survey: &Survey) -> Option<Finding> {
+    let (worker, own, others) = slowest(survey)?;
+    // The part that the others would not have taken.
+    let part = 1.0 - others.as_secs_f64() / own.as_secs_f64();
+    let batches = survey.run.batches();
+    let is_its = |row: Option<usize>| row.is_some_and(|row| batches[row].worker == Some(worker));
+    let cost = survey.sum(|w| match w.kind {
+        Kind::Usual | Kind::Slow if is_its(w.row) => Nanos((w.working.0 as f64 * part) as i64),
+        _ => Nanos::ZERO,
+    });
+    let severity = Severity::of_share(survey.share(cost))?;
+    Some(Finding {
+        id: FindingId::SlowWorker,
+        text: say!(
+            "Worker {worker} is slow in every batch: {}. It needs {own} per batch, the other workers {others}.",
+            survey.say_cost(cost)
+        ),
+        severity,
+        evidence: Evidence::Worker(worker),
+        remedy: match survey.streams.is_some() || survey.run.indices(0).is_empty() {
+            true => say!("Compare its shards with those of the other workers: their size, format and storage. Distribute the shards evenly.").to_owned(),
+            false => match survey.run.info.origin.has_in_order() {
+                true => say!("{CHECK}. in_order=False lets other workers pass."),
+                false => CHECK.say().to_owned(),
+            },
+        },
+        cost: Some(cost),
+    })
+}
+
+/// The worker whose fastest batch is slower than the usual batch of every other worker, with its median and theirs.
+fn slowest(survey: &Survey) -> Option<(WorkerId, Nanos, Nanos)> {
+    let mut all: BTreeMap<WorkerId, Vec<i64>> = BTreeMap::new();
+    for (batch, work) in survey.run.batches().iter().zip(&survey.work) {
+        if work.0 > 0
+            && let Some(worker) = batch.worker
+        {
+            all.entry(worker).or_default().push(work.0);
+        }
+    }
+    if all.len() < 2 || all.values().any(|works| works.len() < FEW) {
+        return None;
+    }
+    let mut medians = Vec::new();
+    for (worker, works) in &mut all {
+        works.sort_unstable();
+        medians.push((works[works.len() / 2], *worker));
+    }
+    medians.sort_unstable();
+    let (own, worker) = medians.pop()?;
+    let (next, _) = *medians.last()?;
+    let others = medians[medians.len() / 2].0;
+    // Its first batch may open files, one batch in ten may come from a cache.
+    let works = &all[&worker];
+    let is_always = works[works.len() / 10] > next;
+    (is_always && own >= next.saturating_mul(TIMES)).then_some((worker, Nanos(own), Nanos(others)))
+}

@@ -1,0 +1,237 @@
+//! Beginnings: of the run, and of each epoch.
+
+use std::cmp::Reverse;
+
+use super::survey::Kind;
+use super::unrecorded::hides_work;
+use super::{Evidence, Finding, FindingId, Severity, Survey};
+use crate::Cause;
+use loadscope_trace::{Epoch, Nanos, Origin, count, plural};
+use loadscope_words::{Text, say, text};
+
+/// The remedy for workers that start again in every epoch.
+const KEEP: Text =
+    text!("Use persistent_workers=True to keep workers and their open files between epochs");
+/// The remedy for workers that start one after another.
+pub(super) const FEWER: Text = text!("Use fewer workers, because they start one at a time");
+/// The same if fewer workers are not faster.
+pub(super) const EARLIER: Text = text!(
+    "Start the workers before the program uses much memory, because each start takes longer in a large process"
+);
+/// The remedy for an empty prefetch window at the start of every epoch.
+pub(super) const LONGER: Text = text!(
+    "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
+);
+
+/// It takes so many times what a usual batch takes.
+const MUCH_LONGER: i64 = 3;
+
+/// How long an epoch took to yield its first batch, and when it did.
+fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
+    if epoch.was_running {
+        return None;
+    }
+    let yields = survey.run.yields();
+    let first = *yields.all().get(yields.before(epoch.start))?;
+    let is_its = epoch.end.is_none_or(|end| first <= end);
+    is_its.then_some((first - epoch.start, first))
+}
+
+/// How many workers the main process started before the first batch of an epoch came, and how long that took. Only processes
+/// are reported when all have been started.
+fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)> {
+    if !matches!(survey.run.info.origin, Origin::Pytorch(_)) {
+        return None;
+    }
+    let workers = survey.run.workers().iter().map(|w| w.start);
+    let starts = workers.filter(|at| (epoch.start..=first).contains(at));
+    let last = starts.clone().max()?;
+    Some((starts.count() as u64, last - epoch.start))
+}
+
+/// Time that beginnings can cost: a program may do other work between `iter` and the first `next`.
+fn most(survey: &Survey) -> Nanos {
+    survey.blame.waited + survey.run.opening()
+}
+
+fn is_late(survey: &Survey, gap: Nanos) -> bool {
+    // Where the cost of a batch is unknown, there is nothing to compare it with.
+    survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
+}
+
+/// The first batch of the run comes late: workers start, the dataset opens its files, memory is page-locked.
+pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
+    let epoch = survey.run.epochs().first()?;
+    let (took, first) = gap(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
+    let cost = (took - survey.usual_work).min(most(survey));
+    let severity = Severity::of_share(survey.share(cost))?;
+    let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
+    let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
+    let started = forked.map(|(workers, time)| {
+        say!(
+            ", because the main process took {} to start {}",
+            survey.say(time),
+            plural(workers, say!(n: "worker"), say!(n: "workers"))
+        )
+    });
+    let slow = wait.and_then(|w| slow_sample(survey, w.row?, took));
+    let (what, remedy) = match wait.map(|w| w.main) {
+        Some(Cause::Fetching) if slow.is_some() => (
+            slow.as_ref().map_or("", |slow| &slow.text),
+            match slow.as_ref().is_some_and(|slow| slow.is_first) {
+                true => {
+                    say!(
+                        "Check that sample: its file may be large, damaged or on a slow disk. If __getitem__ does one-time setup, move it to worker_init_fn."
+                    )
+                }
+                false => {
+                    say!("Check that sample: its file may be large, damaged or on a slow disk")
+                }
+            },
+        ),
+        _ if started.is_some() => (
+            started.as_deref().unwrap_or_default(),
+            match survey.run.epochs().len() > 1 && !survey.run.info.options.persistent_workers {
+                true => KEEP.say(),
+                false => FEWER.say(),
+            },
+        ),
+        Some(Cause::Starting) => (
+            say!(", because its worker was starting"),
+            say!(
+                "Make workers start faster: shorten worker_init_fn, import less (each spawned worker imports the program again), and use a smaller dataset object"
+            ),
+        ),
+        Some(Cause::Pinning) => (
+            say!(", because pinning it was slow"),
+            say!(
+                "For short runs, use pin_memory=False: the first batch allocates page-locked memory"
+            ),
+        ),
+        Some(Cause::NotDispatched | Cause::Sampling) => (
+            say!(", because the sampler had not drawn its indices"),
+            say!("Compute the order once before training, not in the sampler's __iter__"),
+        ),
+        _ => (
+            "",
+            say!(
+                "Open files and build tables in worker_init_fn, or before you create the loader. Keep the dataset object small: it is sent to every worker."
+            ),
+        ),
+    };
+    Some(Finding {
+        id: FindingId::SlowFirstBatch,
+        text: say!(
+            "The first batch took {}{what}. This delay costs {}, because a later batch takes only {} to load.",
+            survey.say(took),
+            survey.say_part(cost),
+            survey.usual_work
+        ),
+        severity,
+        evidence: Evidence::Range(epoch.start, first),
+        remedy: remedy.to_owned(),
+        cost: Some(cost),
+    })
+}
+
+/// A sample that took most of the wait for the first batch.
+struct SlowSample {
+    /// `, because sample 3 took 1.20 s`
+    text: String,
+    /// Its worker had read none before it.
+    is_first: bool,
+}
+
+fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
+    let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
+    if slowest.wall.0 <= took.0 / 2 {
+        return None;
+    }
+    let name = match slowest.index {
+        Some(index) => say!("sample {}", count(index)),
+        None => say!("the sample at position {}", slowest.position),
+    };
+    Some(SlowSample {
+        text: say!(", because {name} took {}", survey.say(slowest.wall)),
+        is_first: slowest.position == 0,
+    })
+}
+
+/// The first batch is most of the waiting although it takes no longer than others: the run is short.
+pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
+    const MOST: f64 = 0.5;
+    let epoch = survey.run.epochs().first()?;
+    let (took, first) = gap(survey, epoch).filter(|(took, _)| !is_late(survey, *took))?;
+    let share = survey.share(survey.blame.waited);
+    let is_most = took.0 as f64 >= MOST * survey.blame.waited.0 as f64;
+    if share < Severity::WARNING_SHARE || !is_most {
+        return None;
+    }
+    Some(Finding {
+        id: FindingId::ShortRun,
+        text: say!(
+            "Most of the wait ({}) was for the first batch, which cannot be prefetched. The run has only {}.",
+            survey.say(took),
+            plural(survey.yielded, say!(n: "batch"), say!(n: "batches"))
+        ),
+        severity: Severity::Note,
+        evidence: Evidence::Range(epoch.start, first),
+        remedy: say!("Record a longer run, in which the first batch matters less").to_owned(),
+        cost: None,
+    })
+}
+
+/// Every epoch begins with a wait: workers end and start again, and the window is empty.
+pub(super) fn refill(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    let later = run.epochs().get(1..).unwrap_or_default();
+    if later.is_empty() || survey.workers == 0 || hides_work(survey) {
+        return None;
+    }
+    let gaps: Vec<(Nanos, Nanos, Nanos)> = (later.iter())
+        .filter_map(|e| gap(survey, e).map(|(took, first)| (took, e.start, first)))
+        .collect();
+    // The iterator ends its workers before it returns. After the last epoch, no batch waits for that.
+    let last = later.last().map_or(Nanos::ZERO, |epoch| epoch.start);
+    let waits = survey.waits.iter().zip(run.waits());
+    let ending = waits.filter(|(w, at)| w.kind == Kind::End && at.start < last);
+    let ending = ending.fold(Nanos::ZERO, |sum, (w, _)| sum + w.took);
+    let beginning = gaps.iter().fold(Nanos::ZERO, |sum, (took, ..)| sum + *took);
+    let beginning = beginning.min(most(survey) - ending);
+    let cost = ending + beginning;
+    let severity = Severity::of_share(survey.share(cost))?;
+    let (longest, start, first) = *gaps.iter().min_by_key(|(took, ..)| Reverse(*took))?;
+    let is_persistent = run.info.options.persistent_workers;
+    let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
+        LONGER.say()
+    } else if is_persistent {
+        say!(
+            "Move one-time setup out of __iter__ of the sampler and the dataset. The workers persist, so this setup causes the gap."
+        )
+    } else {
+        KEEP.say()
+    };
+    let waited = survey.say_part(cost);
+    let epochs = match gaps.len() {
+        1 => say!("Between two epochs, training waited {waited}"),
+        gaps => say!(
+            "In {} gaps between epochs, training waited {waited}",
+            count(gaps as u64)
+        ),
+    };
+    let beginning = survey.say(beginning);
+    Some(Finding {
+        id: FindingId::EpochRefill,
+        text: match ending.0 > 0 {
+            true => say!(
+                "{epochs}: {} until the old workers ended, {beginning} until the first batch",
+                survey.say(ending)
+            ),
+            false => say!("{epochs} until the first batch"),
+        },
+        severity,
+        evidence: Evidence::Range(start, first),
+        remedy: remedy.to_owned(),
+        cost: Some(cost),
+    })
+}

@@ -1,0 +1,44 @@
+//! Batches that take longer on their way to the main process than their samples do.
+
+use super::survey::{Kind, Waited};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
+use crate::Cause;
+use loadscope_trace::Nanos;
+use loadscope_words::say;
+
+/// Share of the waiting that falls on the way.
+const ON_THE_WAY: f64 = 0.3;
+
+/// The result queue is the bottleneck: handing a batch over takes longer than making it.
+pub(super) fn slow(survey: &Survey) -> Option<Finding> {
+    if survey.workers == 0 || survey.yielded == 0 {
+        return None;
+    }
+    let is_later = |w: &Waited| w.kind != Kind::First;
+    let sum =
+        |of: fn(&Waited) -> Nanos| survey.sum(|w| if is_later(w) { of(w) } else { Nanos::ZERO });
+    let (cost, waited) = (sum(|w| w.on_its_way), sum(|w| w.took));
+    let each = Nanos(cost.0 / i64::try_from(survey.yielded).unwrap_or(i64::MAX));
+    // The share of one worker: they make batches at the same time.
+    let supply = Nanos(survey.mean_work.0 / survey.workers.max(1) as i64);
+    if (cost.0 as f64) < ON_THE_WAY * waited.0 as f64 || each <= supply {
+        return None;
+    }
+    let severity = Severity::of_share(survey.share(cost))?;
+    Some(Finding {
+        id: FindingId::SlowTransfer,
+        text: say!(
+            "The transfer of batches is slow: {}. It takes {each} per batch, and loading takes {supply} with {} workers.",
+            survey.say_cost(cost),
+            survey.workers
+        ),
+        severity,
+        evidence: Evidence::Run,
+        remedy: match survey.blame.main().map(|(cause, _)| cause) {
+            Some(Cause::IndexQueue) => say!("Use larger batches, so that fewer are sent"),
+            _ => say!("Use larger batches, or return fewer and larger tensors per sample: each tensor is sent on its own"),
+        }
+        .to_owned(),
+        cost: Some(cost),
+    })
+}

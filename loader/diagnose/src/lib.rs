@@ -1,0 +1,24 @@
+//! The diagnosis of a run: the causes of its waits, findings with remedies, a verdict, and the ranks that others wait for.
+//!
+//! Everything is computed from the queries of a [`Run`](loadscope_trace::Run). This crate reads no file and starts no thread.
+
+#![forbid(unsafe_code)]
+
+loadscope_words::catalogs!();
+
+pub mod align;
+mod blame;
+mod findings;
+mod straggler;
+
+pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
+pub use findings::{
+    Change, Diagnosis, Effect, Evidence, Finding, FindingId, Forecast, Glance, LongestWait,
+    Prospects, Severity, Survey, Verdict, VerdictId, is_likely_less,
+};
+pub use straggler::{STRAGGLER_SHARE, Straggler, straggler};
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
