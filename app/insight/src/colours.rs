@@ -67,3 +67,34 @@ impl Colours {
         stall: [0xA2, 0x09, 0x01],
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn css([red, green, blue]: [u8; 3]) -> String {
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    }
+
+    #[test]
+    fn the_page_has_the_colours_of_the_window() {
+        let style = include_str!("../../web/page/style.css");
+        for colours in [Colours::DARK, Colours::LIGHT] {
+            let (canvas, text, stall) = (colours.canvas, colours.text, colours.stall);
+            let root = format!(
+                ":root {{ --canvas: {}; --text: {}; --stall: {}; }}",
+                css(canvas),
+                css(text),
+                css(stall)
+            );
+            assert!(style.contains(&root), "style.css has no {root}");
+        }
+        let rules = style.lines().filter(|line| !line.contains(":root"));
+        let is_colour = |line: &&str| line.contains(": #") || line.contains("rgb");
+        assert_eq!(
+            rules.filter(is_colour).count(),
+            0,
+            "use var(--canvas) and the others"
+        );
+    }
+}

@@ -1,8 +1,10 @@
 //! Findings about ranks that only all of them together show.
 
-use loadscope_insight::loaders::findings;
 use loadscope_diagnose::{Finding, FindingId};
-use loadscope_trace::{BatchId, Event, EventKind, Level, MadeAt, Message, Nanos, Run, RunId, RunInfo, Stage, fleet};
+use loadscope_insight::loaders::findings;
+use loadscope_trace::{
+    BatchId, Event, EventKind, Level, MadeAt, Message, Nanos, Run, RunId, RunInfo, Stage, fleet,
+};
 
 /// A rank with this number of batches per epoch. It asks for one batch more unless its last step raises `error`.
 fn rank(rank: u32, epochs: &[u32], error: Option<&str>) -> Run {

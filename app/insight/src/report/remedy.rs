@@ -28,7 +28,10 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
 
 impl Report<'_> {
     /// The remedy of a finding with all its effects, for readers of this finding alone.
-    pub(super) fn whole_remedy<'a>(&self, finding: &'a loadscope_diagnose::Finding) -> Cow<'a, str> {
+    pub(super) fn whole_remedy<'a>(
+        &self,
+        finding: &'a loadscope_diagnose::Finding,
+    ) -> Cow<'a, str> {
         let effects = self.diagnosis.effects.get(&finding.id);
         let effects = effects.into_iter().flatten();
         let effects: Vec<String> = effects.map(|e| e.sentence(self.survey.run)).collect();

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
 use loadscope_diagnose::{Cause, Severity};
+use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
 use loadscope_trace::{GaugeKind, Nanos, Run, bytes};
 use loadscope_words::{Text, say};
 

@@ -23,9 +23,8 @@ struct Shared(Tensor);
     unsafe_code,
     reason = "libtorch's tensors can be read by many threads, which tch does not say"
 )]
-// SAFETY: libtorch allows any number of threads to read a tensor and to make views of it at the same time; its counts of
-// references are atomic. `Tensor` is not `Sync` only because operations in place take a shared reference to other
-// tensors; here none is ever called.
+// SAFETY: libtorch allows many threads to read a tensor and to create views of it at the same time. Its reference counts are atomic.
+// `Tensor` is not `Sync` because its in-place operations take `&self`. This module calls none, and gives no `&Tensor` to callers.
 unsafe impl Sync for Shared {}
 
 impl TensorDataset {
@@ -62,8 +61,8 @@ impl TensorDataset {
         })
     }
 
-    /// The tensors.
-    pub fn tensors(&self) -> impl Iterator<Item = &Tensor> {
+    /// The tensors. Private: safe code could change a tensor through `&Tensor` while another thread reads it.
+    fn tensors(&self) -> impl Iterator<Item = &Tensor> {
         self.tensors.iter().map(|shared| &shared.0)
     }
 
