@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_session::{Record, Session, Update};
+use loadscope_session::{Record, Session, SessionEvent};
 use loadscope_trace::{FieldData, OnError, Run, RunOptions, Summary};
 
 use crate::fixture::{photographs, red_png};
@@ -16,8 +16,8 @@ fn load(options: &RunOptions) -> (Run, Option<String>) {
             .updates
             .recv_timeout(std::time::Duration::from_secs(60));
         match update.expect("it ends in time") {
-            Update::Events(events) => events.iter().for_each(|e| run.apply(e)),
-            Update::Ended(error) => return (run, error),
+            SessionEvent::Events(events) => events.iter().for_each(|e| run.apply(e)),
+            SessionEvent::Ended(error) => return (run, error),
             _ => {}
         }
     }

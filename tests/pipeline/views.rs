@@ -11,7 +11,7 @@ use egui_kittest::{Harness, SnapshotResults};
 use image::imageops::FilterType;
 use loadscope_model::state::State;
 use loadscope_model::view::{Cursor, Item};
-use loadscope_session::{Record, Session, Update};
+use loadscope_session::{Record, Session, SessionEvent};
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Nanos, Run, RunId, RunInfo, RunOptions, SampleTiming, Stage,
 };
@@ -33,8 +33,8 @@ fn load(dataset: String, batch_size: usize) -> Run {
     loop {
         let update = session.updates.recv_timeout(Duration::from_secs(60));
         match update.expect("it ends in time") {
-            Update::Events(events) => events.iter().for_each(|e| run.apply(e)),
-            Update::Ended(error) => {
+            SessionEvent::Events(events) => events.iter().for_each(|e| run.apply(e)),
+            SessionEvent::Ended(error) => {
                 assert_eq!(error, None);
                 return enacted(&run);
             }

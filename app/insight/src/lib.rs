@@ -20,7 +20,6 @@
 
 loadscope_words::catalogs!();
 
-pub mod arrival;
 pub mod background;
 pub mod colours;
 pub mod content;
@@ -40,6 +39,7 @@ pub mod platform;
 pub mod report;
 pub mod sampling;
 pub mod search;
+pub mod session_event;
 pub mod shared;
 #[cfg(test)]
 mod simulated;

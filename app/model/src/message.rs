@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::options::Problem;
+use loadscope_insight::session_event::{Notice, SessionEvent};
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{Nanos, Run, RunId};
 
@@ -25,7 +25,7 @@ pub enum Message {
     /// A user asked for it.
     Command(Command),
     /// It came from the session.
-    Arrived(Arrival),
+    Session(SessionEvent),
     /// A session has begun; the run before was put aside.
     Begun {
         /// Where its events come from.
@@ -40,7 +40,7 @@ pub enum Message {
     /// The run with this number is shown again; the one before was put aside.
     Shown(u32),
     /// It came from the session of a run that is not shown.
-    ArrivedFor(u32, Arrival),
+    SessionFor(u32, SessionEvent),
     /// The run with this number, which is not shown, is no longer kept.
     Dropped(u32),
     /// There was no room for the contents of this run, which is not shown.
@@ -124,8 +124,8 @@ impl From<Action> for Message {
     }
 }
 
-impl From<Arrival> for Message {
-    fn from(arrival: Arrival) -> Self {
-        Self::Arrived(arrival)
+impl From<SessionEvent> for Message {
+    fn from(event: SessionEvent) -> Self {
+        Self::Session(event)
     }
 }

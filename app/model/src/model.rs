@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use loadscope_insight::arrival::ReadSoFar;
+use loadscope_insight::session_event::ReadSoFar;
 
 use crate::effect::Effect;
 use crate::message::Message;

@@ -1,3 +1,3 @@
 //! What the user should know.
 
-pub use loadscope_insight::arrival::Notice;
+pub use loadscope_insight::session_event::Notice;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_insight::loaders::{Part, trainer};
 use loadscope_diagnose::Glance;
+use loadscope_insight::loaders::{Part, trainer};
 use loadscope_trace::{Nanos, Run};
 use serde::{Deserialize, Serialize};
 

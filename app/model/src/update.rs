@@ -55,7 +55,7 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
 fn take_in(state: &mut State, message: Message) -> Option<Effect> {
     match message {
         Message::Command(command) => return carry_out(state, command),
-        Message::Arrived(arrival) => {
+        Message::Session(arrival) => {
             let effect = arrive::arrive(state, arrival);
             learn::after_arrival(state);
             return effect;
@@ -65,7 +65,7 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         Message::Watches(program) => state.session.program = Some(program),
         Message::Closed => _ = state.set_aside(),
         Message::Shown(number) => runs::show(state, number),
-        Message::ArrivedFor(number, arrival) => runs::arrive_for(state, number, arrival),
+        Message::SessionFor(number, arrival) => runs::arrive_for(state, number, arrival),
         Message::Dropped(number) => runs::drop(state, number),
         Message::Emptied(number) => runs::empty(state, number),
         Message::Drawing => state.session.hovered = state.session.hovering.take(),

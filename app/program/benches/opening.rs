@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use loadscope_session::{Session, Update, read_run};
+use loadscope_session::{Session, SessionEvent, read_run};
 use loadscope_trace::{Compression, LogWriter, Run};
 
 mod recording;
@@ -132,7 +132,7 @@ fn look(path: &Path) {
     let (mut first, mut most, mut longest) = (None, 0.0f64, Duration::ZERO);
     let run = 'read: loop {
         while let Ok(update) = session.updates.try_recv() {
-            if let Update::Loaded { run, .. } = update {
+            if let SessionEvent::Loaded { run, .. } = update {
                 break 'read run;
             }
         }

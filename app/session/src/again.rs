@@ -18,7 +18,7 @@ use super::memory::LogInMemory;
 use loadscope_insight::unsaved::Output;
 
 use super::session::{Kept, Origin};
-use super::{Session, SessionError, Update};
+use super::{Session, SessionError, SessionEvent};
 
 /// Events that go from a thread that reads a recording to the one that writes, at a time.
 const CHUNK: usize = 1024;
@@ -57,11 +57,11 @@ impl Session {
         );
         let job = move || {
             let update = match write_copy(source, &path, existing) {
-                Ok(()) => Update::Saved(path),
+                Ok(()) => SessionEvent::Saved(path),
                 Err(SaveError::Writing(WriteError::Exists(_))) => {
-                    Update::Exists(Output::Recording(path))
+                    SessionEvent::Exists(Output::Recording(path))
                 }
-                Err(e) => Update::NotSaved(say!(
+                Err(e) => SessionEvent::NotSaved(say!(
                     "The recording was not saved to {}: {e}",
                     path.display()
                 )),
@@ -71,7 +71,7 @@ impl Session {
         };
         if let Err(e) = Builder::new().name("saver".to_owned()).spawn(job) {
             let failed = SessionError::Thread(e).to_string();
-            let _ = self.to_window.send(Update::NotSaved(failed));
+            let _ = self.to_window.send(SessionEvent::NotSaved(failed));
         }
     }
 }

@@ -13,7 +13,7 @@ use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
 use super::session::Origin;
-use super::{Session, SessionError, Update};
+use super::{Session, SessionError, SessionEvent};
 use loadscope_insight::unsaved::Output;
 
 /// Writes loaders of a session, with their names among all, to `path`. `progress` gets the share that is done, and returns false to cancel.
@@ -59,7 +59,7 @@ impl Session {
             let runs: Vec<(RunId, Arc<Run>)> = all.map(|run| copied(run, grows)).collect();
             let runs: Vec<(RunId, &Run)> = runs.iter().map(|(id, run)| (*id, &**run)).collect();
             let progress = |share| {
-                let _ = out.send(Update::Exporting(share));
+                let _ = out.send(SessionEvent::Exporting(share));
                 wake();
                 !cancel.load(Ordering::Acquire)
             };
@@ -73,7 +73,7 @@ impl Session {
                 let why = allowed
                     .err()
                     .map_or_else(|| unknown(&path), |e| say!("The run was not exported: {e}"));
-                let _ = out.send(Update::NotExported(Some(why)));
+                let _ = out.send(SessionEvent::NotExported(Some(why)));
                 wake();
                 return;
             };
@@ -81,19 +81,19 @@ impl Session {
                 export_runs(&runs, &names(&runs), format, &path, existing, progress)
             });
             let update = match exported {
-                Ok(files) => Update::Exported(files),
-                Err(ExportError::Cancelled) => Update::NotExported(None),
+                Ok(files) => SessionEvent::Exported(files),
+                Err(ExportError::Cancelled) => SessionEvent::NotExported(None),
                 Err(ExportError::Refused(WriteError::Exists(file))) => {
-                    Update::Exists(Output::Export(path.clone(), Some(file)))
+                    SessionEvent::Exists(Output::Export(path.clone(), Some(file)))
                 }
-                Err(e) => Update::NotExported(Some(say!("The run was not exported: {e}"))),
+                Err(e) => SessionEvent::NotExported(Some(say!("The run was not exported: {e}"))),
             };
             let _ = out.send(update);
             wake();
         };
         if let Err(e) = Builder::new().name("exporter".to_owned()).spawn(job) {
             let why = SessionError::Thread(e).to_string();
-            let _ = self.to_window.send(Update::NotExported(Some(why)));
+            let _ = self.to_window.send(SessionEvent::NotExported(Some(why)));
         }
     }
 

@@ -8,10 +8,10 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use loadscope_diagnose::align::{Marks, Place, places};
 use loadscope_exchange::{ImportError, Kind, check};
 use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
-use loadscope_diagnose::align::{Marks, Place, places};
 use loadscope_trace::Clock;
 use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, parted};
 use loadscope_words::say;

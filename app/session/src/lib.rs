@@ -1,7 +1,7 @@
 //! Where events come from: the embedded engine, the simulator, recordings, programs that are watched. The only crate of the
 //! program that names the engine, and the only one that names the formats of others.
 //!
-//! Whatever the origin, what arrives is an [`Update`] on one channel. A thread of its own sorts the events and writes the
+//! Whatever the origin, what arrives is an [`SessionEvent`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
 
 #![forbid(unsafe_code)]
@@ -47,7 +47,7 @@ pub use export::{ExportFormat, export_runs, refuse_export_onto};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use limited::{Limited, Limits, NewLimited};
-pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
+pub use loadscope_insight::session_event::{Notice, SessionEvent};
 pub use loadscope_live::{
     Address, Attach, AttachError, Effects, End, Output, PROBE, ProgramError, Remote, Request, SSH,
     Stop, at_exit, end_at_once, end_by, ending_signals, give_signals_back, take_ending_signals,

@@ -5,7 +5,7 @@ use loadscope_plan::dataset::{Catalog, MadeUp};
 use loadscope_trace::RunOptions;
 
 use super::memory::SharedLog;
-use super::{Record, SessionError, Update, Waker};
+use super::{Record, SessionError, SessionEvent, Waker};
 
 /// False: this build runs no loader itself.
 pub const HAS_ENGINE: bool = false;
@@ -34,7 +34,7 @@ pub(super) struct Job {
     pub control: Control,
     pub record: Record,
     pub shared: SharedLog,
-    pub out: Sender<Update>,
+    pub out: Sender<SessionEvent>,
     pub wake: Waker,
     /// Bytes that the runs of the window may have.
     pub memory: Option<u64>,

@@ -6,7 +6,7 @@ use loadscope_exchange::ImportError;
 use loadscope_trace::{Fleet, Run, plural};
 use loadscope_words::say;
 
-use super::Note;
+use super::Notice;
 use super::file::{Taker, Watcher, complete, read_into, refusal};
 use super::folder::{Folder, Numbers, name, seats};
 use loadscope_insight::loaders::Loaders;
@@ -19,7 +19,7 @@ pub struct Opened {
     /// True if a file ends in the middle.
     pub cut: bool,
     /// What there is to say about the files of a folder, in whole sentences.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Notice>,
 }
 
 /// Reads the loader of a recording that is looked at first; see [`open`].
@@ -49,7 +49,7 @@ pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Ope
     let mut opened = Opened::default();
     if path.is_dir() {
         let folder = Folder::of(path)?;
-        let skipped = folder.notes().into_iter().map(Note::note);
+        let skipped = folder.notes().into_iter().map(Notice::note);
         opened.notes.extend(skipped);
         match &folder.recordings[..] {
             [] => return Err(folder.nothing()),
@@ -159,6 +159,6 @@ impl Opened {
     }
 
     fn complain(&mut self, text: String) {
-        self.notes.push(Note::error(text));
+        self.notes.push(Notice::error(text));
     }
 }

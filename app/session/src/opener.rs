@@ -12,7 +12,7 @@ use loadscope_trace::Fleet;
 
 use super::file::Watcher;
 use super::opened::{Opened, open_watched};
-use super::{SoFar, Update, Waker, refusal};
+use super::{SessionEvent, SoFar, Waker, refusal};
 
 /// Reads a file, and lets what it has read so far be looked at.
 pub(super) struct Opener {
@@ -20,7 +20,7 @@ pub(super) struct Opener {
     /// Set when the rest is not wanted.
     pub cancel: Arc<AtomicBool>,
     pub so_far: SoFar,
-    pub out: Sender<Update>,
+    pub out: Sender<SessionEvent>,
     pub wake: Waker,
 }
 
@@ -39,14 +39,14 @@ impl Opener {
         };
         // From now on nothing is put down.
         self.so_far.end();
-        self.tell(Update::Ended(end));
+        self.tell(SessionEvent::Ended(end));
     }
 
     fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Acquire)
     }
 
-    fn tell(&self, update: Update) {
+    fn tell(&self, update: SessionEvent) {
         let _ = self.out.send(update);
         (self.wake)();
     }
@@ -57,7 +57,7 @@ impl Opener {
         let known = known.filter(|(id, _)| *id == loaders.shown());
         let mut landmarks = known.map_or_else(Landmarks::default, |(_, landmarks)| landmarks);
         landmarks.follow(&run);
-        self.tell(Update::Loaded {
+        self.tell(SessionEvent::Loaded {
             at: point_of_interest(&run),
             landmarks: Box::new(landmarks),
             run: Box::new(run),
@@ -70,7 +70,7 @@ impl Opener {
 
 impl Watcher for Opener {
     fn progress(&mut self, share: f32) -> bool {
-        self.tell(Update::Loading(share));
+        self.tell(SessionEvent::Loading(share));
         !self.is_cancelled()
     }
 

@@ -13,7 +13,7 @@ use super::limited::Limited;
 use super::memory::SharedLog;
 use super::recent::Recent;
 use super::selection::{Selection, Selector};
-use super::{Record, Update, Waker};
+use super::{Record, SessionEvent, Waker};
 
 /// Contents of batches are kept up to this many bytes; beyond, events are kept and pictures are not.
 const MOST_CONTENT: usize = 512 << 20;
@@ -26,7 +26,7 @@ const FLUSH_EVERY: Duration = Duration::from_millis(25);
 
 /// Writes the log and passes events on.
 pub(super) struct Outgoing {
-    pub out: Sender<Update>,
+    pub out: Sender<SessionEvent>,
     pub wake: Waker,
     log: Option<Log>,
     flushed: Instant,
@@ -49,7 +49,7 @@ impl Outgoing {
         record: Record,
         selection: Selection,
         shared: SharedLog,
-        out: Sender<Update>,
+        out: Sender<SessionEvent>,
         wake: Waker,
     ) -> Result<Self, LogError> {
         let log = match record {
@@ -112,7 +112,7 @@ impl Outgoing {
         let mut events = events.into_iter();
         loop {
             if let Some(renewed) = self.recent.as_mut().and_then(Recent::renewed) {
-                self.tell(Update::Renewed(renewed));
+                self.tell(SessionEvent::Renewed(renewed));
             }
             let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
@@ -121,12 +121,12 @@ impl Outgoing {
             if let Some(recent) = &mut self.recent {
                 recent.hear(&chunk);
             }
-            self.tell(Update::Events(chunk));
+            self.tell(SessionEvent::Events(chunk));
         }
     }
 
     /// Passes something on.
-    pub fn tell(&mut self, update: Update) {
+    pub fn tell(&mut self, update: SessionEvent) {
         let _ = self.out.send(update);
         (self.wake)();
     }
@@ -141,7 +141,7 @@ impl Outgoing {
         if before < MOST_CONTENT && self.content >= MOST_CONTENT {
             let text =
                 say!("The contents of later batches are not kept: the limit of 512 MB is reached");
-            let _ = self.out.send(Update::Notice(text.to_owned()));
+            let _ = self.out.send(SessionEvent::Notice(text.to_owned()));
         }
         self.content < MOST_CONTENT
     }
@@ -162,7 +162,7 @@ impl Outgoing {
     pub fn close(&mut self) {
         let closed = self.log.take().map_or(Ok(()), Log::finish);
         if let Err(e) = closed {
-            let _ = self.out.send(Update::Failed(e));
+            let _ = self.out.send(SessionEvent::Failed(e));
         }
     }
 
@@ -174,7 +174,7 @@ impl Outgoing {
             }
             None => say!("Recording stopped: {error}"),
         };
-        let _ = self.out.send(Update::Failed(text));
+        let _ = self.out.send(SessionEvent::Failed(text));
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Weak};
 use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
-use loadscope_insight::arrival::Renewed;
 use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::session_event::Renewed;
 use loadscope_trace::{Event, Fleet};
 
 mod course;

@@ -14,7 +14,9 @@ use super::engine::{self, Control};
 use super::memory::SharedLog;
 use super::opener::Opener;
 use super::outgoing::Outgoing;
-use super::{Entry, Record, Selection, SessionError, SoFar, Update, Waker, Watched, simulator};
+use super::{
+    Entry, Record, Selection, SessionError, SessionEvent, SoFar, Waker, Watched, simulator,
+};
 
 /// How a run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +32,9 @@ pub struct Pace {
 /// A run that is under way, or a file that is being read.
 pub struct Session {
     /// What is new.
-    pub updates: Receiver<Update>,
+    pub updates: Receiver<SessionEvent>,
     pub(super) origin: Origin,
-    pub(super) to_window: Sender<Update>,
+    pub(super) to_window: Sender<SessionEvent>,
     pub(super) wake: Waker,
     /// Breaks the export off that is under way.
     pub(super) cancel_export: Arc<AtomicBool>,
@@ -79,7 +81,7 @@ impl Kept {
 
 /// What a session tells the window. Without a bound: neither an engine nor a program that is watched may wait for a window that is busy or
 /// hidden, and all that lies here is what the window is going to keep anyway.
-fn news() -> (Sender<Update>, Receiver<Update>) {
+fn news() -> (Sender<SessionEvent>, Receiver<SessionEvent>) {
     unbounded()
 }
 
@@ -92,7 +94,7 @@ impl Session {
         Self::start_at(options, Pace::default(), record, wake)
     }
 
-    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as an [`Update`].
+    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as an [`SessionEvent`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.
@@ -131,7 +133,7 @@ impl Session {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the system gives no thread; that the file is no recording is reported as an [`Update`].
+    /// If the system gives no thread; that the file is no recording is reported as an [`SessionEvent`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -161,7 +163,7 @@ impl Session {
         })
     }
 
-    /// Simulates a run on a virtual clock. The outcome is reported as an [`Update`].
+    /// Simulates a run on a virtual clock. The outcome is reported as an [`SessionEvent`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.
@@ -312,7 +314,7 @@ impl Session {
         self.stop();
         let until = Instant::now() + patience;
         while let Ok(update) = self.updates.recv_deadline(until) {
-            if matches!(update, Update::Ended(_)) {
+            if matches!(update, SessionEvent::Ended(_)) {
                 return true;
             }
         }

@@ -6,14 +6,14 @@ use loadscope_trace::{Compression, LogWriter, Run, RunOptions};
 
 use super::engine::CATALOG;
 use super::memory::SharedLog;
-use super::{SessionError, Update, Waker};
+use super::{SessionError, SessionEvent, Waker};
 use loadscope_insight::landmarks::Landmarks;
 
 /// What is to be simulated, and where its events go.
 pub(super) struct Job {
     pub options: RunOptions,
     pub shared: SharedLog,
-    pub out: Sender<Update>,
+    pub out: Sender<SessionEvent>,
     pub wake: Waker,
 }
 
@@ -24,12 +24,12 @@ impl Job {
             Ok(run) => {
                 let landmarks = Box::new(Landmarks::of(&run));
                 let run = Box::new(run);
-                let _ = self.out.send(Update::Simulated { run, landmarks });
+                let _ = self.out.send(SessionEvent::Simulated { run, landmarks });
                 None
             }
             Err(e) => Some(e.to_string()),
         };
-        let _ = self.out.send(Update::Ended(ended));
+        let _ = self.out.send(SessionEvent::Ended(ended));
         (self.wake)();
     }
 

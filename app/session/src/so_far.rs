@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use loadscope_insight::arrival::ReadSoFar;
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::loaders::Loaders;
+use loadscope_insight::session_event::ReadSoFar;
 use loadscope_trace::{Fleet, RunId};
 
 /// What has been read so far. All clones are the same.

@@ -17,7 +17,7 @@ fn under_way(cost_ms: u32) -> Session {
     let session = Session::start(&options, Record::Memory, Arc::new(|| {}));
     let session = session.expect("sound options");
     let first = session.updates.recv_timeout(Duration::from_secs(20));
-    assert!(matches!(first, Ok(Update::Events(_))));
+    assert!(matches!(first, Ok(SessionEvent::Events(_))));
     session
 }
 

@@ -17,7 +17,7 @@ use loadscope_words::say;
 
 use super::file::late;
 use super::outgoing::Outgoing;
-use super::{SessionError, Update};
+use super::{SessionError, SessionEvent};
 
 mod alone;
 mod notices;
@@ -304,7 +304,7 @@ impl Pump {
     /// Hears what is new; answers what time it is.
     fn turn(&mut self) -> Option<Nanos> {
         for said in self.listener.turn(&mut self.join) {
-            self.outgoing.tell(Update::Notice(said.0));
+            self.outgoing.tell(SessionEvent::Notice(said.0));
         }
         self.say_who_is_recorded();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
@@ -326,13 +326,14 @@ impl Pump {
         for process in self.join.reached() {
             self.greeted += 1;
             if !self.seen && self.greeted <= GREETED {
-                self.outgoing.tell(Update::Notice(recording(&process)));
+                self.outgoing
+                    .tell(SessionEvent::Notice(recording(&process)));
             }
         }
         let lookout = self.lookout.as_mut();
         for unrecorded in lookout.map_or_else(Vec::new, |l| l.look(self.join.pids())) {
             let text = unrecorded.sentence();
-            self.outgoing.tell(Update::Notice(text));
+            self.outgoing.tell(SessionEvent::Notice(text));
         }
     }
 
@@ -377,7 +378,7 @@ impl Pump {
         let complaint = (self.join.loaders() == 0)
             .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
         self.shared.note_processes(&self.join);
-        self.outgoing.tell(Update::Ended(complaint));
+        self.outgoing.tell(SessionEvent::Ended(complaint));
         self.shared.say(end);
     }
 

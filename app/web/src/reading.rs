@@ -2,10 +2,10 @@
 
 use std::io::Cursor;
 
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::loaders::Loaders;
 use loadscope_insight::platform::Budget;
+use loadscope_insight::session_event::SessionEvent;
 use loadscope_insight::waits::point_of_interest;
 use loadscope_trace::{Event, Fleet, Lines, LogError, LogReader, Merge, Run, RunId, count, plural};
 use loadscope_words::say;
@@ -64,8 +64,8 @@ pub struct Whole {
 
 impl Whole {
     /// What a session tells when it has read a file.
-    pub fn arrival(self) -> Arrival {
-        Arrival::Loaded {
+    pub fn arrival(self) -> SessionEvent {
+        SessionEvent::Loaded {
             at: point_of_interest(&self.run),
             landmarks: Box::new(self.landmarks),
             run: Box::new(self.run),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eframe::egui::Context;
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::diagnose::{Other, Role};
+use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
 use loadscope_model::state::Source;
 use loadscope_trace::RunOptions;
@@ -46,7 +46,7 @@ impl App {
             Err(e) => {
                 // What was fetched is not shown as being opened any more.
                 if matches!(self.state.session.source, Source::Loading { .. }) {
-                    self.take(ctx, Arrival::Ended(None));
+                    self.take(ctx, SessionEvent::Ended(None));
                 }
                 self.take(ctx, Message::NotOpened(refusal(&name, &e)));
             }
@@ -58,7 +58,7 @@ impl App {
         let path = PathBuf::from(name);
         match &self.state.session.source {
             Source::Loading { path: shown, .. } if *shown == path => {
-                self.take(ctx, Arrival::Loading(share));
+                self.take(ctx, SessionEvent::Loading(share));
             }
             _ => self.begin(ctx, Source::Loading { path, share }, false),
         }
@@ -108,7 +108,7 @@ impl App {
             return;
         };
         match following.feed.take(piece) {
-            Ok(events) => self.arrived(ctx, Arrival::Events(events)),
+            Ok(events) => self.arrived(ctx, SessionEvent::Events(events)),
             Err(why) => {
                 let why = say!("The server sent a damaged recording: {why}");
                 self.end_following(ctx, Some(why));
@@ -118,16 +118,16 @@ impl App {
 
     /// It has ended.
     pub(crate) fn end_following(&mut self, ctx: &Context, why: Option<String>) {
-        self.arrived(ctx, Arrival::Ended(why));
+        self.arrived(ctx, SessionEvent::Ended(why));
         self.following = None;
     }
 
-    fn arrived(&mut self, ctx: &Context, arrival: Arrival) {
+    fn arrived(&mut self, ctx: &Context, arrival: SessionEvent) {
         match &self.following {
             Some(following) if following.number == self.state.session.number => {
                 self.take(ctx, arrival);
             }
-            Some(following) => self.take(ctx, Message::ArrivedFor(following.number, arrival)),
+            Some(following) => self.take(ctx, Message::SessionFor(following.number, arrival)),
             None => {}
         }
     }
@@ -137,7 +137,7 @@ impl App {
         let budget = PLATFORM.budget(SLICE);
         if let Some(mut work) = self.work.take() {
             let arrivals = work.go_on(&budget);
-            let is_over = arrivals.iter().any(|a| matches!(a, Arrival::Ended(_)));
+            let is_over = arrivals.iter().any(|a| matches!(a, SessionEvent::Ended(_)));
             self.work = (!is_over).then_some(work);
             for arrival in arrivals {
                 self.take(ctx, arrival);

@@ -2,9 +2,9 @@
 
 use std::vec::IntoIter;
 
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::platform::Budget;
+use loadscope_insight::session_event::SessionEvent;
 use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Event, Run, RunOptions};
@@ -30,7 +30,7 @@ impl Simulating {
     ///
     /// # Errors
     /// Why it cannot be simulated.
-    pub fn go_on(&mut self, budget: &Budget) -> Result<Option<Arrival>, String> {
+    pub fn go_on(&mut self, budget: &Budget) -> Result<Option<SessionEvent>, String> {
         if let Self::Asked(options) = self {
             let events = simulate(options, &MadeUp).map_err(|e| e.to_string())?;
             *self = Self::Folding(Box::default(), events.into_iter());
@@ -44,7 +44,7 @@ impl Simulating {
             if before < PIECE {
                 let run = std::mem::take(run);
                 let landmarks = Box::new(Landmarks::of(&run));
-                return Ok(Some(Arrival::Simulated { run, landmarks }));
+                return Ok(Some(SessionEvent::Simulated { run, landmarks }));
             }
             if budget.is_spent() {
                 return Ok(None);
@@ -71,7 +71,7 @@ mod tests {
             slices += 1;
             assert!(slices < 10_000, "it comes to no end");
             let done = simulating.go_on(&Budget::none()).expect("it is possible");
-            if let Some(Arrival::Simulated { run, .. }) = done {
+            if let Some(SessionEvent::Simulated { run, .. }) = done {
                 break run;
             }
         };

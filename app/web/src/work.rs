@@ -1,7 +1,7 @@
 //! What is done bit by bit, and what comes piece by piece.
 
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::platform::Budget;
+use loadscope_insight::session_event::SessionEvent;
 use loadscope_trace::LogError;
 use loadscope_words::say;
 
@@ -36,17 +36,17 @@ pub(crate) fn refusal(name: &str, error: &LogError) -> String {
 
 impl Work {
     /// Goes on for a while, and says what came of it.
-    pub fn go_on(&mut self, budget: &Budget) -> Vec<Arrival> {
+    pub fn go_on(&mut self, budget: &Budget) -> Vec<SessionEvent> {
         match self {
             Self::Reading(name, reading) => match reading.go_on(budget) {
-                Read::Part(share) => vec![Arrival::Loading(share)],
-                Read::Whole(whole) => vec![whole.arrival(), Arrival::Ended(None)],
-                Read::Failed(e) => vec![Arrival::Ended(Some(refusal(name, &e)))],
+                Read::Part(share) => vec![SessionEvent::Loading(share)],
+                Read::Whole(whole) => vec![whole.arrival(), SessionEvent::Ended(None)],
+                Read::Failed(e) => vec![SessionEvent::Ended(Some(refusal(name, &e)))],
             },
             Self::Simulating(simulating) => match simulating.go_on(budget) {
                 Ok(None) => Vec::new(),
-                Ok(Some(arrival)) => vec![arrival, Arrival::Ended(None)],
-                Err(why) => vec![Arrival::Ended(Some(why))],
+                Ok(Some(arrival)) => vec![arrival, SessionEvent::Ended(None)],
+                Err(why) => vec![SessionEvent::Ended(Some(why))],
             },
         }
     }

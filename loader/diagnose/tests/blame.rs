@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use loadscope_diagnose::{Cause, Diagnosis, Severity, Survey, VerdictId};
-use loadscope_trace::{BatchId, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo, SampleTiming, Stage, StageTiming, WorkerInfo};
+use loadscope_trace::{
+    BatchId, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo, SampleTiming, Stage,
+    StageTiming, WorkerInfo,
+};
 use proptest::prelude::*;
 
 #[path = "../../trace/tests/any/mod.rs"]

@@ -8,8 +8,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use loadscope_exchange::read;
 use loadscope_diagnose::Cause;
+use loadscope_exchange::read;
 use loadscope_trace::{Event, GaugeKind, Level, Nanos, Origin, Run, Stage};
 use serde_json::Value;
 use support::{data, opened};

@@ -4,8 +4,8 @@
 
 mod speak;
 
-use loadscope_live::Join;
 use loadscope_diagnose::{Diagnosis, FindingId, VerdictId};
+use loadscope_live::Join;
 use loadscope_trace::{AsideKind, BatchId, Nanos, Part, Run, Stage};
 use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
 

@@ -1,8 +1,8 @@
 //! The hidden causes, as the diagnosis finds them, and what each of them loses.
 
+use loadscope_diagnose::{FindingId, Severity, VerdictId};
 use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
-use loadscope_diagnose::{FindingId, Severity, VerdictId};
 use loadscope_trace::{Run, Summary};
 
 use crate::code::NoCodes;

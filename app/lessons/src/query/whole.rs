@@ -1,9 +1,9 @@
 //! Questions about a run as a whole.
 
+use loadscope_diagnose::{FindingId, Glance};
 use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
 use loadscope_insight::variables::prefetch_window;
-use loadscope_diagnose::{FindingId, Glance};
 use loadscope_trace::{BatchId, Level, Nanos, Run, Stage, Summary, WorkerId};
 
 use crate::moment::longest_wait;

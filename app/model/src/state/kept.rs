@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use loadscope_insight::format::{percent, plural};
 use loadscope_diagnose::Glance;
+use loadscope_insight::format::{percent, plural};
 use loadscope_trace::{Nanos, Origin, RunOptions};
 use loadscope_words::say;
 

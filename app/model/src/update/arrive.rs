@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use loadscope_insight::arrival::{About, Arrival, Notice, ReadSoFar};
 use loadscope_insight::format::capital;
+use loadscope_insight::session_event::{About, Notice, ReadSoFar, SessionEvent};
 use loadscope_trace::{Origin, Run, RunOptions};
 use loadscope_words::say;
 
@@ -19,9 +19,9 @@ use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, OptionsOf};
 
 /// Takes it in.
-pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
+pub fn arrive(state: &mut State, arrival: SessionEvent) -> Option<Effect> {
     match arrival {
-        Arrival::Events(events) => {
+        SessionEvent::Events(events) => {
             // Those of other loaders are hidden anew as well.
             future::reveal(state);
             let session = &mut state.session;
@@ -34,14 +34,14 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                 loader::forget(state);
             }
         }
-        Arrival::Renewed(renewed) => renew::renew(state, renewed),
-        Arrival::Loading(share) => {
+        SessionEvent::Renewed(renewed) => renew::renew(state, renewed),
+        SessionEvent::Loading(share) => {
             if let Source::Loading { share: shown, .. } = &mut state.session.source {
                 *shown = share;
             }
         }
-        Arrival::SoFar(read) => so_far(state, *read),
-        Arrival::Loaded {
+        SessionEvent::SoFar(read) => so_far(state, *read),
+        SessionEvent::Loaded {
             run,
             loaders,
             landmarks,
@@ -57,31 +57,31 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             }
             loaded(state, *run, cut, notes);
         }
-        Arrival::Simulated { run, landmarks } => {
+        SessionEvent::Simulated { run, landmarks } => {
             state.session.landmarks = *landmarks;
             simulated(state, *run);
         }
-        Arrival::Ended(error) => return ended(state, error),
-        Arrival::Saved(path) => return saved(state, &path),
-        Arrival::Exists(output) => {
+        SessionEvent::Ended(error) => return ended(state, error),
+        SessionEvent::Saved(path) => return saved(state, &path),
+        SessionEvent::Exists(output) => {
             match &output {
                 Output::Recording(_) => state.session.saving = None,
                 Output::Export(..) => state.session.exporting = None,
             }
             state.session.replacing = Some(output);
         }
-        Arrival::NotSaved(text) => {
+        SessionEvent::NotSaved(text) => {
             state.session.saving = None;
             complain(state, &text);
             type_again(state, &[PathFor::Save]);
         }
-        Arrival::Exporting(share) => {
+        SessionEvent::Exporting(share) => {
             if let Some((_, shown)) = &mut state.session.exporting {
                 *shown = share;
             }
         }
-        Arrival::Exported(files) => exported(state, &files),
-        Arrival::NotExported(why) => {
+        SessionEvent::Exported(files) => exported(state, &files),
+        SessionEvent::NotExported(why) => {
             state.session.exporting = None;
             match why {
                 Some(text) => {
@@ -93,8 +93,8 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
                 None => state.overlay.hint = Some(say!("The export was canceled").to_owned()),
             }
         }
-        Arrival::Notice(text) => tell(state, Notice::note(text)),
-        Arrival::Failed(text) => complain(state, &text),
+        SessionEvent::Notice(text) => tell(state, Notice::note(text)),
+        SessionEvent::Failed(text) => complain(state, &text),
     }
     None
 }

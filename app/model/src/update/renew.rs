@@ -1,6 +1,6 @@
 //! The loaders of a live run in less memory: of their far past there are sums in the place of events.
 
-use loadscope_insight::arrival::Renewed;
+use loadscope_insight::session_event::Renewed;
 use loadscope_words::say;
 
 use crate::state::State;

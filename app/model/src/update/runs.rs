@@ -1,6 +1,6 @@
 //! The runs of this window: shown again, starred, dropped, emptied, and what arrives for those that are not shown.
 
-use loadscope_insight::arrival::Arrival;
+use loadscope_insight::session_event::SessionEvent;
 
 use super::arrive::arrive;
 use crate::answers::Answers;
@@ -24,11 +24,11 @@ pub(super) fn show(state: &mut State, number: u32) {
 }
 
 /// Takes in what arrives for a run that is not shown.
-pub(super) fn arrive_for(state: &mut State, number: u32, arrival: Arrival) {
+pub(super) fn arrive_for(state: &mut State, number: u32, arrival: SessionEvent) {
     let Some(place) = state.runs.place(number) else {
         return;
     };
-    let has_ended = matches!(arrival, Arrival::Ended(_));
+    let has_ended = matches!(arrival, SessionEvent::Ended(_));
     // One set of functions changes a session: those for the one that is shown. What they say to the user is about that one.
     let hint = state.overlay.hint.take();
     swap(state, place);

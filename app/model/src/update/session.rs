@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use loadscope_insight::arrival::Notice;
 use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::session_event::Notice;
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::plural;
 use loadscope_words::say;

@@ -1,6 +1,6 @@
 //! Takes in what tries of other arguments say.
 
-use loadscope_insight::arrival::Notice;
+use loadscope_insight::session_event::Notice;
 use loadscope_words::say;
 
 use super::arrive::tell;

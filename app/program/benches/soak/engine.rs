@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use crossbeam_channel::RecvTimeoutError;
-use loadscope_session::{Record, Session, Update};
+use loadscope_session::{Record, Session, SessionEvent};
 use loadscope_trace::RunOptions;
 
 use crate::compare::Judged;
@@ -149,13 +149,13 @@ impl One {
         let mut stopped: Option<Instant> = None;
         loop {
             match self.session.updates.recv_timeout(LOOK) {
-                Ok(Update::Events(all)) => {
+                Ok(SessionEvent::Events(all)) => {
                     all.iter().for_each(|event| self.counted.hear(event));
                     done.events += all.len() as u64;
                 }
-                Ok(Update::Failed(text)) => bail!("{text}"),
-                Ok(Update::Ended(Some(text))) => bail!("{text}"),
-                Ok(Update::Ended(None)) => break,
+                Ok(SessionEvent::Failed(text)) => bail!("{text}"),
+                Ok(SessionEvent::Ended(Some(text))) => bail!("{text}"),
+                Ok(SessionEvent::Ended(None)) => break,
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     bail!("the recorder has ended without a word")

@@ -13,7 +13,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::Source;
-use loadscope_session::Update;
+use loadscope_session::SessionEvent;
 use loadscope_trace::{Event, LogWriter};
 
 use crate::job::Job;
@@ -168,7 +168,10 @@ impl Window {
                 self.until("an analysis lets go of the run", |app| {
                     !app.state.session.run.is_read()
                 })?;
-                let _ = self.app.state.tell(Message::Arrived(Update::Events(chunk)));
+                let _ = self
+                    .app
+                    .state
+                    .tell(Message::Session(SessionEvent::Events(chunk)));
             }
             self.draw();
             if taken >= half && !has_paused {
@@ -179,7 +182,10 @@ impl Window {
                 break;
             }
         }
-        let _ = self.app.state.tell(Message::Arrived(Update::Ended(None)));
+        let _ = self
+            .app
+            .state
+            .tell(Message::Session(SessionEvent::Ended(None)));
         self.diagnose()?;
         Ok(self.app.state.session.run.events())
     }

@@ -26,7 +26,7 @@ use loadscope::window::rest::computes_pixels;
 use loadscope::window::{App, Start};
 use loadscope_model::command::Action;
 use loadscope_model::prefs::Prefs;
-use loadscope_session::{Record, Session, Update};
+use loadscope_session::{Record, Session, SessionEvent};
 use loadscope_trace::{EventKind, RunOptions, Stage};
 
 use clock::{Clock, Measured, number};
@@ -84,8 +84,8 @@ fn alone(options: &RunOptions, seconds: f64) -> Measured {
     while !clock.is_over() {
         for update in session.updates.try_iter() {
             let new = match update {
-                Update::Events(new) => new,
-                Update::Failed(error) => panic!("the run failed: {error}"),
+                SessionEvent::Events(new) => new,
+                SessionEvent::Failed(error) => panic!("the run failed: {error}"),
                 _ => continue,
             };
             for event in new.iter().filter(|e| e.at >= from && e.at < to) {

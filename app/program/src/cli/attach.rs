@@ -16,7 +16,7 @@ use super::program::{Seen, default_names, follow_and, name_of, without_recording
 use super::select::SelectArgs;
 use super::terminal::{complain, say_json, sentence};
 use super::web::{Shown, WebArgs, say_view};
-use loadscope_session::{Attach, Session, Update, Watched, take_ending_signals};
+use loadscope_session::{Attach, Session, SessionEvent, Watched, take_ending_signals};
 use loadscope_words::say;
 
 /// Exit codes of `attach`.
@@ -143,14 +143,14 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let mut complaint = None;
     for update in &session.updates {
         match update {
-            Update::Events(events) => {
+            SessionEvent::Events(events) => {
                 events.iter().for_each(|event| seen.note(event));
                 if let Some(shown) = &mut shown {
                     shown.writer().write(&events);
                 }
             }
-            Update::Failed(text) => troubles.push(text),
-            Update::Ended(text) => {
+            SessionEvent::Failed(text) => troubles.push(text),
+            SessionEvent::Ended(text) => {
                 complaint = text;
                 break;
             }

@@ -26,7 +26,7 @@ use super::{info, interrupt};
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_plan::keyvalue::nearest;
 use loadscope_plan::limits;
-use loadscope_session::{self as session, Record, Selection, Session, Update};
+use loadscope_session::{self as session, Record, Selection, Session, SessionEvent};
 use progress::Progress;
 
 /// Options of a run, named as in PyTorch. The TOML file, and then PyTorch's defaults, fill in the rest. A run has at most 20,000,000
@@ -300,16 +300,16 @@ fn watch(session: &Session) -> (Run, Option<String>) {
             Err(RecvTimeoutError::Disconnected) => break,
         };
         match update {
-            Update::Events(events) => {
+            SessionEvent::Events(events) => {
                 for event in &events {
                     run.apply(event);
                     progress.yielded += u64::from(is_yield(event));
                 }
                 progress.show_when_due(&run);
             }
-            Update::Notice(text) => complain(text),
-            Update::Failed(text) => error = Some(text),
-            Update::Ended(end) => {
+            SessionEvent::Notice(text) => complain(text),
+            SessionEvent::Failed(text) => error = Some(text),
+            SessionEvent::Ended(end) => {
                 error = error.or(end);
                 break;
             }

@@ -20,8 +20,8 @@ use super::window::WindowArgs;
 use crate::window::Extent;
 use arguments::ProgramArgs;
 use loadscope_session::{
-    End, Journal, PROBE, ProgramError, Record, Session, Update, Watched, end_by, give_signals_back,
-    take_signals,
+    End, Journal, PROBE, ProgramError, Record, Session, SessionEvent, Watched, end_by,
+    give_signals_back, take_signals,
 };
 
 /// Exit codes of `record` and `watch`.
@@ -325,18 +325,18 @@ pub(super) fn follow_and(
     let mut complaint = None;
     for update in &session.updates {
         match update {
-            Update::Events(events) => {
+            SessionEvent::Events(events) => {
                 events.iter().for_each(|event| seen.note(event));
                 if let Some(shown) = &mut shown {
                     shown.writer().write(&events);
                 }
             }
-            Update::Notice(text) => complain(text),
-            Update::Failed(text) => {
+            SessionEvent::Notice(text) => complain(text),
+            SessionEvent::Failed(text) => {
                 seen.is_partial = true;
                 complain(text);
             }
-            Update::Ended(text) => {
+            SessionEvent::Ended(text) => {
                 complaint = text;
                 break;
             }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_insight::arrival::Arrival;
+use loadscope_insight::session_event::SessionEvent;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
 use loadscope_session::Session;
@@ -78,10 +78,10 @@ impl App {
             let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
-            if matches!(update, Arrival::Renewed(_)) {
+            if matches!(update, SessionEvent::Renewed(_)) {
                 self.let_go_of_runs();
             }
-            let is_loaded = matches!(update, Arrival::Loaded { .. });
+            let is_loaded = matches!(update, SessionEvent::Loaded { .. });
             self.tell(ctx, update);
             if is_loaded {
                 give_memory_back();
@@ -100,7 +100,7 @@ impl App {
         };
         match so_far.take(PATIENCE) {
             Some(read) => {
-                self.tell(ctx, Arrival::SoFar(Box::new(read)));
+                self.tell(ctx, SessionEvent::SoFar(Box::new(read)));
                 // Also if it is not drawn: who reads waits for it.
                 ctx.request_repaint_after(LOOK_EVERY);
             }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use loadscope_insight::arrival::Notice;
+use loadscope_insight::session_event::Notice;
 use loadscope_model::watching::{Program, ProgramToWatch};
 use loadscope_session::{End, Output, Request, Watched};
 use loadscope_words::{path_error, say};

@@ -10,7 +10,9 @@ use loadscope_model::message::Message;
 use loadscope_model::state::kept::KeptRun;
 use loadscope_model::state::{SessionState, Source};
 use loadscope_model::watching::Program;
-use loadscope_session::{Pace, Record, Session, SessionError, Update, Watched, memory_of_host};
+use loadscope_session::{
+    Pace, Record, Session, SessionError, SessionEvent, Watched, memory_of_host,
+};
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
@@ -159,10 +161,10 @@ impl App {
         };
         let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
         for (number, update) in updates {
-            if let (Update::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
+            if let (SessionEvent::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
                 let_go(kept.session.loaders.now(&kept.session.run));
             }
-            self.tell(ctx, Message::ArrivedFor(number, update));
+            self.tell(ctx, Message::SessionFor(number, update));
         }
         self.kept
             .values()

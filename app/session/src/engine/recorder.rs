@@ -10,7 +10,7 @@ use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions};
 use crate::file::late;
 use crate::memory::SharedLog;
 use crate::outgoing::Outgoing;
-use crate::{Record, Selection, SessionError, Update, Waker};
+use crate::{Record, Selection, SessionError, SessionEvent, Waker};
 
 /// How much of the workers' time may go into looking inside the batches, and into writing what was seen.
 const CONTENT: ContentPolicy = ContentPolicy::Share(0.01);
@@ -21,7 +21,7 @@ pub(crate) struct Job {
     pub control: RunControl,
     pub record: Record,
     pub shared: SharedLog,
-    pub out: Sender<Update>,
+    pub out: Sender<SessionEvent>,
     pub wake: Waker,
     /// Bytes that the runs of the window may have.
     pub memory: Option<u64>,
@@ -34,7 +34,7 @@ impl Job {
         match self.start() {
             Ok(pump) => pump.run(),
             Err(e) => {
-                let _ = out.send(Update::Ended(Some(e.to_string())));
+                let _ = out.send(SessionEvent::Ended(Some(e.to_string())));
                 wake();
             }
         }
@@ -113,7 +113,7 @@ impl Pump {
         }
         pass_on(&mut self.outgoing, &mut rest);
         self.outgoing.close();
-        self.outgoing.tell(Update::Ended(ended));
+        self.outgoing.tell(SessionEvent::Ended(ended));
     }
 
     /// Takes what is there up to a time.

@@ -12,7 +12,7 @@ use loadscope_trace::{
 use super::beginning::LOOK;
 use super::*;
 use crate::limited::Limited;
-use crate::{Session, Update, open};
+use crate::{Session, SessionEvent, open};
 
 /// Writes what begins a run, and ends as a killed process would.
 fn killed(journal: &Journal, dataset: &str) -> PathBuf {
@@ -275,8 +275,8 @@ fn saved(from: &Path, to: &Path) {
     session.save(to, Existing::Keep);
     for update in &session.updates {
         match update {
-            Update::Saved(_) => return,
-            Update::NotSaved(why) => panic!("{why}"),
+            SessionEvent::Saved(_) => return,
+            SessionEvent::NotSaved(why) => panic!("{why}"),
             _ => {}
         }
     }

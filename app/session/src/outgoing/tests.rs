@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 /// What writes into a journal that has so many bytes already, what it tells, and where it is.
-fn journaled(folder: &Path, written: u64) -> (Outgoing, Receiver<Update>, PathBuf) {
+fn journaled(folder: &Path, written: u64) -> (Outgoing, Receiver<SessionEvent>, PathBuf) {
     let (out, told) = unbounded();
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
     let new = Journal::at(folder).begin().expect("room");
@@ -70,7 +70,7 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
     let said: Vec<String> = told
         .try_iter()
         .filter_map(|update| match update {
-            Update::Failed(text) => Some(text),
+            SessionEvent::Failed(text) => Some(text),
             _ => None,
         })
         .collect();
@@ -101,7 +101,7 @@ fn many_events_are_passed_on_in_short_chunks() {
     let lengths: Vec<usize> = told
         .iter()
         .map(|update| match update {
-            Update::Events(events) => events.len(),
+            SessionEvent::Events(events) => events.len(),
             _ => panic!("only events were passed on"),
         })
         .collect();

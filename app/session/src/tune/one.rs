@@ -13,7 +13,7 @@ use loadscope_words::say;
 
 use super::job::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
-use crate::{Record, Selection, Session, Update, new_recording, open, refusal};
+use crate::{Record, Selection, Session, SessionEvent, new_recording, open, refusal};
 
 /// How often it is checked whether this process was asked to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -132,9 +132,9 @@ fn follow(
     let mut ending = Ending::default();
     loop {
         match session.updates.recv_timeout(LOOK_EVERY) {
-            Ok(Update::Notice(text)) => tell(&text, false),
-            Ok(Update::Failed(text)) => tell(&text, true),
-            Ok(Update::Ended(complaint)) => return complaint,
+            Ok(SessionEvent::Notice(text)) => tell(&text, false),
+            Ok(SessionEvent::Failed(text)) => tell(&text, true),
+            Ok(SessionEvent::Ended(complaint)) => return complaint,
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return None,
         }

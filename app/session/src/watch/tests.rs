@@ -81,7 +81,7 @@ fn a_stop_is_known_without_its_sentence() {
     let has_sentence = |event: &Event| matches!(&event.kind, loadscope_trace::EventKind::Message(m) if m.text == sentence);
     until(&|| {
         session.updates.try_iter().any(
-            |update| matches!(update, Update::Events(events) if events.iter().any(has_sentence)),
+            |update| matches!(update, SessionEvent::Events(events) if events.iter().any(has_sentence)),
         )
     });
     assert!(!watched.effects().stopped, "a text is not a stop");

@@ -1,8 +1,8 @@
 //! The card at the end of a run: how long it took, how much of that was waiting, and where to look now.
 
 use egui::{Frame, Margin, Rect, Stroke, Ui, UiBuilder, vec2};
-use loadscope_insight::format::{percent, plural};
 use loadscope_diagnose::Glance;
+use loadscope_insight::format::{percent, plural};
 use loadscope_trace::Run;
 use loadscope_words::say;
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use loadscope_diagnose::{Cause, Diagnosis, Evidence, Severity, Survey};
 use loadscope_engine::forecast::{Recorded, Setting, prospects};
 use loadscope_engine::run::{RunControl, start};
 use loadscope_engine::simulate::simulate;
 use loadscope_engine::{ContentPolicy, EngineError};
-use loadscope_diagnose::{Cause, Diagnosis, Evidence, Severity, Survey};
 use loadscope_trace::{Event, EventKind, Nanos, Run, RunOptions, Stage};
 
 fn options(num_workers: usize, in_order: bool) -> RunOptions {
@@ -68,7 +68,9 @@ fn the_sentence_comes_out_by_itself() {
 #[test]
 fn finished_batches_behind_the_missing_one_are_counted() {
     let run = simulated(2, true);
-    let ready = Blame::whole(run).ready_batches.expect("the simulation tells");
+    let ready = Blame::whole(run)
+        .ready_batches
+        .expect("the simulation tells");
     let held = run.batches().iter().enumerate().filter(|(_, b)| b.was_held);
     let walked = held.flat_map(|(row, _)| run.path(row)).filter_map(|step| {
         let is_held = step.stage == Stage::Held;

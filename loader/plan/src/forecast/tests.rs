@@ -1,5 +1,8 @@
 use loadscope_diagnose::Change;
-use loadscope_trace::{BatchId, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo, RunOptions, SampleTiming, Stage, Summary};
+use loadscope_trace::{
+    BatchId, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo,
+    RunOptions, SampleTiming, Stage, Summary,
+};
 use proptest::prelude::*;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_insight::arrival::Notice;
+use loadscope_insight::session_event::Notice;
 use loadscope_lessons::{Course, Play};
 
 use crate::state::State;

@@ -1,8 +1,8 @@
 //! What each message changes while something is learned, without a window: what is to be worked out is worked out at once.
 
 use egui::{Key, KeyboardShortcut, Modifiers};
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::session_event::SessionEvent;
 use loadscope_lessons::{Answer, Kind, Phase, Target, Task, Value, simulated};
 use loadscope_trace::RunOptions;
 
@@ -100,9 +100,9 @@ fn run_it(state: &mut State) {
     );
     let run = simulated(&options).expect("sound options");
     let landmarks = Landmarks::of(&run);
-    let arrival = Arrival::Simulated {
+    let arrival = SessionEvent::Simulated {
         run: Box::new(run),
         landmarks: Box::new(landmarks),
     };
-    update(state, Message::Arrived(arrival));
+    update(state, Message::Session(arrival));
 }

@@ -1,6 +1,6 @@
 //! Runs that give way to others, are shown again, refused, asked about; and paths that did not serve.
 
-use loadscope_insight::arrival::Arrival;
+use loadscope_insight::session_event::SessionEvent;
 
 use super::*;
 
@@ -93,12 +93,12 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
         assert_eq!(state.overlay.typing, None);
     };
     enter(&mut state, PathFor::Save);
-    update(&mut state, Arrival::NotSaved("no folder".to_owned()));
+    update(&mut state, SessionEvent::NotSaved("no folder".to_owned()));
     assert_eq!(state.overlay.typing, Some(typed(PathFor::Save)));
     enter(&mut state, PathFor::Export);
     update(
         &mut state,
-        Arrival::NotExported(Some("no folder".to_owned())),
+        SessionEvent::NotExported(Some("no folder".to_owned())),
     );
     assert_eq!(state.overlay.typing, Some(typed(PathFor::Export)));
     enter(&mut state, PathFor::Open);
@@ -106,13 +106,16 @@ fn a_path_that_did_not_serve_is_there_to_be_corrected() {
     assert_eq!(state.overlay.typing, Some(typed(PathFor::Open)));
     enter(&mut state, PathFor::Save);
     let exists = Output::Recording("/no/folder/run.jsonl".into());
-    update(&mut state, Arrival::Exists(exists));
+    update(&mut state, SessionEvent::Exists(exists));
     update(&mut state, Command::Replace(false));
     assert_eq!(state.overlay.typing, Some(typed(PathFor::Save)));
     // What did serve is not in the way.
     enter(&mut state, PathFor::Save);
-    update(&mut state, Arrival::Saved("/no/folder/run.jsonl".into()));
-    update(&mut state, Arrival::NotSaved("another one".to_owned()));
+    update(
+        &mut state,
+        SessionEvent::Saved("/no/folder/run.jsonl".into()),
+    );
+    update(&mut state, SessionEvent::NotSaved("another one".to_owned()));
     assert_eq!(state.overlay.typing, None);
 }
 
@@ -128,15 +131,19 @@ fn a_typed_path_comes_back_only_after_an_error_about_it() {
         share: 0.0,
     };
     let live = Source::Live { paused: false };
-    let ended = || Message::Arrived(Arrival::Ended(Some(why())));
+    let ended = || Message::Session(SessionEvent::Ended(Some(why())));
     let errors: [(Source, Message, &[PathFor]); 6] = [
         (live.clone(), ended(), &[]),
         (Source::Simulating, ended(), &[]),
         (loading, ended(), &[P::Open, P::OpenFolder]),
-        (live.clone(), Arrival::NotSaved(why()).into(), &[P::Save]),
         (
             live.clone(),
-            Arrival::NotExported(Some(why())).into(),
+            SessionEvent::NotSaved(why()).into(),
+            &[P::Save],
+        ),
+        (
+            live.clone(),
+            SessionEvent::NotExported(Some(why())).into(),
             &[P::Export],
         ),
         (
@@ -185,13 +192,13 @@ fn what_could_not_be_exported_is_shown_until_an_export_succeeds() {
         let notices = state.session.notices.iter();
         notices.map(|n| n.text.clone()).collect::<Vec<_>>()
     };
-    update(&mut state, Arrival::Failed("another one".to_owned()));
+    update(&mut state, SessionEvent::Failed("another one".to_owned()));
     for why in ["no folder", "no room"] {
         let why = Some(why.to_owned());
-        update(&mut state, Arrival::NotExported(why));
+        update(&mut state, SessionEvent::NotExported(why));
     }
     assert_eq!(texts(&state), ["Another one", "No folder", "No room"]);
-    update(&mut state, Arrival::Exported(vec!["/run.json".into()]));
+    update(&mut state, SessionEvent::Exported(vec!["/run.json".into()]));
     assert_eq!(texts(&state), ["Another one"]);
 }
 
@@ -209,7 +216,7 @@ fn a_run_that_is_refused_gives_way_to_the_one_before() {
     let before = state.session.run.events();
     begin(&mut state);
     assert_eq!((state.session.run.events(), state.runs.all().len()), (0, 1));
-    let refused = Arrival::Ended(Some("there is no folder".to_owned()));
+    let refused = SessionEvent::Ended(Some("there is no folder".to_owned()));
     let effect = update(&mut state, refused);
     assert_eq!(effect, Some(Effect::ShowRun(1)));
     update(&mut state, Message::Shown(1));
@@ -241,14 +248,17 @@ fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
         at(0, EventKind::EpochStarted { epoch: 0 }),
         at(1, EventKind::dispatched(batch, Some(0), [])),
     ];
-    update(&mut state, Arrival::Events(events));
+    update(&mut state, SessionEvent::Events(events));
     // The second goes on while the first is shown.
     update(&mut state, Message::Shown(1));
     assert_eq!(state.session.selection, Some(Item::Batch(2)));
     assert!(state.session.run_number > number, "panels see another run");
-    let more = Arrival::Events(vec![at(5, EventKind::RunEnded)]);
-    update(&mut state, Message::ArrivedFor(2, more));
-    update(&mut state, Message::ArrivedFor(2, Arrival::Ended(None)));
+    let more = SessionEvent::Events(vec![at(5, EventKind::RunEnded)]);
+    update(&mut state, Message::SessionFor(2, more));
+    update(
+        &mut state,
+        Message::SessionFor(2, SessionEvent::Ended(None)),
+    );
     assert_eq!(state.session.run.events(), first);
     let second = state.runs.get(2).expect("kept");
     assert_eq!(second.session.run.events(), 3);
@@ -341,7 +351,7 @@ fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
     let saved = "/runs/saved.jsonl.zst";
     let mut all = state();
     update(&mut all, Message::Saving(saved.into()));
-    update(&mut all, Arrival::Saved(saved.into()));
+    update(&mut all, SessionEvent::Saved(saved.into()));
     assert!(all.prefs.sketches.get(saved.as_ref()).is_some());
     let opened = "/runs/opened.jsonl.zst";
     let mut state = state();
@@ -351,7 +361,7 @@ fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
         path: opened.into(),
         share: 0.5,
     };
-    let loaded = Arrival::Loaded {
+    let loaded = SessionEvent::Loaded {
         landmarks: Box::new(Landmarks::of(&run)),
         run: Box::new(run),
         loaders: Box::default(),

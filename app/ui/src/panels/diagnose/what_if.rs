@@ -1,8 +1,8 @@
 //! What other settings would bring, and whether it came true.
 
 use egui::{self, Button, Label, ProgressBar, Ui};
-use loadscope_insight::format::capital;
 use loadscope_diagnose::{Glance, Prospects};
+use loadscope_insight::format::capital;
 use loadscope_trace::{Nanos, bytes};
 use loadscope_words::say;
 

@@ -72,7 +72,7 @@ pub struct Renewed {
 
 /// Something new from a session.
 #[derive(Clone, Debug)]
-pub enum Arrival {
+pub enum SessionEvent {
     /// The engine did something.
     Events(Vec<Event>),
     /// Everything that has arrived so far, in less memory.
