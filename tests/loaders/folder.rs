@@ -7,8 +7,7 @@ use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::Source;
 use loadscope_model::view::OptionsOf;
-use loadscope_trace::ClockBy;
-use loadscope_trace::{Nanos, RunId};
+use loadscope_trace::{ClockBy, Nanos, RunId};
 
 use super::job::{self, AHEAD, SLOW};
 use super::{LARGE, SMALL, ask};

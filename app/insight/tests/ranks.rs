@@ -1,9 +1,9 @@
 //! Findings about ranks that only all of them together show.
 
-use loadscope_diagnose::{Finding, FindingId};
+use loadscope_diagnose::{Finding, FindingId, straggler};
 use loadscope_insight::loaders::findings;
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, MadeAt, Message, Nanos, Run, RunId, RunInfo, Stage, fleet,
+    BatchId, Event, EventKind, Level, MadeAt, Message, Nanos, Run, RunId, RunInfo, Stage,
 };
 
 /// A rank with this number of batches per epoch. It asks for one batch more unless its last step raises `error`.
@@ -108,11 +108,11 @@ fn a_rank_that_waits_for_one_that_is_done_is_named_on_both() {
     let slow = waiting(0, &[13], 9, Some(error));
     for first in [&long, &slow] {
         let runs = [(RunId(0), first), (RunId(1), &short)];
-        assert_eq!(fleet::straggler(runs), None);
+        assert_eq!(straggler(runs), None);
     }
     let slow = waiting(0, &[13], 9, None);
     let runs = [(RunId(0), &slow), (RunId(1), &short)];
-    assert!(fleet::straggler(runs).is_some(), "9 ms against 5");
+    assert!(straggler(runs).is_some(), "9 ms against 5");
 }
 
 /// With accelerate's dispatcher, rank 0 loads the batches of all ranks.
@@ -120,6 +120,6 @@ fn a_rank_that_waits_for_one_that_is_done_is_named_on_both() {
 fn a_rank_that_yields_nothing_makes_no_straggler_of_another_one() {
     let (working, idle) = (rank(0, &[20], None), rank(1, &[0], None));
     let runs = [(RunId(0), &working), (RunId(1), &idle)];
-    assert_eq!(fleet::straggler(runs), None);
+    assert_eq!(straggler(runs), None);
     assert!(found(&working, &idle, 0).is_empty());
 }

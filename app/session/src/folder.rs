@@ -12,8 +12,7 @@ use loadscope_diagnose::align::{Marks, Place, places};
 use loadscope_exchange::{ImportError, Kind, check};
 use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
-use loadscope_trace::Clock;
-use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, parted};
+use loadscope_trace::{Clock, Event, EventKind, Fleet, Nanos, RunId, RunInfo, count, parted};
 use loadscope_words::say;
 
 use super::events::each_event;

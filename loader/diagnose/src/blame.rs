@@ -1,5 +1,5 @@
-//! Blame: for every instant in which the trainer waits, what the batch it waits for was doing then. The parts add up to the
-//! waited time, to the nanosecond.
+//! The causes of waits: the stage of the awaited batch at each instant of a wait. The parts add up to the waited time, to the
+//! nanosecond.
 
 use std::collections::BTreeMap;
 
@@ -11,37 +11,36 @@ mod fetching;
 pub use cause::Cause;
 pub use fetching::{FetchBlame, SampleBlame};
 
-/// What the trainer's waiting comes to, in a run, in a range of it, or in one wait.
+/// Waited time by cause, in a run or in a range of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Blame {
     times: [Nanos; Cause::ALL.len()],
-    /// How long the trainer waited: what all causes add up to.
+    /// Waited time: the sum of all causes.
     pub waited: Nanos,
-    /// How long finished batches lay in the reorder buffer behind one that was missing, added up over these batches; `None`
-    /// if the source does not tell.
+    /// Time of finished batches in the reorder buffer, summed over the batches, or `None` if the source does not record it.
     pub ready_batches: Option<Nanos>,
     /// Position in [`Run::waits`] of the longest wait.
     pub longest: Option<usize>,
-    /// What the source does not measure: its time is in [`Cause::NotMeasured`], or in that of a stage before it.
+    /// Causes that the source does not measure. Their time is in [`Cause::NotMeasured`] or in the stage before.
     pub not_measured: Vec<Cause>,
 }
 
 impl Blame {
-    /// The waited time that `cause` is to blame for; `None` if the source does not measure it.
+    /// Waited time of `cause`, or `None` if the source does not measure it.
     pub fn of(&self, cause: Cause) -> Option<Nanos> {
         let time = self.times[cause as usize];
         let unknown = time == Nanos::ZERO && self.not_measured.contains(&cause);
         (!unknown).then_some(time)
     }
 
-    /// The causes that took time, in the order of a batch's life.
+    /// The causes with a time above 0, in the order of the stages.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, Nanos)> + '_ {
         let all = Cause::ALL.into_iter();
         all.map(|c| (c, self.times[c as usize]))
             .filter(|(_, t)| t.0 > 0)
     }
 
-    /// The cause that took most of it; of several the first.
+    /// The cause with the longest time, the first of equal ones.
     pub fn main(&self) -> Option<(Cause, Nanos)> {
         self.iter()
             .max_by_key(|(cause, time)| (*time, std::cmp::Reverse(*cause)))
@@ -52,10 +51,10 @@ impl Blame {
     }
 }
 
-/// A part of a wait, with what is to blame for it.
+/// A part of a wait with its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blamed {
-    /// What is to blame.
+    /// The cause.
     pub cause: Cause,
     /// First instant.
     pub start: Nanos,
@@ -155,12 +154,12 @@ fn ready_from(run: &Run, worker: &Worker) -> Nanos {
     first.unwrap_or(end.min(run.end()).max(worker.start))
 }
 
-/// Finds who is to blame for waits.
+/// Lifetimes of the workers, from which the cause of a wait follows.
 struct Culprits<'a> {
     run: &'a Run,
-    /// When workers lived, from when they were ready for tasks.
+    /// Lifetimes of each worker: from ready for tasks to its end.
     lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
-    /// When workers lived whose work is not recorded.
+    /// Workers whose work is not recorded.
     unrecorded: Vec<&'a Worker>,
 }
 
@@ -179,7 +178,7 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// Tells the parts of a wait for the batch at `row`, which lie in `clip` without gaps, the last one first.
+    /// Calls `tell` for each part of a wait for the batch at `row`. The parts fill `clip` without gaps, the last part first.
     fn each(&self, row: Option<usize>, clip: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
         let (start, mut end) = clip;
         if end <= start {
@@ -205,7 +204,7 @@ impl<'a> Culprits<'a> {
             }
             next = Some(t.stage);
         }
-        // Who does not tell of queues does not tell when a batch came into one.
+        // A source that does not record queues does not record when a batch entered one.
         let cause = match self.run.measures(Stage::Queued) {
             true => Cause::NotDispatched,
             false => Cause::NotMeasured,
@@ -213,8 +212,7 @@ impl<'a> Culprits<'a> {
         tell(Blamed { cause, start, end });
     }
 
-    /// Tells what is to blame while the batch at `row` is in the stage that it entered with the transition `at`, before it went
-    /// on to `next`.
+    /// Calls `tell` with the causes during one stage of the batch at `row`: it entered the stage with the transition `at`, and then `next`.
     fn stage(
         &self,
         row: usize,
@@ -227,7 +225,7 @@ impl<'a> Culprits<'a> {
         let stage = run.transitions()[at].stage;
         let skips = |s: Stage| next != Some(s) && !run.measures(s);
         let is_blind = match stage {
-            // Where the beginning of the work is not told, it is somewhere in the time before its end.
+            // A source without the start of the work has it somewhere before its end.
             Stage::Queued => skips(Stage::Fetching),
             Stage::Returning => {
                 run.info.pinning.is_some()
@@ -267,7 +265,7 @@ impl<'a> Culprits<'a> {
         all.any(|w| Some(w.info.worker) == worker && lived(w))
     }
 
-    /// In an index queue: its worker is not ready yet, works on a batch before it, or has not looked yet.
+    /// Splits the time in an index queue: the worker starts, works on an earlier batch, or has not taken the task.
     fn queued(&self, row: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
         let (mut start, end) = part;
         let Some(worker) = self.run.batches()[row].worker else {
@@ -304,7 +302,7 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// For how long a worker worked. Where events were lost it may seem to have had several batches at a time; that counts once.
+    /// Returns the busy time of a worker. After lost events it seems to have several batches at a time. These count once.
     fn busy(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
         let lane = Lane::Worker(worker);
         let track = |row| Track { lane, row };
@@ -328,8 +326,7 @@ impl<'a> Culprits<'a> {
         busy
     }
 
-    /// For how long from `start` until `end` a worker was not ready, or not ready again; and how long it worked then all the
-    /// same, as one does that tells of its start late.
+    /// Returns the time from `start` until `end` before the worker was ready, and its busy time in it: a worker may report its start late.
     fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
         let (mut dead, mut at_work) = (Nanos::ZERO, Nanos::ZERO);
         let mut from = start;
@@ -347,9 +344,9 @@ impl<'a> Culprits<'a> {
         (dead, at_work)
     }
 
-    /// It has come, and the main thread has not handed it out: it draws the indices of the next task first.
+    /// Splits the time after the arrival: the main process draws the indices of the next task, then yields the batch.
     fn ready(&self, row: usize, at: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
-        // Little else happens meanwhile; what a broken source sends must not be searched to its end.
+        // Few other transitions are in between. The limit bounds the search in a broken recording.
         const NEAR: usize = 64;
         let (start, end) = part;
         let later = self.run.transitions()[at + 1..].iter().take(NEAR);

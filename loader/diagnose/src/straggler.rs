@@ -13,30 +13,30 @@ pub struct Straggler {
     pub run: RunId,
     /// Its rank.
     pub rank: u32,
-    /// How long its trainer waited.
+    /// Waited time of its trainer.
     pub waited: Nanos,
-    /// How long the trainers of the others waited, in the middle.
+    /// Median waited time of the other ranks.
     pub usual: Nanos,
-    /// What it costs all of them, as a share of the time: the others wait for it where gradients are exchanged.
+    /// Cost for all ranks, as a share of the time: they wait for this rank when gradients are exchanged.
     pub share: f64,
-    /// In so many epochs it was the one that waited longest.
+    /// Number of epochs in which it waited longest.
     pub epochs: usize,
-    /// Epochs that all ranks have.
+    /// Number of epochs that all ranks have.
     pub of_epochs: usize,
 }
 
-/// From this share of the time on a straggler is worth a word.
+/// Smallest share of the time that makes a rank a straggler.
 pub const STRAGGLER_SHARE: f64 = 0.05;
 
-/// The rank whose trainer waits longer for its loader than the others', if that costs more than [`STRAGGLER_SHARE`]. Loaders of one
-/// program that are no ranks of each other are not held against each other: `runs` are those of one loader on all ranks.
+/// Finds the rank whose trainer waits longer for its loader than the other ranks, if the difference costs at least
+/// [`STRAGGLER_SHARE`]. `runs` contains one loader on all ranks.
 pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option<Straggler> {
-    // A rank whose batches come from another one, as with accelerate's dispatcher, yields none.
+    // A rank without batches receives them from another rank, as with accelerate's dispatcher.
     let runs = runs
         .into_iter()
         .filter(|(_, run)| !run.yields().all().is_empty());
     let runs: Vec<(RunId, &Run)> = runs.collect();
-    // A step that failed on one rank, as in a collective, delays all of them.
+    // A failed step on one rank delays all ranks in the next collective.
     let has_failed = runs.iter().any(|(_, run)| run.step_failure().is_some());
     if runs.len() < 2 || has_failed {
         return None;
@@ -69,9 +69,9 @@ pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option
     })
 }
 
-/// Batches that all ranks of a loader yielded. A rank that has more, or that fails after its last one, also waits longer.
+/// Batches that all ranks of a loader yielded. A rank with more batches also waits longer, and does not count as a straggler.
 struct Common {
-    /// Number of batches by epoch; `None` if all ranks have the same.
+    /// Number of common batches per epoch, or `None` if all ranks have the same number.
     batches: Option<BTreeMap<u32, usize>>,
 }
 
@@ -98,7 +98,7 @@ impl Common {
         }
     }
 
-    /// How long the trainer waited for these.
+    /// Sums up the waits for the common batches.
     fn waited(&self, run: &Run) -> Nanos {
         let Some(batches) = &self.batches else {
             return run.waited();
@@ -111,7 +111,7 @@ impl Common {
             };
             let nth = seen.entry(batch.id.epoch).or_default();
             *nth += 1;
-            // The first batch of an epoch is late where workers start.
+            // The first batch of an epoch is late because the workers start.
             if *nth > 1 && batches.get(&batch.id.epoch).is_some_and(|n| *nth <= *n) {
                 waited += wait.end - wait.start;
             }
@@ -120,7 +120,7 @@ impl Common {
     }
 }
 
-/// How long the trainer waited in an epoch, by its position.
+/// Returns the waited time of an epoch, by its position.
 fn waited_in(run: &Run, epoch: usize) -> Nanos {
     let Some(epoch) = run.epochs().get(epoch) else {
         return Nanos::ZERO;
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// A rank that trains 10 ms a batch and waits so many ms for each.
+    /// A rank that trains for 10 ms per batch and waits `waits` ms for each batch.
     fn rank(fleet: &mut Fleet, rank: u32, waits: &[i64]) {
         let mut now = 0;
         let mut tell = |ms: i64, kind| {

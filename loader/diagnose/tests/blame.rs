@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use loadscope_diagnose::{Cause, Diagnosis, Severity, Survey, VerdictId};
+use loadscope_diagnose::{
+    Blame, Blamed, Cause, Diagnosis, FetchBlame, Severity, Survey, VerdictId,
+};
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo, SampleTiming, Stage,
     StageTiming, WorkerInfo,
@@ -89,7 +91,7 @@ proptest! {
         for (k, wait) in run.waits().iter().enumerate() {
             let Some(row) = run.awaited_in(wait) else { continue };
             let id = run.batches()[row].id;
-            for part in Blamed::of_wait(run, k) {
+            for part in Blamed::of_wait(&run, k) {
                 for at in [part.start, Nanos(part.end.0 - 1)] {
                     let stage = run.pipeline_at(at).stage_of(id);
                     // The halves of a stage that is split differ by how long they are, not by when they were.
@@ -106,18 +108,18 @@ proptest! {
         let mut at: Vec<Nanos> = cuts.iter().map(|c| Nanos((c * run.end().0 as f64) as i64)).collect();
         at.extend([Nanos(i64::MIN), Nanos::MAX]);
         at.sort();
-        let whole = Blame::whole(run);
-        let parts: Vec<_> = at.windows(2).map(|w| Blame::between(run, w[0], w[1])).collect();
+        let whole = Blame::whole(&run);
+        let parts: Vec<_> = at.windows(2).map(|w| Blame::between(&run, w[0], w[1])).collect();
         let ready = parts.iter().filter_map(|p| p.ready_batches).fold(Nanos::ZERO, |a, b| a + b);
         prop_assert_eq!(Some(ready), whole.ready_batches);
         for cause in Cause::ALL {
-            let of = |b: &loadscope_diagnose::Blame| b.of(cause).unwrap_or_default();
+            let of = |b: &Blame| b.of(cause).unwrap_or_default();
             let sum = parts.iter().map(of).fold(Nanos::ZERO, |a, b| a + b);
             prop_assert_eq!(sum, of(&whole), "{:?}", cause);
         }
-        let fetching: Vec<_> = at.windows(2).map(|w| FetchBlame::between(run, w[0], w[1]).total()).collect();
+        let fetching: Vec<_> = at.windows(2).map(|w| FetchBlame::between(&run, w[0], w[1]).total()).collect();
         let sum = fetching.into_iter().fold(Nanos::ZERO, |a, b| a + b);
-        prop_assert_eq!(sum, FetchBlame::between(run, Nanos(i64::MIN), Nanos::MAX).total());
+        prop_assert_eq!(sum, FetchBlame::between(&run, Nanos(i64::MIN), Nanos::MAX).total());
     }
 }
 
@@ -172,7 +174,7 @@ fn causes_are_distinguished() {
             (52, enter(1, Stage::Failed)),
         ],
     );
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     let of = |run: &Run, cause| Blame::whole(run).of(cause).map(|t| t.0);
     assert_eq!(of(&run, Cause::NotDispatched), Some(7));
     assert_eq!(of(&run, Cause::Starting), Some(13));
@@ -232,7 +234,7 @@ fn samples_and_their_stages_are_distinguished() {
             (193, EventKind::Consumer { waiting: false }),
         ],
     );
-    let causes: Vec<(Cause, i64)> = Blame::whole(run).iter().map(|(c, t)| (c, t.0)).collect();
+    let causes: Vec<(Cause, i64)> = Blame::whole(&run).iter().map(|(c, t)| (c, t.0)).collect();
     assert_eq!(
         causes,
         [
@@ -246,7 +248,7 @@ fn samples_and_their_stages_are_distinguished() {
             (Cause::End, 3),
         ]
     );
-    let fetching = FetchBlame::between(run, Nanos(0), Nanos::MAX);
+    let fetching = FetchBlame::between(&run, Nanos(0), Nanos::MAX);
     let stages: Vec<(&str, i64)> = fetching
         .stages
         .iter()
@@ -257,7 +259,7 @@ fn samples_and_their_stages_are_distinguished() {
     let first = fetching.samples[0];
     assert_eq!((first.row, first.index, first.waited.0), (1, Some(6), 20));
     // A part of it: within the decoding of the first sample.
-    let part = FetchBlame::between(run, Nanos(107), Nanos(112));
+    let part = FetchBlame::between(&run, Nanos(107), Nanos(112));
     assert_eq!(part.stages, [("decode".to_owned(), Nanos(5))]);
 }
 
@@ -273,8 +275,8 @@ fn what_the_source_cannot_measure_is_not_zero() {
         ]
     };
     let all = run_of(RunInfo::default(), events());
-    assert_eq!(Blame::whole(all).of(Cause::Fetching), Some(Nanos::ZERO));
-    assert_eq!(Blame::whole(all).of(Cause::NotMeasured), Some(Nanos::ZERO));
+    assert_eq!(Blame::whole(&all).of(Cause::Fetching), Some(Nanos::ZERO));
+    assert_eq!(Blame::whole(&all).of(Cause::NotMeasured), Some(Nanos::ZERO));
     let measured = vec![Stage::Queued, Stage::Returning, Stage::Training];
     let blind = run_of(
         RunInfo {
@@ -283,7 +285,7 @@ fn what_the_source_cannot_measure_is_not_zero() {
         },
         events(),
     );
-    let blame = Blame::whole(blind);
+    let blame = Blame::whole(&blind);
     assert_eq!(blame.of(Cause::Fetching), None);
     assert_eq!(blame.of(Cause::NotMeasured), Some(Nanos(30)));
     assert_eq!(blame.of(Cause::Returning), Some(Nanos(1)));
@@ -298,7 +300,7 @@ fn what_the_source_cannot_measure_is_not_zero() {
 #[test]
 fn a_run_without_anything_has_nothing_to_blame() {
     let run = Run::default();
-    assert_eq!(Blame::whole(run).main(), None);
+    assert_eq!(Blame::whole(&run).main(), None);
     let diagnosis = Diagnosis::of(&run, None, Vec::new());
     assert_eq!(
         (diagnosis.verdict.id, diagnosis.verdict.severity),
@@ -341,7 +343,7 @@ fn a_million_batches_are_blamed_in_a_tenth_of_a_second() {
     run.shrink_to_fit();
     let best = (0..5).map(|_| {
         let start = Instant::now();
-        assert_eq!(Blame::whole(run).waited, run.waited());
+        assert_eq!(Blame::whole(&run).waited, run.waited());
         start.elapsed()
     });
     let best = best.min().unwrap_or_default();

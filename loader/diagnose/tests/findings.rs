@@ -1,7 +1,7 @@
 //! The findings about a run, checked with runs made for them.
 
 use loadscope_diagnose::{
-    Cause, Change, Diagnosis, FindingId, Forecast, Prospects, Severity, Survey, VerdictId,
+    Blame, Cause, Change, Diagnosis, FindingId, Forecast, Prospects, Severity, Survey, VerdictId,
     is_likely_less,
 };
 use loadscope_trace::{
@@ -260,7 +260,7 @@ fn a_process_is_starting_until_its_first_batch_in_every_life() {
     };
     let pytorch = Origin::Pytorch("2.13.0".to_owned());
     let run = run_of(info(pytorch), events());
-    let causes: Vec<(Cause, i64)> = Blame::whole(run).iter().map(|(c, t)| (c, t.0)).collect();
+    let causes: Vec<(Cause, i64)> = Blame::whole(&run).iter().map(|(c, t)| (c, t.0)).collect();
     assert_eq!(
         causes,
         [
@@ -273,7 +273,7 @@ fn a_process_is_starting_until_its_first_batch_in_every_life() {
     );
     // A thread tells of itself: it has started.
     let run = run_of(info(Origin::Engine), events());
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     let of = |cause| blame.of(cause).map(|t| t.0);
     assert_eq!(
         (of(Cause::Starting), of(Cause::IndexQueue)),

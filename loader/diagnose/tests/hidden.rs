@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use loadscope_diagnose::{Diagnosis, Glance};
+use loadscope_diagnose::{Blame, Diagnosis, Glance};
 use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId, Summary, Track};
 use proptest::prelude::*;
 

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use loadscope_diagnose::Blame;
 use loadscope_exchange::{Format, export};
 use loadscope_files::Existing;
 use loadscope_trace::{Nanos, Run, RunId};

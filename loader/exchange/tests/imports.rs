@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use loadscope_diagnose::Cause;
+use loadscope_diagnose::{Blame, Cause};
 use loadscope_exchange::read;
 use loadscope_trace::{Event, GaugeKind, Level, Nanos, Origin, Run, Stage};
 use serde_json::Value;
@@ -141,7 +141,7 @@ fn what_cuda_recorded_belongs_to_the_step_in_which_it_ran() {
 #[test]
 fn what_a_profile_did_not_measure_is_not_made_up() {
     let run = profiled("workers");
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     assert_eq!(blame.of(Cause::Fetching), None);
     assert_eq!(blame.of(Cause::Held), None);
     let known =
@@ -150,7 +150,7 @@ fn what_a_profile_did_not_measure_is_not_made_up() {
     assert!(run.waited() > Nanos::ZERO);
     // Without workers the call itself is the fetching.
     let run = profiled("single");
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     assert!(blame.of(Cause::Fetching).expect("measured") > Nanos(100_000_000));
     assert_eq!(blame.of(Cause::Collating), None);
 }

@@ -3,7 +3,7 @@
 #[path = "../../trace/tests/ask/mod.rs"]
 mod ask;
 
-use loadscope_diagnose::{Diagnosis, Glance};
+use loadscope_diagnose::{Blame, Diagnosis, Glance};
 use loadscope_exchange::{Format, export, files};
 use loadscope_files::Existing;
 use loadscope_trace::{Fleet, Nanos, Run, RunId, fleet};

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::{BatchId, EventKind, RunInfo, Stage};
 
-    /// A rank that trains 10 ms a batch and waits so many ms for each.
+    /// A rank that trains for 10 ms per batch and waits `waits` ms for each batch.
     fn rank(fleet: &mut Fleet, rank: u32, waits: &[i64]) {
         let mut now = 0;
         let mut tell = |ms: i64, kind| {

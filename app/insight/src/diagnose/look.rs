@@ -1,6 +1,6 @@
 //! What is found out about a run: the verdict, the blame, the findings, what was waited for longest.
 
-use loadscope_diagnose::{Blame, Cause, Diagnosis, FetchBlame, Prospects, Survey};
+use loadscope_diagnose::{Blame, Blamed, Cause, Diagnosis, FetchBlame, Prospects, Survey};
 use loadscope_trace::{Activity, BatchId, Nanos, Run, RunId, Stage, WorkerId};
 use loadscope_words::say;
 

@@ -1,7 +1,7 @@
 //! Which loader of several a report is about.
 
 use loadscope_diagnose::Glance;
-use loadscope_trace::{Nanos, Run, RunId, fleet};
+use loadscope_trace::{Nanos, Run, RunId};
 use loadscope_words::say;
 use serde_json::{Value, json};
 
@@ -140,7 +140,7 @@ fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
         .iter()
         .find(|crew| crew.iter().any(|at| all[*at].0 == id))?;
     let crew: Vec<(RunId, &Run)> = crew.iter().map(|at| all[*at]).collect();
-    let slow = fleet::straggler(crew.iter().copied())?;
+    let slow = loadscope_diagnose::straggler(crew.iter().copied())?;
     said(&crew, Some(&slow), None)
 }
 

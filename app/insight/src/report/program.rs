@@ -1,6 +1,6 @@
 //! Time of a program with several loaders, in one sentence and one bar.
 
-use loadscope_diagnose::Cause;
+use loadscope_diagnose::{Blame, Cause};
 use loadscope_trace::{Nanos, Run, RunId};
 use loadscope_words::say;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Questions about a run as a whole.
 
-use loadscope_diagnose::{FindingId, Glance};
+use loadscope_diagnose::{Blamed, FindingId, Glance};
 use loadscope_insight::Datasets;
 use loadscope_insight::report::Report;
 use loadscope_insight::variables::prefetch_window;

@@ -1,6 +1,7 @@
 //! Which of several findings a verdict is about.
 
 use super::*;
+use loadscope_diagnose::Blame;
 
 fn ids(run: &Run) -> Vec<FindingId> {
     diagnosis(run).findings.iter().map(|f| f.id).collect()
@@ -137,7 +138,7 @@ fn a_worker_of_the_epoch_before_that_ends_late_ends_no_worker_of_the_next_one() 
             Some(Nanos::from_millis(2800))
         ]
     );
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     let starting = blame.of(Cause::Starting).unwrap_or_default();
     assert!(starting > Nanos::from_millis(1900), "{starting}");
     let found = ids(&run);

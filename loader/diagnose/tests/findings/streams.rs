@@ -1,5 +1,6 @@
 //! Streams, and workers from before the recording.
 
+use loadscope_diagnose::Blame;
 use loadscope_trace::{Fact, WorkerId};
 
 use super::*;
@@ -292,7 +293,7 @@ fn workers_from_before_the_recording_are_not_starting() {
             kind,
         });
     }
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     assert_eq!(blame.of(Cause::InWorker), Some(Nanos::from_millis(3 * 700)));
     assert_eq!(blame.of(Cause::Starting), Some(Nanos::ZERO));
     let (text, severity) = says(&run, "unrecorded_workers").expect("2 workers");

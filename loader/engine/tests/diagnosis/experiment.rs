@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use loadscope_diagnose::{Diagnosis, Finding, Severity};
+use loadscope_diagnose::{Blame, Diagnosis, Finding, Severity};
 use loadscope_trace::Nanos;
 
 use super::scenario::{Cause, Scenario};
@@ -102,7 +102,7 @@ impl Trial {
     fn of(scenario: &Scenario, put: &[Cause]) -> Self {
         let run = scenario.run();
         assert_eq!(run.anomalies(), (0, 0), "{scenario:?}");
-        let blame = Blame::whole(run);
+        let blame = Blame::whole(&run);
         let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
         assert_eq!((sum, blame.waited), (run.waited(), run.waited()));
         let d = Diagnosis::of(&run, None, Vec::new());

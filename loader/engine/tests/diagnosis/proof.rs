@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loadscope_diagnose::{Cause, Diagnosis, Evidence, Severity, Survey};
+use loadscope_diagnose::{Blame, Cause, Diagnosis, Evidence, FetchBlame, Severity, Survey};
 use loadscope_engine::forecast::{Recorded, Setting, prospects};
 use loadscope_engine::run::{RunControl, start};
 use loadscope_engine::simulate::simulate;
@@ -35,7 +35,7 @@ fn plain(text: &str) -> String {
 fn the_sentence_comes_out_by_itself() {
     let run = simulated(2, true);
     assert_eq!(run.end(), Nanos::from_millis(1_590));
-    let blame = Blame::whole(run);
+    let blame = Blame::whole(&run);
     assert_eq!(blame.waited, Nanos::from_millis(1_110));
     let longest = blame.longest.map(|k| run.waits()[k]).expect("it waits");
     assert_eq!(longest.end - longest.start, Nanos::from_millis(960));
@@ -68,7 +68,7 @@ fn the_sentence_comes_out_by_itself() {
 #[test]
 fn finished_batches_behind_the_missing_one_are_counted() {
     let run = simulated(2, true);
-    let ready = Blame::whole(run)
+    let ready = Blame::whole(&run)
         .ready_batches
         .expect("the simulation tells");
     let held = run.batches().iter().enumerate().filter(|(_, b)| b.was_held);
@@ -85,11 +85,11 @@ fn one_range_has_the_blame_of_its_part() {
     let run = simulated(2, true);
     let middle = Nanos::from_millis(500);
     let (a, b) = (
-        Blame::between(run, Nanos::ZERO, middle),
-        Blame::between(run, middle, Nanos::MAX),
+        Blame::between(&run, Nanos::ZERO, middle),
+        Blame::between(&run, middle, Nanos::MAX),
     );
     assert_eq!(a.waited + b.waited, run.waited());
-    let fetching = FetchBlame::between(run, Nanos::ZERO, Nanos::MAX);
+    let fetching = FetchBlame::between(&run, Nanos::ZERO, Nanos::MAX);
     assert_eq!(fetching.samples[0].index, Some(4));
     assert_eq!(fetching.samples[0].wall, Nanos::from_millis(1_000));
 }

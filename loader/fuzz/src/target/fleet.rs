@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use loadscope_diagnose::align::{Marks, places};
-use loadscope_trace::{Clock, ClockBy};
-use loadscope_trace::{Event, EventKind, Fleet, Nanos, Run, RunId, RunInfo, Summary, fleet};
+use loadscope_diagnose::straggler;
+use loadscope_trace::{
+    Clock, ClockBy, Event, EventKind, Fleet, Nanos, Run, RunId, RunInfo, Summary,
+};
 
 use super::events::{Bytes, info, kind};
 use super::recording::{by_line, sorted, written};
@@ -96,7 +98,7 @@ fn several(fleet: &Fleet) {
         crews.entry(&run.info.dataset).or_default().push((*id, run));
     }
     for crew in crews.values().chain([&all]) {
-        let Some(slow) = fleet::straggler(crew.iter().copied()) else {
+        let Some(slow) = straggler(crew.iter().copied()) else {
             continue;
         };
         assert!(

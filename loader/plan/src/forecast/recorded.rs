@@ -15,6 +15,7 @@ mod startup;
 mod streams;
 mod task;
 
+use loadscope_diagnose::Blame;
 use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, plural};
 use loadscope_words::say;
 
