@@ -90,7 +90,11 @@ mod tests {
             assert!(style.contains(&root), "style.css has no {root}");
         }
         let rules = style.lines().filter(|line| !line.contains(":root"));
-        let is_colour = |line: &&str| line.contains(": #") || line.contains("rgb");
+        let is_colour = |line: &&str| {
+            let after_colon = line.split(':').skip(1).map(str::trim_start);
+            ["rgb", "hsl"].iter().any(|form| line.contains(form))
+                || after_colon.into_iter().any(|value| value.starts_with('#'))
+        };
         assert_eq!(
             rules.filter(is_colour).count(),
             0,

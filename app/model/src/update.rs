@@ -55,8 +55,8 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
 fn take_in(state: &mut State, message: Message) -> Option<Effect> {
     match message {
         Message::Command(command) => return carry_out(state, command),
-        Message::Session(arrival) => {
-            let effect = arrive::arrive(state, arrival);
+        Message::Session(event) => {
+            let effect = arrive::arrive(state, event);
             learn::after_arrival(state);
             return effect;
         }
@@ -65,7 +65,7 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         Message::Watches(program) => state.session.program = Some(program),
         Message::Closed => _ = state.set_aside(),
         Message::Shown(number) => runs::show(state, number),
-        Message::SessionFor(number, arrival) => runs::arrive_for(state, number, arrival),
+        Message::SessionFor(number, event) => runs::arrive_for(state, number, event),
         Message::Dropped(number) => runs::drop(state, number),
         Message::Emptied(number) => runs::empty(state, number),
         Message::Drawing => state.session.hovered = state.session.hovering.take(),

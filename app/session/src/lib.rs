@@ -1,7 +1,7 @@
 //! Where events come from: the embedded engine, the simulator, recordings, programs that are watched. The only crate of the
 //! program that names the engine, and the only one that names the formats of others.
 //!
-//! Whatever the origin, what arrives is an [`SessionEvent`] on one channel. A thread of its own sorts the events and writes the
+//! Whatever the origin, what arrives is a [`SessionEvent`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
 
 #![forbid(unsafe_code)]

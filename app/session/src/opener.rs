@@ -46,8 +46,8 @@ impl Opener {
         self.cancel.load(Ordering::Acquire)
     }
 
-    fn tell(&self, update: SessionEvent) {
-        let _ = self.out.send(update);
+    fn tell(&self, event: SessionEvent) {
+        let _ = self.out.send(event);
         (self.wake)();
     }
 

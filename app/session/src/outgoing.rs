@@ -126,8 +126,8 @@ impl Outgoing {
     }
 
     /// Passes something on.
-    pub fn tell(&mut self, update: SessionEvent) {
-        let _ = self.out.send(update);
+    pub fn tell(&mut self, event: SessionEvent) {
+        let _ = self.out.send(event);
         (self.wake)();
     }
 

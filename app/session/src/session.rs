@@ -94,7 +94,7 @@ impl Session {
         Self::start_at(options, Pace::default(), record, wake)
     }
 
-    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as an [`SessionEvent`].
+    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as a [`SessionEvent`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.
@@ -133,7 +133,7 @@ impl Session {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the system gives no thread; that the file is no recording is reported as an [`SessionEvent`].
+    /// If the system gives no thread; that the file is no recording is reported as a [`SessionEvent`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -163,7 +163,7 @@ impl Session {
         })
     }
 
-    /// Simulates a run on a virtual clock. The outcome is reported as an [`SessionEvent`].
+    /// Simulates a run on a virtual clock. The outcome is reported as a [`SessionEvent`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.

@@ -122,12 +122,12 @@ impl App {
         self.following = None;
     }
 
-    fn arrived(&mut self, ctx: &Context, arrival: SessionEvent) {
+    fn arrived(&mut self, ctx: &Context, event: SessionEvent) {
         match &self.following {
             Some(following) if following.number == self.state.session.number => {
-                self.take(ctx, arrival);
+                self.take(ctx, event);
             }
-            Some(following) => self.take(ctx, Message::SessionFor(following.number, arrival)),
+            Some(following) => self.take(ctx, Message::SessionFor(following.number, event)),
             None => {}
         }
     }
@@ -136,11 +136,11 @@ impl App {
     pub(crate) fn go_on(&mut self, ctx: &Context) -> bool {
         let budget = PLATFORM.budget(SLICE);
         if let Some(mut work) = self.work.take() {
-            let arrivals = work.go_on(&budget);
-            let is_over = arrivals.iter().any(|a| matches!(a, SessionEvent::Ended(_)));
+            let events = work.go_on(&budget);
+            let is_over = events.iter().any(|a| matches!(a, SessionEvent::Ended(_)));
             self.work = (!is_over).then_some(work);
-            for arrival in arrivals {
-                self.take(ctx, arrival);
+            for event in events {
+                self.take(ctx, event);
             }
         } else if let Some(Work::Reading(name, mut reading)) = self.comparing.take() {
             match reading.go_on(&budget) {

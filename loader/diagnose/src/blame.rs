@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use loadscope_trace::{Activity, Lane, Nanos, Origin, Run, Stage, Track, Worker, WorkerId};
+use loadscope_trace::{Activity, Lane, Nanos, Origin, Run, Stage, Worker, WorkerId};
 
 mod cause;
 mod fetching;
@@ -146,10 +146,8 @@ fn ready_from(run: &Run, worker: &Worker) -> Nanos {
         return worker.start;
     }
     let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);
-    let lane = Lane::Worker(worker.info.worker);
-    let tracks = (0..).map(|row| Track { lane, row });
-    let rows = tracks.map_while(|track| run.track(track).map(|_| track));
-    let first = rows.filter_map(|track| run.spans(track, worker.start, end).first());
+    let rows = run.rows_of(Lane::Worker(worker.info.worker));
+    let first = rows.filter_map(|spans| spans.range(worker.start, end).first());
     let first = first.map(|span| span.start.max(worker.start)).min();
     first.unwrap_or(end.min(run.end()).max(worker.start))
 }
@@ -305,12 +303,11 @@ impl<'a> Culprits<'a> {
     /// Returns the busy time of a worker. After lost events it seems to have several batches at a time. These count once.
     fn busy(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
         let lane = Lane::Worker(worker);
-        let track = |row| Track { lane, row };
-        if self.run.track(track(1)).is_none() {
+        if self.run.rows_of(lane).nth(1).is_none() {
             return self.run.spent(lane, start, end).total();
         }
-        let rows = (0..).take_while(|row| self.run.track(track(*row)).is_some());
-        let spans = rows.flat_map(|row| self.run.spans(track(row), start, end));
+        let rows = self.run.rows_of(lane);
+        let spans = rows.flat_map(|spans| spans.range(start, end));
         let mut parts: Vec<(Nanos, Nanos)> = spans
             .map(|span| (span.start.max(start), span.end.min(end)))
             .collect();

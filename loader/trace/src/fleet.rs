@@ -191,6 +191,13 @@ mod tests {
     }
 
     #[test]
+    fn the_foremost_run_waited_longest() {
+        let mut fleet = Fleet::default();
+        (0..3).for_each(|k| rank(&mut fleet, k, &[if k == 1 { 10 } else { 2 }; 5]));
+        assert_eq!(fleet.foremost(), Some(RunId(1)));
+    }
+
+    #[test]
     fn nothing_is_known_of_nothing() {
         assert_eq!(Fleet::default().foremost(), None);
         assert_eq!(extent([&Run::default()]), None);

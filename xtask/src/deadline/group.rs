@@ -64,7 +64,9 @@ mod unix {
 
     /// Kills the group of a process.
     pub fn kill(leader: u32) {
-        if let Ok(leader) = pid_t::try_from(leader) {
+        // Group 0 is our own, and -1 is every process.
+        let leader = pid_t::try_from(leader).ok().filter(|leader| *leader > 1);
+        if let Some(leader) = leader {
             // SAFETY: kill reads no memory.
             unsafe { libc::kill(-leader, SIGKILL) };
         }
@@ -77,6 +79,7 @@ mod unix {
         for one in descendants
             .into_iter()
             .filter_map(|d| pid_t::try_from(d).ok())
+            .filter(|process| *process > 1)
         {
             // SAFETY: kill reads no memory.
             unsafe { libc::kill(one, SIGKILL) };

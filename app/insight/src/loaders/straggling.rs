@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use loadscope_diagnose::Glance;
-use loadscope_diagnose::Straggler;
+use loadscope_diagnose::{Glance, Straggler};
 use loadscope_trace::{Nanos, Run, RunId, percent};
 use loadscope_words::say;
 

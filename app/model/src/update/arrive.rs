@@ -19,8 +19,8 @@ use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, OptionsOf};
 
 /// Takes it in.
-pub fn arrive(state: &mut State, arrival: SessionEvent) -> Option<Effect> {
-    match arrival {
+pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
+    match event {
         SessionEvent::Events(events) => {
             // Those of other loaders are hidden anew as well.
             future::reveal(state);

@@ -24,15 +24,15 @@ pub(super) fn show(state: &mut State, number: u32) {
 }
 
 /// Takes in what arrives for a run that is not shown.
-pub(super) fn arrive_for(state: &mut State, number: u32, arrival: SessionEvent) {
+pub(super) fn arrive_for(state: &mut State, number: u32, event: SessionEvent) {
     let Some(place) = state.runs.place(number) else {
         return;
     };
-    let has_ended = matches!(arrival, SessionEvent::Ended(_));
+    let has_ended = matches!(event, SessionEvent::Ended(_));
     // One set of functions changes a session: those for the one that is shown. What they say to the user is about that one.
     let hint = state.overlay.hint.take();
     swap(state, place);
-    _ = arrive(state, arrival);
+    _ = arrive(state, event);
     swap(state, place);
     state.overlay.hint = hint;
     if has_ended && let Some(kept) = state.runs.at_mut(place) {

@@ -7,8 +7,7 @@ use egui::{
     Align2, Color32, FontId, Frame, Label, Margin, Pos2, Rect, RichText, Role, ScrollArea, Sense,
     Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
-use loadscope_diagnose::Glance;
-use loadscope_diagnose::straggler;
+use loadscope_diagnose::{Glance, straggler};
 use loadscope_trace::{Nanos, Run, RunId, count, percent};
 use loadscope_words::say;
 

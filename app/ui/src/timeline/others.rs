@@ -3,8 +3,7 @@
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};
-use loadscope_diagnose::Glance;
-use loadscope_diagnose::straggler;
+use loadscope_diagnose::{Glance, straggler};
 use loadscope_trace::{RunId, percent};
 use loadscope_words::say;
 

@@ -7,7 +7,8 @@ use super::{Dataset, Gather, SampleClock, SampleError, wrap};
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{DType, Value, dense_bytes, new_tensor};
 
-/// PyTorch's `TensorDataset`: sample i is the tuple of row i of every tensor. Rows share the memory of the tensors.
+/// PyTorch's `TensorDataset`: sample i is the tuple of row i of every tensor. Rows share the memory of the tensors: as in PyTorch, callers
+/// must not change a row in place while another thread reads.
 ///
 /// With a [`GatherFetcher`](super::GatherFetcher), batches are copied out of the tensors at once; they are what
 /// `default_collate` makes of the samples.
@@ -24,7 +25,7 @@ struct Shared(Tensor);
     reason = "libtorch's tensors can be read by many threads, which tch does not say"
 )]
 // SAFETY: libtorch allows many threads to read a tensor and to create views of it at the same time. Its reference counts are atomic.
-// `Tensor` is not `Sync` because its in-place operations take `&self`. This module calls none, and gives no `&Tensor` to callers.
+// `Tensor` is not `Sync` because it contains a raw pointer. This module only reads, and gives no `&Tensor` to callers.
 unsafe impl Sync for Shared {}
 
 impl TensorDataset {
@@ -61,7 +62,6 @@ impl TensorDataset {
         })
     }
 
-    /// The tensors. Private: safe code could change a tensor through `&Tensor` while another thread reads it.
     fn tensors(&self) -> impl Iterator<Item = &Tensor> {
         self.tensors.iter().map(|shared| &shared.0)
     }

@@ -1,9 +1,8 @@
 //! What the main process of a program says.
 
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, Clock, ClockBy, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };
-use loadscope_trace::{Clock, ClockBy};
 
 use super::crew::Crew;
 use super::step::named;

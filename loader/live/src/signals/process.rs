@@ -1,14 +1,14 @@
 //! Signals to one process, or to one process group.
 
-/// The number of a process. Never 0 or below: `kill` sends to the own process group for 0, and to every process for -1, which is also the
-/// result of a failed `fork`.
+/// The number of a process, above 1. `kill` sends to the own process group for 0, and to every process for -1: the result of a failed `fork`,
+/// and the negated number of process 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessId(libc::pid_t);
 
 impl ProcessId {
-    /// `None` for 0 and below.
+    /// `None` for 1 and below.
     pub fn new(number: libc::pid_t) -> Option<Self> {
-        (number > 0).then_some(Self(number))
+        (number > 1).then_some(Self(number))
     }
 
     /// The number of a child that the standard library started.
@@ -16,7 +16,8 @@ impl ProcessId {
         Self::new(number.try_into().ok()?)
     }
 
-    /// The number, above 0.
+    /// The number, above 1.
+    #[cfg(any(target_os = "linux", test))]
     pub fn get(self) -> libc::pid_t {
         self.0
     }
@@ -33,10 +34,6 @@ impl ProcessId {
     /// Sends a signal to the group that this process leads. A group without processes receives nothing.
     #[expect(unsafe_code, reason = "a signal")]
     pub fn signal_group(self, number: i32) {
-        // The group of process 1 cannot be named: -1 is every process.
-        if self.0 == 1 {
-            return self.signal(number);
-        }
         // SAFETY: kill reads no memory. As long as a process of the group exists, no other group has its number.
         unsafe {
             libc::kill(-self.0, number);
@@ -50,7 +47,7 @@ mod tests {
 
     #[test]
     fn numbers_that_name_many_processes_are_refused() {
-        for many in [libc::pid_t::MIN, -2, -1, 0] {
+        for many in [libc::pid_t::MIN, -2, -1, 0, 1] {
             assert_eq!(ProcessId::new(many), None, "{many}");
         }
         assert_eq!(ProcessId::of(0), None);

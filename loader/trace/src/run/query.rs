@@ -5,6 +5,7 @@ use std::ops::Add;
 
 use super::{Epoch, Run, Wait, Worker};
 use crate::pipeline::Pipeline;
+use crate::rows::Rows;
 use crate::span::Span;
 use crate::spans::Spans;
 use crate::transition::Transition;
@@ -101,6 +102,11 @@ impl Run {
     /// The lanes that were ever used, each with its number of rows.
     pub fn lanes(&self) -> impl Iterator<Item = (Lane, usize)> + '_ {
         self.lanes.iter().map(|(lane, rows)| (*lane, rows.len()))
+    }
+
+    /// The spans of each row of a lane.
+    pub fn rows_of(&self, lane: Lane) -> impl Iterator<Item = &Spans> + '_ {
+        self.lanes.get(&lane).into_iter().flat_map(Rows::iter)
     }
 
     /// The spans of a track.

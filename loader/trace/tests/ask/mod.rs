@@ -25,6 +25,10 @@ pub fn ask_everything(run: &Run) {
     for row in (0..total).chain([total, usize::MAX]) {
         ask_batch(run, row);
     }
+    assert_eq!(run.sample_timings().count(), run.sample_timings().len());
+    for wait in run.waits() {
+        assert!(run.awaited_in(wait).is_none_or(|row| row < total));
+    }
     for t in run.transitions() {
         assert!((t.batch as usize) < total && t.at < Nanos::MAX);
     }
@@ -121,6 +125,9 @@ fn ask_pipeline(run: &Run, pipeline: &Pipeline<'_>) {
 }
 
 fn ask_batch(run: &Run, row: usize) {
+    let mut steps: Vec<usize> = run.steps_back(row).map(|(step, _)| step).collect();
+    steps.reverse();
+    assert_eq!(steps, run.steps_of(row));
     let path = run.path(row);
     assert!(
         path.windows(2)

@@ -125,7 +125,8 @@ pub(super) fn receive(socket: &OwnedFd) -> io::Result<(OwnedFd, c_int)> {
         // SAFETY: everything that the message points to lives through the call.
         unsafe { libc::recvmsg(socket.as_raw_fd(), message, libc::MSG_CMSG_CLOEXEC) }
     });
-    if received <= 0 || control.descriptor < 0 {
+    // Process 0 would be our own process group.
+    if received != size_of::<c_int>() as isize || control.descriptor < 0 || process <= 1 {
         return Err(io::Error::other("the process was not started"));
     }
     // SAFETY: the system has just made it for us.

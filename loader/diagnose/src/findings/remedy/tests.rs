@@ -1,5 +1,5 @@
 use super::*;
-use crate::findings::{effect::Effect, effect::effects};
+use crate::findings::effect::{Effect, effects};
 use crate::{Evidence, Severity};
 use loadscope_trace::Nanos;
 

@@ -1,6 +1,6 @@
 //! Time that batches and the reorder buffer spent.
 
-use loadscope_trace::{Activity, Lane, Nanos, Run, Spans, Stage, Track};
+use loadscope_trace::{Activity, Lane, Nanos, Run, Spans, Stage};
 
 /// The time that batches spent in stages.
 pub(super) struct Spent {
@@ -64,9 +64,8 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn of(run: &Run) -> Self {
         let mut spans = Vec::new();
-        let lane = Lane::Reorder;
-        let rows = (0..).map_while(|row| run.track(Track { lane, row }));
-        let held = rows
+        let held = run
+            .rows_of(Lane::Reorder)
             .flat_map(Spans::all)
             .filter(|s| s.activity == Activity::Held);
         spans.extend(held.map(|s| (s.start, s.end.min(run.end()))));
