@@ -1,7 +1,6 @@
-//! Findings: what makes training wait, each a sentence with a number, its evidence, and a remedy in PyTorch's words.
+//! Findings: the causes of waiting, errors and lost data in a run. Each has a sentence with a number, its evidence and a remedy.
 //!
-//! Each finding is a small function of what is known about the run ([`Survey`]) with its thresholds beside it. One that does
-//! not apply says nothing.
+//! Each finding is a function of the [`Survey`] of a run, next to its thresholds. It returns `None` if the finding does not apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,28 +45,28 @@ pub use id::{FindingId, VerdictId};
 pub use survey::Survey;
 pub use verdict::Verdict;
 
-/// All findings about a run: what makes training wait, the worst first.
+/// The verdict on a run, with all findings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
-    /// In one sentence.
+    /// Summary of the run for the user.
     pub verdict: Verdict,
-    /// The findings, the worst first.
+    /// The findings, most severe first.
     pub findings: Vec<Finding>,
-    /// Effects of the remedies on training, by finding. Findings whose remedy has none are missing.
+    /// Effects of the remedies on training, by finding. Contains no finding whose remedy has no effect.
     pub effects: BTreeMap<FindingId, BTreeSet<Effect>>,
-    /// What remedies need to know of the loader.
+    /// Properties of the loader that the remedies depend on.
     loader: remedy::Loader,
-    /// Length of the waits.
+    /// Total time that training waited.
     waited: Nanos,
 }
 
 impl Diagnosis {
-    /// Looks at a run. `prospects` say what other settings would bring, `more` is what others found; both may be missing.
+    /// Returns the diagnosis of a run. `prospects` are the forecasts for other settings. `more` are findings from other crates.
     pub fn of(run: &Run, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         Self::from(&Survey::of(run), prospects, more)
     }
 
-    /// The same once it is known what other settings of the run would bring: what was advised before gives way to what is forecast.
+    /// Returns a copy whose remedies and effects agree with the forecasts. The verdict stays the same.
     #[must_use]
     pub fn agreeing(&self, prospects: &Prospects) -> Self {
         let mut findings = self.findings.clone();
@@ -79,12 +78,12 @@ impl Diagnosis {
         }
     }
 
-    /// The setting to try where the forecasts are unreliable: that of the first remedy that names one.
+    /// Returns the setting to try if the forecasts are unreliable, from the first remedy that contains one. `None` without such a remedy.
     pub fn to_try(&self) -> Option<Change> {
         self.findings.iter().find_map(remedy::to_try)
     }
 
-    /// A sentence if the costs of the findings exceed the waiting.
+    /// Returns a warning if several findings have a cost and their sum exceeds the waited time. `None` otherwise.
     pub fn overlap(&self) -> Option<&'static str> {
         let costs: Vec<Nanos> = self.findings.iter().filter_map(|f| f.cost).collect();
         let sum = costs.iter().fold(Nanos::ZERO, |sum, cost| sum + *cost);
@@ -92,19 +91,19 @@ impl Diagnosis {
         overlap.then(|| say!("Costs of findings overlap and do not add up."))
     }
 
-    /// The same for who has surveyed the run already.
+    /// Returns the diagnosis of a run from its survey. See [`Diagnosis::of`].
     pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);
         let loader = remedy::Loader::of(survey);
         remedy::agree(&mut findings, loader, prospects);
-        // A repeated stream yields duplicates: one finding for both.
+        // A repeated stream causes duplicates. One finding covers both.
         let is_repeated = findings.iter().any(|f| f.id == FindingId::RepeatedStream);
         let more = more.into_iter();
         findings.extend(more.filter(|f| !is_repeated || f.id != FindingId::Duplicates));
         Self::sorted(survey, findings, prospects, loader)
     }
 
-    /// The same with more findings.
+    /// Returns a copy with additional findings and a new verdict.
     #[must_use]
     pub fn with(&self, survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = self.findings.clone();
@@ -118,7 +117,8 @@ impl Diagnosis {
         prospects: Option<&Prospects>,
         loader: remedy::Loader,
     ) -> Self {
-        // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
+        // Errors and lost data have no cost and precede slowness of the same severity. The sort is stable: ties stay in the order of
+        // `findings`, causes before consequences.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
         collate::put_before_workers(&mut findings);
         Self {
@@ -131,7 +131,7 @@ impl Diagnosis {
     }
 }
 
-/// Everything that applies, causes before their consequences.
+/// Returns all findings that apply, causes before their consequences.
 fn findings(survey: &Survey) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(crew::dead(survey));
@@ -139,7 +139,7 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(step::failed(survey));
     all.extend(resources::shared_memory(survey));
     all.extend(resources::descriptors(survey));
-    // Who says why it ended is not told that it did.
+    // A critical finding already explains the end of the run, so the error that ended it adds nothing.
     if all
         .iter()
         .all(|f: &Finding| f.severity < Severity::Critical)
@@ -154,21 +154,21 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(resources::lost_events(survey));
     let is_stuck = all.iter().any(|f| f.id == FindingId::SilentWorker);
     match iterators::per_batch(survey) {
-        // A hang is not slowness.
+        // A stuck worker explains the waiting.
         _ if is_stuck => {}
-        // Its consequences need no remedy of their own.
+        // A new iterator per batch causes the other delays, so they need no remedy.
         Some(finding) => all.push(finding),
-        None => slowness(survey, &mut all),
+        None => add_slowness(survey, &mut all),
     }
     all
 }
 
-/// Causes of a slow loop that runs to its end.
-fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
+/// Adds the findings about slow loading.
+fn add_slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(unrecorded::workers(survey));
-    let shared = streams::repeated(survey).or_else(|| streams::idle(survey));
-    let is_shared = shared.is_none();
-    all.extend(shared);
+    let stream_finding = streams::repeated(survey).or_else(|| streams::idle(survey));
+    let is_evenly_divided = stream_finding.is_none();
+    all.extend(stream_finding);
     match slow_worker::slow(survey) {
         Some(finding) => all.push(finding),
         None => all.extend(slow_samples(survey)),
@@ -176,21 +176,21 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(start::slow_first_batch(survey));
     all.extend(start::refill(survey));
     all.extend(start::short_run(survey));
-    let crowded = cores::oversubscribed(survey);
-    let is_crowded = crowded.is_some();
-    all.extend(crowded);
+    let oversubscribed = cores::oversubscribed(survey);
+    let is_oversubscribed = oversubscribed.is_some();
+    all.extend(oversubscribed);
     all.extend(handover::pinning(survey));
     all.extend(handover::sampler(survey));
     all.extend(collate::slow(survey));
-    // Where workers cost more than they bring, or have no core to themselves, that there are too few of them is no advice.
-    let handed_over = handover::slower_than_none(survey);
-    if handed_over.is_none() {
+    // If workers cost more than they save, the finding about them includes the transfer.
+    let costly_workers = handover::slower_than_none(survey);
+    if costly_workers.is_none() {
         all.extend(transfer::slow(survey));
     }
-    match handed_over {
+    match costly_workers {
         Some(finding) => all.push(finding),
-        // Nor is it where workers have nothing to yield, or all yield the same.
-        None if is_crowded || !is_shared => {}
+        // More workers do not help if the workers already share cores, or if the stream is uneven or repeated.
+        None if is_oversubscribed || !is_evenly_divided => {}
         None => {
             all.extend(starved::starved(survey));
             all.extend(starved::sawtooth(survey));
@@ -202,27 +202,27 @@ fn slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(host::busy(survey));
 }
 
-/// Samples that take much longer than others, and the batches after them. A few samples that cost nearly all of it are named. If finished
-/// batches wait for samples that are slow once, the finding is about the order.
+/// Returns findings about slow samples and about finished batches that wait for a slow one. If a few samples cost most of the waiting, the
+/// finding names them. If such a sample is slow in only one epoch and blocks finished batches, the finding is head-of-line blocking.
 fn slow_samples(survey: &Survey) -> Vec<Finding> {
-    /// Share of a cost from which both costs are the same waits.
+    /// Minimum ratio of two costs that count as the same waits.
     const SAME: f64 = 0.8;
     let tail = blocked::heavy_tail(survey);
     let named = slow_sample::slow(survey);
     let named = named.filter(|_| tail.is_none() || slow_sample::outweighs(survey));
     let tail = tail.filter(|_| named.is_none());
-    let behind = blocked::head_of_line(survey);
+    let blocked_batch = blocked::head_of_line(survey);
     let cost = |finding: &Option<Finding>| {
         let cost = finding.as_ref().and_then(|f| f.cost);
         cost.unwrap_or_default().0 as f64
     };
-    let (of_named, of_behind) = (cost(&named), cost(&behind));
-    let is_explained = of_named >= SAME * of_behind;
+    let (named_cost, blocked_cost) = (cost(&named), cost(&blocked_batch));
+    let is_explained = named_cost >= SAME * blocked_cost;
     let is_about_order = is_explained
-        && behind.is_some()
-        && of_behind >= SAME * of_named
+        && blocked_batch.is_some()
+        && blocked_cost >= SAME * named_cost
         && !slow_sample::recurs(survey);
     let named = named.filter(|_| !is_about_order);
-    let behind = behind.filter(|_| is_about_order || !is_explained);
-    tail.into_iter().chain(named).chain(behind).collect()
+    let blocked_batch = blocked_batch.filter(|_| is_about_order || !is_explained);
+    tail.into_iter().chain(named).chain(blocked_batch).collect()
 }

@@ -1,4 +1,4 @@
-//! Finished batches behind a missing one: head-of-line blocking, and the few samples that cause it again and again.
+//! Head-of-line blocking: finished batches wait in the reorder buffer for a slow one. Also the slow samples that cause it.
 
 use std::cmp::Reverse;
 
@@ -7,17 +7,17 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Nanos, Run, RunOptions, count, percent, plural};
 use loadscope_words::{Text, say, text};
 
-/// Finished batches had to lie behind the missing one for this share of a wait.
+/// Minimum share of a wait during which finished batches were in the reorder buffer.
 const HELD_SHARE: f64 = 0.25;
-/// One or two slow samples an epoch are single ones and no tail; the same come again in the next epoch.
+/// Minimum number of slow samples per epoch for a heavy tail. One or two are single samples, and the same ones return in every epoch.
 const FEW: u64 = 3;
-/// Nor is less than this share of all samples.
+/// Minimum share of slow samples among all samples for a heavy tail. Below, they are single samples.
 const RARE: f64 = 0.001;
 
 /// The remedy for slow samples.
 pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
 
-/// One batch that takes much longer than others holds up those behind it, which are finished.
+/// Finds head-of-line blocking: a slow batch delays finished batches, because `in_order=True` yields batches in order.
 pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     if survey.workers < 2 || !run.info.options.in_order {
@@ -43,7 +43,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     let mut text = say!("{batches} {verb} {}", survey.say_cost(cost));
     let first = text.chars().next().map_or(0, char::len_utf8);
     text.replace_range(..first, &text[..first].to_uppercase());
-    if let Some(sample) = named(survey, row).filter(|_| longest.by_slow_sample) {
+    if let Some(sample) = slowest_sample_name(survey, row).filter(|_| longest.by_slow_sample) {
         text = say!("{text}. The longest wait is for {sample}.");
     }
     Some(Finding {
@@ -59,14 +59,14 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The advice to group samples of similar cost; `None` if a batch is one sample.
+/// Returns the advice to group samples of similar cost. `None` unless the batch size is above 1.
 pub(super) fn grouping(options: &RunOptions) -> Option<Text> {
     const GROUPS: Text = text!("Group samples of similar cost into a batch");
     let has_several = options.batch_size.is_some_and(|size| size > 1);
     has_several.then_some(GROUPS)
 }
 
-/// Some samples take many times as long as most.
+/// Finds a heavy tail: many samples that take more than [`SLOW_SAMPLE`] times the median.
 pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     let samples = survey.samples;
     let share_of_samples = samples.slow as f64 / samples.count.max(1) as f64;
@@ -74,7 +74,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     if samples.slow < FEW.saturating_mul(epochs) || share_of_samples < RARE {
         return None;
     }
-    // A wait for a batch that is slow because of them is theirs as a whole.
+    // If slow samples make a batch slow, the whole wait for the batch counts.
     let cost = survey.sum(|w| match w.kind {
         Kind::Slow if w.by_slow_sample => w.took,
         _ => w.in_slow_samples,
@@ -89,7 +89,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         samples.usual,
         survey.say_cost(cost),
     );
-    if let Some(slowest) = named(survey, worst) {
+    if let Some(slowest) = slowest_sample_name(survey, worst) {
         text = say!("{text}. The longest to load is {slowest}.");
     }
     Some(Finding {
@@ -102,8 +102,8 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The batch with the slowest sample that training waited for. The first samples of a worker also contain its imports: they count if there
-/// are no others.
+/// Returns the position of the batch with the slowest sample among all waits. First batches of an epoch count only if no other wait
+/// contains a slow sample, because their samples also include the imports of a worker.
 fn slowest_row(survey: &Survey) -> Option<usize> {
     let slowest = |is_first: bool| {
         let waits = survey.waits.iter();
@@ -116,10 +116,10 @@ fn slowest_row(survey: &Survey) -> Option<usize> {
     slowest(false).or_else(|| slowest(true))
 }
 
-/// `sample 13 (a/13.png)`: the slowest sample of a batch, if its index is known.
-fn named(survey: &Survey, row: usize) -> Option<String> {
+/// Returns the name of the slowest sample of a batch, as in `sample 13 (a/13.png)`. `None` if its dataset index is unknown.
+fn slowest_sample_name(survey: &Survey, row: usize) -> Option<String> {
     let slowest = survey.run.samples(row);
-    // As in `worst_sample`.
+    // Ties go to the first sample, as in `worst_sample`.
     let slowest = slowest.max_by_key(|s| (s.wall, Reverse(s.position)))?;
     let index = slowest.index?;
     Some(match survey.run.file_of(index) {
@@ -128,11 +128,11 @@ fn named(survey: &Survey, row: usize) -> Option<String> {
     })
 }
 
-/// The sample of a batch that took longest, or the batch.
+/// Returns the slowest sample of a batch, or the batch if its samples were not measured.
 pub(super) fn worst_sample(run: &Run, row: usize) -> Evidence {
     let id = run.batches()[row].id;
     let samples = run.samples(row);
-    // Of several the first.
+    // Ties go to the first sample.
     match samples.max_by_key(|s| (s.wall, Reverse(s.position))) {
         Some(slowest) => Evidence::Sample(id, slowest.position, slowest.index),
         None => Evidence::Batch(id),

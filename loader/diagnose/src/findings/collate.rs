@@ -1,4 +1,4 @@
-//! Putting batches together.
+//! Slow `collate_fn`.
 
 use std::cmp::Reverse;
 
@@ -7,39 +7,39 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{BatchId, Nanos};
 use loadscope_words::say;
 
-/// It takes at least this share of the work on a batch.
-const MUCH: f64 = 0.4;
+/// Minimum share of collating in the work on a batch (fetching and collating).
+const MIN_WORK_SHARE: f64 = 0.4;
 
-/// What takes less than this is quick, whatever share of a quicker batch it is.
-const QUICK: Nanos = Nanos(500_000);
-/// From so many bytes on, a batch is large.
-const LARGE: u64 = 16 << 20;
+/// Minimum mean time of collating: 0.5 ms. Below, collating is fast, even if fetching is faster.
+const MIN_TIME: Nanos = Nanos(500_000);
+/// Minimum size of a large batch, bytes: 16 MiB.
+const LARGE_BATCH: u64 = 16 << 20;
 
-/// Where this share of what a verdict is about passes in `collate_fn`, it is about that.
-const MOST: f64 = 0.5;
+/// Minimum share of another finding's cost at which a slow `collate_fn` explains that finding.
+const MIN_COST_SHARE: f64 = 0.5;
 
-/// Puts a slow `collate_fn` before workers that are too few, or missing, where it is most of what these cost: more workers would
-/// only run it side by side.
+/// Moves a slow `collate_fn` before findings about too few or no workers if it explains most of their cost. More workers would run the same
+/// slow function in parallel.
 pub(super) fn put_before_workers(findings: &mut Vec<Finding>) {
     let Some(slow) = findings.iter().position(|f| f.id == FindingId::SlowCollate) else {
         return;
     };
-    let explained = |f: &Finding| {
+    let is_explained = |f: &Finding| {
         let too_few = matches!(
             f.id,
             FindingId::NoWorkers | FindingId::StarvedWorkers | FindingId::Sawtooth
         );
         let (all, part) = (f.cost.unwrap_or_default(), findings[slow].cost);
-        too_few && part.unwrap_or_default().0 as f64 >= MOST * all.0 as f64
+        too_few && part.unwrap_or_default().0 as f64 >= MIN_COST_SHARE * all.0 as f64
     };
-    let is_first = |(at, f): &(usize, &Finding)| *at < slow && explained(f);
+    let is_first = |(at, f): &(usize, &Finding)| *at < slow && is_explained(f);
     if let Some((at, _)) = findings.iter().enumerate().find(is_first) {
         let finding = findings.remove(slow);
         findings.insert(at, finding);
     }
 }
 
-/// The bytes of a batch, if it is large and put together by PyTorch's own `default_collate`.
+/// Returns the size of the largest batch with recorded content, bytes. `None` below 16 MiB, or if the loader has its own `collate_fn`.
 fn large_batches(survey: &Survey) -> Option<u64> {
     let run = survey.run;
     let is_default = !run
@@ -49,21 +49,23 @@ fn large_batches(survey: &Survey) -> Option<u64> {
         .any(|a| a.starts_with("collate_fn="));
     let contents = (0..run.batches().len()).filter_map(|row| run.content(row));
     let bytes = contents.map(loadscope_trace::BatchContent::bytes).max()?;
-    (is_default && bytes >= LARGE).then_some(bytes)
+    (is_default && bytes >= LARGE_BATCH).then_some(bytes)
 }
 
-/// `128 MB`
+/// Formats a size in whole megabytes: `128 MB`.
 fn size(bytes: u64) -> String {
     const MB: u64 = 1_000_000;
     format!("{} MB", bytes / MB + u64::from(bytes % MB >= MB / 2))
 }
 
-/// A `collate_fn` that takes about as long as reading the samples, or longer.
+/// Finds a `collate_fn` that takes at least 40 % of the work on a batch and at least 0.5 ms.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
-    if (survey.collate.0 as f64) < MUCH * survey.mean_work.0 as f64 || survey.collate < QUICK {
+    if (survey.collate.0 as f64) < MIN_WORK_SHARE * survey.mean_work.0 as f64
+        || survey.collate < MIN_TIME
+    {
         return None;
     }
-    // The first batch imports and allocates; that is a matter of the beginning.
+    // The first batch includes imports and allocations, which `start` covers.
     let cost = survey.sum(|w| match w.kind {
         Kind::First => Nanos::ZERO,
         _ => w.collating,

@@ -1,20 +1,20 @@
-//! More runnable threads than cores.
+//! CPU oversubscription: more workers than cores.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use loadscope_trace::{percent, plural};
 use loadscope_words::say;
 
-/// Samples got less than this share of a core while they were computed.
-const CROWDED: f64 = 0.75;
-/// The workers used more than this share of all cores.
-const FULL: f64 = 0.6;
+/// Maximum CPU time per wall time of samples. Above, each worker has a core most of the time.
+const MAX_CPU_SHARE: f64 = 0.75;
+/// Minimum share of all cores that the workers use. Below, cores are free.
+const MIN_CORE_USE: f64 = 0.6;
 
-/// The workers compute, and there are more of them than cores, so they take turns.
+/// Finds CPU-bound workers that outnumber the cores and share them.
 pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     let cores = survey.run.info.cores as usize;
     let share = survey.samples.cpu_share()?;
     let used = survey.share(survey.samples.cpu) / cores.max(1) as f64;
-    if cores == 0 || survey.workers <= cores || share > CROWDED || used < FULL {
+    if cores == 0 || survey.workers <= cores || share > MAX_CPU_SHARE || used < MIN_CORE_USE {
         return None;
     }
     let cost = starved::cost(survey);

@@ -1,4 +1,4 @@
-//! Ends of a run: an error of the loader, or a worker that died.
+//! Failed runs: an error in the loader, or a worker that died.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{
@@ -6,7 +6,7 @@ use loadscope_trace::{
 };
 use loadscope_words::say;
 
-/// A worker ended without being asked to.
+/// Finds workers that died: their process ended without a request from the main process.
 pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let workers = run.workers().iter();
@@ -18,23 +18,23 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     let (worker, at) = *dead.first()?;
     let names: Vec<String> = dead.iter().map(|(w, _)| w.to_string()).collect();
     let pipeline = run.pipeline_at(Nanos(at.0.saturating_sub(1)));
-    let had = pipeline.batches().find(|b| {
-        let is_its = run.batches()[b.row].worker == Some(worker);
-        is_its && matches!(b.stage, Stage::Fetching | Stage::Collating)
+    let current = pipeline.batches().find(|b| {
+        let is_of_worker = run.batches()[b.row].worker == Some(worker);
+        is_of_worker && matches!(b.stage, Stage::Fetching | Stage::Collating)
     });
-    let what = match had {
+    let what = match current {
         Some(batch) => say!(" while it worked on {}", batch.id),
         None => String::new(),
     };
     let which = match dead.len() {
-        1 => how(run, worker, at).unwrap_or_else(|| say!("Worker {worker} died")),
+        1 => cause_of_death(run, worker, at).unwrap_or_else(|| say!("Worker {worker} died")),
         _ => say!("Workers {} died, first worker {worker}", list(&names, 4)),
     };
     Some(Finding {
         id: FindingId::DeadWorker,
         text: say!("{which} at {}{what}", survey.say(at)),
         severity: Severity::Critical,
-        evidence: match had {
+        evidence: match current {
             Some(batch) => Evidence::Batch(batch.id),
             None => Evidence::Worker(worker),
         },
@@ -44,17 +44,17 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `Worker 1 (process 2572) was killed by signal 9`, if that was recorded: the last error
-/// of the worker at the time of its end, without a batch.
-fn how(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
-    let said = run.messages().iter().rev();
-    let mut said = said.filter(|(when, m)| *when == at && m.level == Level::Error);
-    let of_no_batch = |m: &Message| m.about.is_none() && m.sample.is_none();
-    let found = said.find(|(_, m)| m.worker == Some(worker) && of_no_batch(m));
+/// Returns the recorded cause of a worker's death, as in `Worker 1 (process 2572) was killed by signal 9`. `None` if not recorded. It is
+/// the last error message of the worker at the time of its end that names no batch and no sample.
+fn cause_of_death(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
+    let messages = run.messages().iter().rev();
+    let mut messages = messages.filter(|(when, m)| *when == at && m.level == Level::Error);
+    let names_no_batch = |m: &Message| m.about.is_none() && m.sample.is_none();
+    let found = messages.find(|(_, m)| m.worker == Some(worker) && names_no_batch(m));
     found.map(|(_, m)| brief(m.first_line().to_owned()))
 }
 
-/// An error ended the run.
+/// Finds the error that ended the run outside of a training step.
 pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     if run.step_failure().is_some() {
@@ -64,7 +64,7 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let place = message.place();
     let place = place.map_or(String::new(), |place| say!(" in {place}"));
     let line = message.first_line();
-    // A single sentence has no period here.
+    // The text of a finding with a single sentence has no final period.
     let sentence = line.trim_end_matches('.');
     let is_single = !sentence.contains(". ");
     let text = brief(if is_single { sentence } else { line }.to_owned());

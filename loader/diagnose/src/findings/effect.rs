@@ -1,4 +1,4 @@
-//! Effects of a remedy on training: order, random numbers, state of the dataset.
+//! Effects of a remedy on training: sample order, random numbers and dataset state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,27 +9,28 @@ use super::remedy::Loader;
 use super::{Change, Finding, FindingId, Prospects, Survey};
 use loadscope_trace::{Fact, Run};
 
-/// An effect of another setting on the samples that training receives.
+/// An effect of a changed setting on the samples that training receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Workers keep their copy of the dataset between epochs.
+    /// Workers keep their copy of the dataset between epochs, without later changes in the main process.
     KeptDataset,
-    /// Each worker has a copy of the dataset, and changes it on its own.
+    /// Each worker has its own copy of the dataset. Changes in a worker stay in that worker.
     CopiedDataset,
     /// Batches arrive in a different order in every run.
     Order,
-    /// Samples are made with other random numbers.
+    /// Workers draw other random numbers, so random augmentations change.
     RandomNumbers,
-    /// A shuffled loader has another sample order from the second epoch on: its generator is asked for seeds of workers only once.
+    /// The sample order of a shuffled loader changes from the second epoch on. With `persistent_workers=True`, PyTorch draws the worker
+    /// seed from the loader's generator once, not once per epoch.
     ShuffledOrder,
 }
 
 impl Effect {
-    /// One sentence.
+    /// Returns the effect as one sentence, without a final period.
     pub fn sentence(self, run: &Run) -> String {
         match self {
-            Self::KeptDataset => match changed(run).as_slice() {
+            Self::KeptDataset => match changed_attributes(run).as_slice() {
                 [] => say!("Workers keep their copy of the dataset: later changes in the main process, such as set_epoch(), do not reach them").to_owned(),
                 names => say!(
                     "Workers keep their copy of the dataset: this program changes its {} between epochs, which no longer reaches them",
@@ -45,7 +46,7 @@ impl Effect {
 }
 
 impl Change {
-    /// Its effects on training where there are `workers`. The order of the samples can only change if it `is_random`.
+    /// Returns the effects of this change on training with `workers` workers. The sample order changes only if it `is_random`.
     pub fn effects(self, workers: usize, is_random: bool) -> BTreeSet<Effect> {
         let of_workers = |n: usize| {
             let copies = (workers == 0 && n > 0).then_some(Effect::CopiedDataset);
@@ -74,7 +75,7 @@ impl Change {
     }
 }
 
-/// Effects by finding, of the settings that its remedy offers.
+/// Returns the effects of the settings in each remedy, by finding. Findings without an effect are not included.
 pub(super) fn effects(
     loader: Loader,
     findings: &[Finding],
@@ -91,17 +92,17 @@ pub(super) fn effects(
     all.filter(|(_, effects)| !effects.is_empty()).collect()
 }
 
-/// The settings that the remedy of a finding offers. Their names are those of arguments, in every language.
+/// Returns the settings that the remedy of a finding advises. Remedies contain PyTorch's argument names in every language.
 fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> Vec<Change> {
     let in_order = Change::InOrder(false);
     let prospects = prospects.filter(|p| p.fits());
     let better = prospects.map(Prospects::better).unwrap_or_default();
-    // A remedy that begins with a forecast offers its change.
-    let begins =
+    // A remedy that begins with a forecast advises its change.
+    let is_in_remedy =
         |f: &&super::Forecast| prospects.is_some_and(|p| finding.remedy.starts_with(&p.remedy(f)));
     if let Some(forecast) = better
         .iter()
-        .filter(begins)
+        .filter(is_in_remedy)
         .max_by_key(|f| f.change.to_string().len())
     {
         let also = Some(in_order).filter(|_| {
@@ -111,13 +112,13 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
         });
         return also.into_iter().chain([forecast.change]).collect();
     }
-    // The remedy keeps the setting if it is forecast to be faster, or has no forecast.
-    let known = prospects.and_then(|p| {
+    // The remedy advises in_order=False if the forecast is faster, or if no forecast exists.
+    let is_faster = prospects.and_then(|p| {
         let mut changes = p.changes.iter();
         let found = changes.find(|f| f.change == in_order)?;
         Some(found.took < p.now())
     });
-    let passes = match known {
+    let is_in_order_advised = match is_faster {
         Some(_) => better.iter().any(|f| f.change == in_order),
         None => loader.in_order,
     };
@@ -126,14 +127,14 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
             vec![Change::PersistentWorkers(true)]
         }
         FindingId::HeavyTail | FindingId::HeadOfLine
-            if passes && finding.remedy.contains("in_order=False") =>
+            if is_in_order_advised && finding.remedy.contains("in_order=False") =>
         {
             vec![in_order]
         }
-        // Its remedy keeps the setting unless that is forecast to be no faster.
+        // This remedy advises in_order=False unless a forecast shows no gain.
         FindingId::SlowWorker
             if loader.in_order
-                && known != Some(false)
+                && is_faster != Some(false)
                 && finding.remedy.contains("in_order=False") =>
         {
             vec![in_order]
@@ -143,7 +144,7 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
         | FindingId::StarvedWorkers
         | FindingId::Sawtooth
         | FindingId::Oversubscribed
-        | FindingId::SlowerThanNone => workers_in(&finding.remedy)
+        | FindingId::SlowerThanNone => parse_num_workers(&finding.remedy)
             .map(Change::NumWorkers)
             .into_iter()
             .collect(),
@@ -151,8 +152,8 @@ fn offered(loader: Loader, finding: &Finding, prospects: Option<&Prospects>) -> 
     }
 }
 
-/// The number in `num_workers=4`.
-fn workers_in(text: &str) -> Option<usize> {
+/// Returns the number after `num_workers=`. `None` if the text contains no such number.
+fn parse_num_workers(text: &str) -> Option<usize> {
     let (_, rest) = text.split_once("num_workers=")?;
     let digits = rest
         .find(|c: char| !c.is_ascii_digit())
@@ -160,8 +161,8 @@ fn workers_in(text: &str) -> Option<usize> {
     rest[..digits].parse().ok()
 }
 
-/// Attributes of the dataset that the program changes between epochs.
-fn changed(run: &Run) -> Vec<&str> {
+/// Returns the dataset attributes that the main process changes between epochs, sorted.
+fn changed_attributes(run: &Run) -> Vec<&str> {
     let facts = run.facts().iter().filter_map(|(_, fact)| match fact {
         Fact::DatasetChanged { attributes } => Some(attributes.iter().map(String::as_str)),
         _ => None,
@@ -170,11 +171,11 @@ fn changed(run: &Run) -> Vec<&str> {
     all.into_iter().collect()
 }
 
-/// Persistent workers whose dataset the main process changes: they do not receive the change.
+/// Finds changes of the dataset in the main process that persistent workers do not receive.
 pub(super) fn stale(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let options = &run.info.options;
-    let names = changed(run);
+    let names = changed_attributes(run);
     if !options.persistent_workers || options.num_workers == 0 || names.is_empty() {
         return None;
     }
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_setting_has_the_effects_that_pytorch_gives_it() {
+    fn each_change_has_its_effects() {
         let of = |change: Change, workers| {
             change
                 .effects(workers, true)
@@ -219,8 +220,8 @@ mod tests {
         assert_eq!(of(Change::PersistentWorkers(false), 2), kept[1..]);
         assert_eq!(of(Change::InOrder(false), 2), [Effect::Order]);
         assert_eq!(of(Change::PrefetchFactor(4), 2), []);
-        assert_eq!(workers_in("num_workers=12: forecast"), Some(12));
-        assert_eq!(workers_in("Use num_workers=0, or larger"), Some(0));
-        assert_eq!(workers_in("simplify"), None);
+        assert_eq!(parse_num_workers("num_workers=12: forecast"), Some(12));
+        assert_eq!(parse_num_workers("Use num_workers=0, or larger"), Some(0));
+        assert_eq!(parse_num_workers("simplify"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What a finding consists of.
+//! A finding: text, severity, evidence, remedy and cost.
 
 use loadscope_words::say;
 use serde::{Serialize, Serializer};
@@ -6,26 +6,26 @@ use serde::{Serialize, Serializer};
 use super::FindingId;
 use loadscope_trace::{BatchId, Nanos, WorkerId};
 
-/// How bad it is. By the share of the run's time that it costs: from [`Severity::CRITICAL_SHARE`] on critical, from
-/// [`Severity::WARNING_SHARE`] on a warning. What loses data or makes it wrong is critical or a warning by its nature.
+/// Severity of a finding, from its share of the loop time: critical from [`Severity::CRITICAL_SHARE`] on, a warning from
+/// [`Severity::WARNING_SHARE`] on. Other findings, such as errors, have a fixed severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know.
+    /// Information that needs no immediate change.
     Note,
-    /// Worth a change.
+    /// A problem that is worth a change.
     Warning,
-    /// Training is much slower than it should be, or something was lost.
+    /// Training waits for much of the time, the run failed, or its data is lost or wrong.
     Critical,
 }
 
 impl Severity {
-    /// From this share of the run's time on it is a warning.
+    /// Minimum share of the loop time for a warning: 5 %.
     pub const WARNING_SHARE: f64 = 0.05;
-    /// From this share of the run's time on it is critical.
+    /// Minimum share of the loop time for a critical finding: 20 %.
     pub const CRITICAL_SHARE: f64 = 0.2;
 
-    /// Of what costs this share of the run's time; `None` if it is not worth a word.
+    /// Returns the severity of a cost with this share of the loop time, 0 to 1. `None` below [`Severity::WARNING_SHARE`].
     pub fn of_share(share: f64) -> Option<Self> {
         match share {
             s if s >= Self::CRITICAL_SHARE => Some(Self::Critical),
@@ -34,7 +34,7 @@ impl Severity {
         }
     }
 
-    /// One word.
+    /// Returns the severity in one word, in the language of the program.
     pub fn label(self) -> &'static str {
         match self {
             Self::Note => say!("Note"),
@@ -44,20 +44,20 @@ impl Severity {
     }
 }
 
-/// Where to look. Positions are those of [`Run::batches`](loadscope_trace::Run::batches); in JSON batches have their names.
+/// The part of a run that shows a finding. In JSON, a batch has its epoch and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The run as a whole.
     Run,
-    /// From the first instant until the second.
+    /// The time from the first instant until the second.
     Range(Nanos, Nanos),
     /// A batch.
     Batch(BatchId),
-    /// A sample: its batch, its position in it, its index in the dataset.
+    /// A sample: its batch, its position in the batch, and its dataset index if known.
     Sample(BatchId, usize, Option<u64>),
     /// A worker.
     Worker(WorkerId),
-    /// A position in the order of an epoch.
+    /// An epoch, and a position in its sample order.
     Position(u32, usize),
 }
 
@@ -85,20 +85,20 @@ impl Serialize for Evidence {
     }
 }
 
-/// Something found, with a number, its evidence and a remedy.
+/// A problem or a fact about a run, with evidence and a remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Its name for scripts.
+    /// Kind of the finding, stable for scripts.
     pub id: FindingId,
-    /// The sentence.
+    /// One or more sentences with the measured numbers.
     pub text: String,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// Where to look.
+    /// The part of the run that shows the finding.
     pub evidence: Evidence,
-    /// What to do about it, in PyTorch's words.
+    /// Advice to the user, with PyTorch's names.
     pub remedy: String,
-    /// How much of the trainer's time it costs, s; `None` if that is not what it is about.
+    /// Cost in training time, seconds. `None` if the finding is not about time.
     #[serde(rename = "cost_seconds", serialize_with = "seconds")]
     pub cost: Option<Nanos>,
 }

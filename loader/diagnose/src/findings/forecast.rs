@@ -1,5 +1,4 @@
-//! What other settings would bring. The forecasts themselves are made elsewhere; this is what a verdict needs of them, and
-//! what it says of them.
+//! Forecasts for other settings, as a verdict uses them, and their sentences. `loadscope-plan` computes them.
 
 use std::fmt;
 
@@ -8,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use loadscope_trace::{Nanos, percent};
 
-/// A setting that could be another one.
+/// A changed setting of a `DataLoader`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// `num_workers`
@@ -27,63 +26,64 @@ pub enum Change {
     PinMemory(bool),
 }
 
-/// How long the run would take with a setting changed.
+/// Forecast of the run's duration with a changed setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Forecast {
-    /// What would be changed, in PyTorch's words.
+    /// The changed setting. In JSON: PyTorch's arguments, such as `num_workers=4`.
     pub change: Change,
-    /// How long it would take, s.
+    /// Forecast duration, seconds.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub took: Nanos,
-    /// How long the trainer would wait, s.
+    /// Forecast time that training waits, seconds.
     #[serde(rename = "waited_seconds", serialize_with = "seconds")]
     pub waited: Nanos,
-    /// Lower end of the 90 % interval, which `high` ends: for other samples of the same kind, s.
+    /// Lower end of the 90 % interval of the duration, seconds. The interval covers other samples of the same kind.
     #[serde(serialize_with = "seconds")]
     pub low: Nanos,
-    /// And at most so long, s.
+    /// Upper end of the 90 % interval of the duration, seconds.
     #[serde(serialize_with = "seconds")]
     pub high: Nanos,
 }
 
-/// True if what is expected to take `took`, in nine of ten cases at most `high`, is worth trying where it takes `now`, in nine of ten
-/// cases at most `high_now`: what it is expected to save is not small beside what more is uncertain of it.
+/// Returns true if a forecast is probably faster than the current setting, from their durations and the upper ends of their 90 % intervals.
+/// Either its upper end is not above the current one, or the saved time is at least half of the distance from `took` to `high`.
 pub fn is_likely_less((took, high): (Nanos, Nanos), (now, high_now): (Nanos, Nanos)) -> bool {
-    /// The part of the uncertainty that a saving must reach.
+    /// Minimum ratio of saved time to uncertainty.
     const PART: f64 = 0.5;
     let (saved, uncertain) = (now.0 - took.0, high.0 - took.0);
     high <= high_now || saved as f64 >= PART * uncertain as f64
 }
 
-/// What is forecast from a run: its own setting again, to see how far forecasts can be trusted, and others.
+/// Forecasts for a run: for other settings, and for the recorded ones. The latter shows the error of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prospects {
-    /// What the run took, s.
+    /// Recorded duration of the run, seconds.
     #[serde(rename = "recorded_seconds", serialize_with = "seconds")]
     pub recorded: Nanos,
-    /// What is forecast for its own setting, s: the same, if the model is right.
+    /// Forecast duration for the recorded settings, seconds. An exact model gives the recorded duration.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
-    /// The upper end of the 90 % interval of that forecast, s.
+    /// Upper end of the 90 % interval of `refit`, seconds.
     #[serde(serialize_with = "seconds")]
     pub refit_high: Nanos,
-    /// How long the trainer waits in that forecast, s.
+    /// Time that training waits in the forecast for the recorded settings, seconds.
     #[serde(rename = "refit_waited_seconds", serialize_with = "seconds")]
     pub refit_waited: Nanos,
-    /// One setting changed at a time, those that are nearest to the recorded one.
+    /// Forecasts with one changed setting each: the nearest values, and the `num_workers` of `cheapest`.
     pub changes: Vec<Forecast>,
-    /// Of all numbers of workers and prefetch factors that were tried the one that takes least.
+    /// The fastest of all forecast combinations of `num_workers`, `prefetch_factor` and `persistent_workers`. `None` without such
+    /// forecasts.
     pub best: Option<Forecast>,
-    /// The one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
+    /// The combination with the fewest workers, then the smallest prefetch factor, within 2 % of `best`. `None` without forecasts.
     pub cheapest: Option<Forecast>,
-    /// Why other numbers of workers are not forecast, the beginning of a sentence; `None` if they are.
+    /// Reason why other values of `num_workers` have no forecast, as the start of a sentence. `None` if they have one.
     pub workers_refused: Option<String>,
-    /// Other numbers of workers are forecast for a stream that they divide among themselves, which is not known of it.
+    /// True if the forecasts assume that workers divide the stream of an iterable dataset, which the recording does not show.
     pub is_divided: bool,
-    /// How long training would take with a loader that never lets it wait, and with what is done between epochs, s.
+    /// Duration with an ideal loader that never delays training, seconds. It includes the time between epochs.
     #[serde(rename = "headroom_seconds", serialize_with = "seconds")]
     pub headroom: Nanos,
-    /// What is assumed because it was not measured: sentences for people.
+    /// Assumptions that replace missing measurements, as sentences for the user.
     pub assumptions: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ impl Serialize for Change {
 }
 
 impl Change {
-    /// As the subject of a sentence.
+    /// Returns the change as the subject of a sentence: `num_workers=4 with prefetch_factor=2`.
     pub fn subject(self) -> String {
         match self {
             Self::Window(n, factor) => say!("num_workers={n} with prefetch_factor={factor}"),
@@ -122,28 +122,28 @@ impl Change {
         }
     }
 
-    /// How much it asks for: settings changed, then workers added to `now`.
-    fn effort(self, now: usize) -> (usize, usize) {
+    /// Returns the effort of the change: the number of changed settings, then the number of workers above the recorded number.
+    fn effort(self, recorded: usize) -> (usize, usize) {
         match self {
-            Self::NumWorkers(n) => (1, n.saturating_sub(now)),
-            Self::Window(n, _) | Self::Kept(n) => (2, n.saturating_sub(now)),
+            Self::NumWorkers(n) => (1, n.saturating_sub(recorded)),
+            Self::Window(n, _) | Self::Kept(n) => (2, n.saturating_sub(recorded)),
             _ => (1, 0),
         }
     }
 }
 
 impl Prospects {
-    /// A forecast of the recorded setting that is off by more than this share shows that the model does not fit the run, and
-    /// then there is no forecast for other settings.
+    /// Maximum error of a model that fits the run, as a share of the recorded duration: 10 %. Above, all forecasts are unreliable.
     pub const FITS: f64 = 0.1;
-    /// A forecast of the recorded setting that is off by no more than this share shows that the model fits the run well.
+    /// Maximum error of a model that fits the run well: 5 %. Above, the forecasts are estimates.
     pub const WELL: f64 = 0.05;
-    /// A forecast of the recorded setting that is off by less than this share is not reported.
+    /// Minimum error that Loadscope reports: 0.5 %.
     const OFF: f64 = 0.005;
-    /// Less is within the error of a forecast.
+    /// Minimum gain of a change, as a share: 2 %. Smaller gains are within the error of a forecast.
     pub const WORTH: f64 = 0.02;
 
-    /// By how much the forecast of the recorded setting is off, as a share of what the run took.
+    /// Returns the error of the forecast for the recorded settings, as a share of the recorded duration. It is negative if the forecast is
+    /// too short, and 0 if no duration was recorded.
     pub fn error(&self) -> f64 {
         match self.recorded.0 {
             took if took > 0 => self.refit.0 as f64 / took as f64 - 1.0,
@@ -151,27 +151,28 @@ impl Prospects {
         }
     }
 
-    /// True if the forecast of the recorded setting is not the recorded time.
+    /// Returns true if the error is at least 0.5 %.
     pub fn is_off(&self) -> bool {
         self.error().abs() >= Self::OFF
     }
 
-    /// True if the forecasts can be believed.
+    /// Returns true if the forecasts are reliable: the error is at most [`Prospects::FITS`].
     pub fn fits(&self) -> bool {
         self.error().abs() <= Self::FITS
     }
 
-    /// The base of all percentages: the forecast for the recorded settings. A gain is not the error of that forecast.
+    /// Returns the forecast for the recorded settings, the base of all percentages. With this base, a gain does not include the model's
+    /// error.
     pub fn now(&self) -> Nanos {
         self.refit
     }
 
-    /// Change of the time from [`Prospects::now`] to `took`, as a share of it; negative is better.
+    /// Returns the change from [`Prospects::now`] to `took`, as a share of [`Prospects::now`]. Negative is faster.
     pub fn change(&self, took: Nanos) -> f64 {
         took.0 as f64 / self.now().0.max(1) as f64 - 1.0
     }
 
-    /// Warning about rough forecasts; `None` for exact and for unreliable ones.
+    /// Returns a warning that the forecasts are estimates. `None` for exact and for unreliable forecasts.
     pub fn caveat(&self) -> Option<String> {
         (self.is_rough() && self.fits()).then(|| {
             say!(
@@ -181,31 +182,33 @@ impl Prospects {
         })
     }
 
-    /// True if they are rough: the forecast of the recorded setting is off by more than [`Prospects::WELL`].
+    /// Returns true if the forecasts are only estimates: the error is above [`Prospects::WELL`].
     pub fn is_rough(&self) -> bool {
         self.error().abs() > Self::WELL
     }
 
-    /// The changes that would bring more than [`Prospects::WORTH`], the best first. Of those that are equally good the one
-    /// comes first that asks for least.
+    /// Returns the changes that are faster by more than [`Prospects::WORTH`], fastest first. It leaves out uncertain gains, see
+    /// [`is_likely_less`].
     pub fn better(&self) -> Vec<Forecast> {
         let now = self.now().0 as f64;
         let limit = (now * (1.0 - Self::WORTH)) as i64;
         let all = self.changes.iter().chain(&self.cheapest);
-        let own = (Nanos(now as i64), self.refit_high);
-        let is_better = |f: &&Forecast| f.took.0 < limit && is_likely_less((f.took, f.high), own);
+        let current = (Nanos(now as i64), self.refit_high);
+        let is_better =
+            |f: &&Forecast| f.took.0 < limit && is_likely_less((f.took, f.high), current);
         let mut better: Vec<Forecast> = all.filter(is_better).copied().collect();
         better.sort_by_key(|f| f.took);
         better.dedup_by_key(|f| f.change);
         better
     }
 
-    /// The change to be made first: of the best ones the one that asks for least; `workers` is how many there are.
+    /// Returns the recommended change: the smallest effort among the changes within 2 % of the fastest. `workers` is the recorded number.
+    /// `None` if no change is faster.
     pub fn first(&self, workers: usize) -> Option<Forecast> {
         self.first_of(workers, |_| true)
     }
 
-    /// The same among the `wanted` changes.
+    /// Returns the recommended change among the `wanted` changes. See [`Prospects::first`].
     pub(super) fn first_of(
         &self,
         workers: usize,
@@ -218,7 +221,8 @@ impl Prospects {
         best.min_by_key(|f| (f.change.effort(workers), f.took))
     }
 
-    /// What else is worth a word: the best of what asks for little, be it a worker more, which most would try.
+    /// Returns the fastest alternative to `first` that changes one setting. For `num_workers`, it may add one worker only. `None` without
+    /// one.
     fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
         let is_little = |f: &&Forecast| match f.change {
             Change::NumWorkers(n) => n == workers.saturating_add(1),
@@ -230,27 +234,27 @@ impl Prospects {
         others.find(is_little).copied()
     }
 
-    /// Forecasts that are known for `change`; for a prefetch factor without one those for other factors.
+    /// Returns the forecasts for `change`. For a `prefetch_factor` without a forecast, it returns those for other factors.
     pub fn known(&self, change: Change) -> impl Iterator<Item = &Forecast> {
         let all = || {
             let rest = self.best.iter().chain(&self.cheapest);
             self.changes.iter().chain(rest)
         };
         let is_exact = all().any(|f| f.change == change);
-        let is_it = move |f: &&Forecast| match (f.change, change) {
+        let matches_change = move |f: &&Forecast| match (f.change, change) {
             (Change::PrefetchFactor(_), Change::PrefetchFactor(_)) if !is_exact => true,
             (known, _) => known == change,
         };
-        all().filter(is_it)
+        all().filter(matches_change)
     }
 
-    /// `Use num_workers=5: 2.40 s forecast (−23 %)`, the remedy of findings that this change is about.
+    /// Returns the remedy of a finding from its forecast, as in `Use num_workers=5: 2.40 s forecast (−23 %)`.
     pub fn remedy(&self, of: &Forecast) -> String {
         let (forecast, condition) = (self.forecast_of(of), self.condition(of.change));
         say!("Use {forecast}{condition}")
     }
 
-    /// `num_workers=5: 2.40 s forecast (−23 %)`
+    /// Returns a change with its forecast, as in `num_workers=5: 2.40 s forecast (−23 %)`.
     pub fn forecast_of(&self, of: &Forecast) -> String {
         let gain = match self.change(of.took) {
             gain if gain < 0.0 => format!("−{}", percent(-gain)),
@@ -260,7 +264,7 @@ impl Prospects {
         say!("{change}: {took} forecast ({gain})")
     }
 
-    /// The condition under which `change` helps, the end of a sentence; empty without one.
+    /// Returns the condition under which `change` helps, as the end of a sentence. Empty without a condition.
     pub fn condition(&self, change: Change) -> &'static str {
         match change {
             Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_) if self.is_divided => {
@@ -270,13 +274,14 @@ impl Prospects {
         }
     }
 
-    /// What cannot be forecast, in a sentence.
+    /// Returns a sentence with the reason why other values of `num_workers` have no forecast. `None` if they have one.
     pub fn left_out(&self) -> Option<String> {
         let why = self.workers_refused.as_ref()?;
         Some(say!("Other numbers of workers cannot be forecast: {why}"))
     }
 
-    /// `in_order=False would take 1.17 s, and num_workers=3 would take 1.45 s`. The run had `workers` workers. `say` formats times.
+    /// Returns a summary of the forecasts, as in `in_order=False would take 1.17 s, and num_workers=3 would take 1.45 s`. `workers` is the
+    /// recorded number. `say` formats times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
         if !self.fits() {
             let share = percent(self.error().abs());
@@ -302,7 +307,7 @@ impl Prospects {
                 Self::WORTH * 100.0,
                 say(self.headroom),
             );
-            return with(text, unknown);
+            return append(text, unknown);
         };
         let subject = first.change.subject();
         let took = say(first.took);
@@ -321,12 +326,12 @@ impl Prospects {
         let all = [Some(first), self.second(&first, workers)];
         let mut conditions = all.into_iter().flatten().map(|f| self.condition(f.change));
         text += conditions.find(|text| !text.is_empty()).unwrap_or("");
-        with(text, unknown)
+        append(text, unknown)
     }
 }
 
-/// Appends one or more sentences to a sentence.
-fn with(text: String, more: Option<String>) -> String {
+/// Appends sentences to a text.
+fn append(text: String, more: Option<String>) -> String {
     let Some(more) = more else {
         return text;
     };

@@ -1,51 +1,51 @@
-//! A glance at a run: how long the trainer waited, and for what longest. Cheap enough to be taken while a run goes on.
+//! Summary of a run: the waited time and the longest wait. It is fast enough for live runs.
 
 use crate::{Blamed, Cause};
 use loadscope_trace::{BatchId, Nanos, Run, Stage, count, list, percent};
 use loadscope_words::say;
 
-/// Ratio of the time of the program to that of the loop from which the program does much else.
+/// Minimum ratio of the program's duration to the loop time for a mention of the time outside the loop.
 const NOTICEABLE: f64 = 1.1;
 
-/// A wait of this share of all waiting is what the waiting is about.
+/// Minimum share of the waited time at which the longest wait explains all waiting.
 const ONE_WAIT: f64 = 0.5;
 
 /// The longest wait of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LongestWait {
-    /// Its length.
+    /// Length of the wait.
     pub took: Nanos,
     /// The awaited batch.
     pub batch: BatchId,
-    /// True if it is most of the waiting: then it explains the whole.
+    /// True if this wait is at least half of the waited time. Then it explains all waiting.
     pub is_most: bool,
-    /// The slow part of its work, with a time: `sample 4 took 1.00 s in worker 0`.
+    /// The slowest part of the batch's work, with its time: `sample 4 took 1.00 s in worker 0`.
     what: String,
-    /// Batches that were finished meanwhile: ` while batches 5 and 7 were already finished`; empty without any.
+    /// Finished batches in the reorder buffer: ` while batches 5 and 7 were already finished`. Empty without such batches.
     ready: String,
 }
 
 impl LongestWait {
-    /// `batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
+    /// Returns the cause of the wait, as in `batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`.
     pub fn why(&self) -> String {
         say!("{}: {}{}", self.batch, self.what, self.ready)
     }
 }
 
-/// Length of the trainer's waiting, and its longest wait.
+/// Summary of a run: the waited time and the longest wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance<'a> {
     run: &'a Run,
-    /// How long the program was in the loader's loop ([`Run::in_loop`]).
+    /// Time of the program in the loader's loop ([`Run::in_loop`]).
     pub total: Nanos,
-    /// How long the trainer waited.
+    /// Total time that training waited.
     pub waited: Nanos,
-    /// Position in [`Run::waits`] of the longest wait.
+    /// Position of the longest wait in [`Run::waits`]. `None` without waits.
     pub longest: Option<usize>,
 }
 
 impl<'a> Glance<'a> {
-    /// Looks at a run.
+    /// Returns the summary of a run.
     pub fn of(run: &'a Run) -> Self {
         let took = |k: &usize| {
             let wait = run.waits()[*k];
@@ -59,7 +59,7 @@ impl<'a> Glance<'a> {
         }
     }
 
-    /// Share of the time that the trainer waited, 0 to 1.
+    /// Returns the waited share of the loop time, 0 to 1.
     pub fn share(&self) -> f64 {
         match self.total.0 {
             total if total > 0 => self.waited.0 as f64 / total as f64,
@@ -67,17 +67,18 @@ impl<'a> Glance<'a> {
         }
     }
 
-    /// Position of the batch that was waited for longest.
+    /// Returns the position in [`Run::batches`] of the batch with the longest wait. `None` without waits, or if the wait was not for a
+    /// batch.
     pub fn batch(&self) -> Option<usize> {
         self.run.awaited_in(&self.run.waits()[self.longest?])
     }
 
-    /// A time with the unit in which the whole is best told: the parts of a sentence are to be compared.
+    /// Formats a time in the unit of the loop time, so that readers can compare the times of a sentence.
     pub fn say(&self, time: Nanos) -> String {
         time.beside(self.total)
     }
 
-    /// `The trainer waited 1.11 s of 1.59 s (70 %)`
+    /// Returns the waited time in one sentence, as in `The trainer waited 1.11 s of 1.59 s (70 %)`.
     pub fn headline(&self) -> String {
         if self.run.tells_only_parts() {
             return say!("The waits for single batches were not measured").to_owned();
@@ -90,26 +91,26 @@ impl<'a> Glance<'a> {
         say!(
             "The trainer {verb} {} of {}{place}{so_far} ({})",
             self.say(self.waited),
-            self.whole(),
+            self.loop_time(),
             percent(self.share())
         )
     }
 
-    /// The same without its subject: `1.11 s of 1.59 s (70 %)`; `None` if it was not measured.
+    /// Returns the waited time without a subject, as in `1.11 s of 1.59 s (70 %)`. `None` if it was not measured.
     pub fn amount(&self) -> Option<String> {
         let (place, so_far) = (self.place(), self.so_far());
         (!self.run.tells_only_parts()).then(|| {
             say!(
                 "{} of {}{place}{so_far} ({})",
                 self.say(self.waited),
-                self.whole(),
+                self.loop_time(),
                 percent(self.share())
             )
         })
     }
 
-    /// `1.59 s`, or `the last 1.59 s`
-    fn whole(&self) -> String {
+    /// Returns the loop time, as in `1.59 s`. If only the end of the run is kept in full, `the last 1.59 s`.
+    fn loop_time(&self) -> String {
         let total = self.say(self.total);
         match self.is_of_the_end() {
             true => say!("the last {total}"),
@@ -117,6 +118,7 @@ impl<'a> Glance<'a> {
         }
     }
 
+    /// Returns ` in the DataLoader loop` if the loop is only a part of the run. Empty otherwise.
     fn place(&self) -> &'static str {
         match self.is_loop_a_part() {
             true => say!(" in the DataLoader loop"),
@@ -124,6 +126,7 @@ impl<'a> Glance<'a> {
         }
     }
 
+    /// Returns ` so far` for a live run. Empty otherwise.
     fn so_far(&self) -> &'static str {
         match self.run.is_live() {
             true => say!(" so far"),
@@ -131,16 +134,16 @@ impl<'a> Glance<'a> {
         }
     }
 
-    /// True if sums alone are kept of what was before, so that these times are not those of the whole run.
+    /// Returns true if these times cover only the end of the run, because the recording keeps older data as sums.
     pub fn is_of_the_end(&self) -> bool {
         self.run.past().and_then(|past| past.until()).is_some()
     }
 
-    /// True if the program did so much else between its first epoch and the end that the loop is noticeably shorter than the run.
+    /// Returns true if the time from the first epoch to the end of the run is more than 1.1 times the loop time.
     pub(super) fn is_loop_a_part(&self) -> bool {
         let run = self.run;
         let start = run.epochs().first().map(|epoch| epoch.start);
-        // Of a recording with a limit the loop is that of what is kept in full.
+        // If the recording has a limit, the loop time covers only the data that it keeps in full.
         let kept = run.past().and_then(|past| past.until());
         let lasted = start.map_or(Nanos::ZERO, |start| {
             run.end() - kept.map_or(start, |kept| start.max(kept))
@@ -148,9 +151,10 @@ impl<'a> Glance<'a> {
         lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
     }
 
-    /// Time of the program that is not in the loop: `evaluation 2.00 s, outside the loop 1.20 s`. `None` if it is not noticeable.
+    /// Returns the program's time outside the loop, as in `evaluation 2.00 s, outside the loop 1.20 s`. It contains other work in training
+    /// steps from 1 % and time between epochs from 10 % of the loop time. `None` if both are shorter.
     pub fn left_out(&self) -> Option<String> {
-        /// Share of the loop from which work in the steps is named.
+        /// Minimum share of the loop time for other work in training steps.
         const NAMED: f64 = 0.01;
         let is_much = |time: Nanos, share: f64| time.0 as f64 >= share * self.total.0.max(1) as f64;
         let out = self.run.left_out();
@@ -164,8 +168,11 @@ impl<'a> Glance<'a> {
         (!parts.is_empty()).then(|| parts.join(say!(", ")))
     }
 
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`; where other waits add up
-    /// to more, a sentence: `Longest wait: 0.10 s for batch 4, because …`. Waits of equal length come first: `64 waits of about 60.0 ms`
+    /// Returns the cause of the longest wait. `None` without such a wait.
+    ///
+    /// - The longest wait is most of the waiting: `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0`.
+    /// - Waits of similar length are most of the waiting: `64 waits of about 60.0 ms each, the longest (0.10 s) for batch 4, because …`.
+    /// - Otherwise: `Longest wait: 0.10 s for batch 4, because …`.
     pub fn cause(&self) -> Option<String> {
         let wait = self.longest_wait()?;
         let took = self.say(wait.took);
@@ -184,13 +191,13 @@ impl<'a> Glance<'a> {
         })
     }
 
-    /// The number of waits that are about as long as the median one, and their mean, if they make up most of the waiting.
+    /// Returns the number and the mean length of the waits near the median. `None` if these waits are less than 75 % of the waited time.
     fn usual_wait(&self) -> Option<(u64, Nanos)> {
-        /// Fewer have no usual one.
+        /// Minimum number of similar waits.
         const FEW: usize = 4;
-        /// As long as the median, give or take this share.
+        /// Maximum difference from the median, as a share of it.
         const ALIKE: f64 = 0.25;
-        /// Most of the waiting.
+        /// Minimum share of the similar waits in the waited time.
         const MOST: f64 = 0.75;
         let run = self.run;
         let lengths = run.waits().iter();
@@ -209,7 +216,7 @@ impl<'a> Glance<'a> {
         is_most.then(|| (waits as u64, Nanos(sum / waits)))
     }
 
-    /// The longest wait, and the state of the awaited batch; `None` without waits, and for the wait at the end of an epoch.
+    /// Returns the longest wait with its cause. `None` without waits, or if the longest wait is the one at the end of an epoch.
     pub fn longest_wait(&self) -> Option<LongestWait> {
         let (run, k) = (self.run, self.longest?);
         let wait = run.waits()[k];
@@ -251,11 +258,11 @@ impl<'a> Glance<'a> {
             batch: batch.id,
             is_most: self.is_one_wait(),
             what,
-            ready: self.ready_behind(k, row),
+            ready: self.held_batches(k, row),
         })
     }
 
-    /// Time that the batch at `row` spent in `stage`, up to the last event.
+    /// Returns the time of the batch at `row` in `stage`, up to the last event.
     fn time_in(&self, row: usize, stage: Stage) -> Nanos {
         let path = self.run.path(row).into_iter();
         let steps = path.filter(|step| step.stage == stage);
@@ -265,7 +272,7 @@ impl<'a> Glance<'a> {
         })
     }
 
-    /// True if the longest wait is most of the waiting: then it explains it.
+    /// Returns true if the longest wait is at least half of the waited time. Then it explains all waiting.
     pub(super) fn is_one_wait(&self) -> bool {
         let took = self.longest.map(|k| {
             let wait = self.run.waits()[k];
@@ -274,8 +281,9 @@ impl<'a> Glance<'a> {
         took.is_some_and(|took| took.0 as f64 >= ONE_WAIT * self.waited.0 as f64)
     }
 
-    /// `sample 4 took 1.00 s`, if one sample took more than half of the batch; with the stage that took most of it, unless
-    /// that is nearly all, as when a dataset has but one.
+    /// Returns the slowest sample of a batch, as in `sample 4 took 1.00 s (0.80 s in decode)`. `None` if it took at most half of the time
+    /// of all samples. The text contains the longest stage if it took more than half of the sample and less than 95 %. A dataset with a
+    /// single stage needs no stage name.
     fn slowest_sample(&self, row: usize) -> Option<String> {
         const MOST: f64 = 0.5;
         const NEARLY_ALL: f64 = 0.95;
@@ -308,9 +316,9 @@ impl<'a> Glance<'a> {
         })
     }
 
-    /// ` while batches 5 and 7 were already finished`: what lay in the reorder buffer just before the awaited batch came; empty if nothing
-    /// did.
-    fn ready_behind(&self, wait: usize, row: usize) -> String {
+    /// Returns the finished batches in the reorder buffer just before the end of the wait, as in ` while batches 5 and 7 were already
+    /// finished`. Empty without such batches.
+    fn held_batches(&self, wait: usize, row: usize) -> String {
         let run = self.run;
         let wait = run.waits()[wait];
         let before = Nanos(wait.end.min(run.end()).0.saturating_sub(1)).max(wait.start);

@@ -1,4 +1,4 @@
-//! What is not reading: handing over, pinning, drawing indices.
+//! Costs around the loading itself: transfer between processes, pinning and sampling.
 
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
@@ -6,54 +6,54 @@ use crate::Cause;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
-/// Handing batches over takes longer than making them, so that the trainer alone would be faster.
+/// Finds workers that cost more than they save: the run would be faster with `num_workers=0`.
 pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
-    /// Alone must save at least this share.
-    const SAVES: f64 = 0.05;
-    /// So much of the waiting is for batches on their way.
-    const ON_THEIR_WAY: f64 = 0.3;
+    /// Minimum share of the loop time that `num_workers=0` would save.
+    const MIN_SAVED_SHARE: f64 = 0.05;
+    /// Minimum share of the transfer between processes in the waited time.
+    const MIN_TRANSFER_SHARE: f64 = 0.3;
     if survey.workers == 0 || survey.yielded == 0 {
         return None;
     }
-    // How a run or an epoch begins says nothing of the way.
+    // The wait for the first batch of an epoch includes the start of workers.
     let later = |w: &Waited| w.kind != Kind::First;
-    let on_their_way = survey.sum(|w| if later(w) { w.on_its_way } else { Nanos::ZERO });
+    let in_transfer = survey.sum(|w| if later(w) { w.on_its_way } else { Nanos::ZERO });
     let waited = survey.sum(|w| if later(w) { w.took } else { Nanos::ZERO });
-    if (on_their_way.0 as f64) < ON_THEIR_WAY * waited.0 as f64 {
+    if (in_transfer.0 as f64) < MIN_TRANSFER_SHARE * waited.0 as f64 {
         return None;
     }
     let made = survey.work.iter().fold(Nanos::ZERO, |sum, w| sum + *w);
     let alone = made + survey.trained;
     let saved = survey.total() - alone;
-    if survey.share(saved) < SAVES {
+    if survey.share(saved) < MIN_SAVED_SHARE {
         return None;
     }
-    let severity = Severity::of_share(survey.share(on_their_way))?;
-    let a_batch = Nanos(on_their_way.0 / survey.yielded.max(1) as i64);
+    let severity = Severity::of_share(survey.share(in_transfer))?;
+    let per_batch = Nanos(in_transfer.0 / survey.yielded.max(1) as i64);
     Some(Finding {
         id: FindingId::SlowerThanNone,
         text: say!(
             "Workers cost more than they save: {}. A batch takes {} to load and {} to transfer.",
-            survey.say_cost(on_their_way),
+            survey.say_cost(in_transfer),
             survey.mean_work,
-            a_batch
+            per_batch
         ),
         severity,
         evidence: Evidence::Run,
         remedy: say!("Use num_workers=0, or larger batches to reduce the transfer cost").to_owned(),
-        cost: Some(on_their_way),
+        cost: Some(in_transfer),
     })
 }
 
-/// The trainer waits for the pin thread.
+/// Finds waits for the pin thread.
 pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     let of = |cause| survey.blame.of(cause).unwrap_or_default();
-    // That of the first batch sets page-locked memory up, and is a matter of the beginning.
+    // Pinning the first batch also allocates page-locked memory, which `start` covers.
     let mut cost = survey.sum(|w| match w.kind {
         Kind::First => Nanos::ZERO,
         _ => w.pinning,
     });
-    // Where pinning is what limits the flow, batches queue up before it.
+    // If the pin thread is the bottleneck, batches wait for it in the result queue.
     let supply = survey.mean_work.0 / survey.workers.max(1) as i64;
     if survey.pin > survey.step && survey.pin.0 > supply && cost.0 > 0 {
         cost += of(Cause::Returning);
@@ -75,18 +75,18 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Drawing the indices of a batch is slow from here on.
-const SLOW_DRAW: Nanos = Nanos(300_000);
+/// Minimum mean time to draw the indices of a batch for a slow sampler: 0.3 ms.
+const MIN_DRAW_TIME: Nanos = Nanos(300_000);
 
-/// The main thread draws indices while the trainer waits.
+/// Finds a slow sampler: training waits while the main process draws indices.
 pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
-    // Every epoch draws its first batches while nothing else goes on; that is how a loader begins.
+    // At the start of an epoch, the main process draws the first batches before any loading starts. This wait is normal.
     let cost = survey.sum(|w| match w.kind {
         Kind::First => Nanos::ZERO,
         _ => w.drawing,
     });
     let each = Nanos(cost.0 / i64::try_from(survey.yielded.max(1)).unwrap_or(i64::MAX));
-    if each < SLOW_DRAW {
+    if each < MIN_DRAW_TIME {
         return None;
     }
     let severity = Severity::of_share(survey.share(cost))?;

@@ -1,13 +1,13 @@
-//! The host: cores that other programs use.
+//! Busy hosts: CPU cores that other programs use.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::plural;
 use loadscope_words::say;
 
-/// Share of the cores from which on it is worth a word.
+/// Minimum share of the host's cores that other programs use.
 const NOTICEABLE: f64 = 0.1;
 
-/// Other programs used a part of the cores during the recording.
+/// Finds other programs that used at least 10 % of the cores during the recording.
 pub(super) fn busy(survey: &Survey) -> Option<Finding> {
     let cores = survey.run.info.cores;
     let taken = survey.run.taken_cores()?;
@@ -27,7 +27,7 @@ pub(super) fn busy(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Cores that other programs left, at least one; `None` if their number is unknown.
+/// Returns the number of cores that other programs did not use, at least 1. `None` if the number of cores is unknown.
 pub(super) fn free_cores(survey: &Survey) -> Option<usize> {
     let cores = survey.run.info.cores as usize;
     let taken = survey.run.taken_cores().unwrap_or(0.0).round() as usize;

@@ -1,8 +1,8 @@
-//! What findings and verdicts are called.
+//! Identifiers of findings and verdicts.
 
 use serde::{Serialize, Serializer};
 
-/// What was found. Its name for scripts is that of the variant in small letters: `slow_collate`.
+/// Kind of a finding. Scripts use the variant name in snake case, such as `slow_collate`.
 #[derive(
     Clone,
     Copy,
@@ -20,124 +20,124 @@ use serde::{Serialize, Serializer};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum FindingId {
-    /// Other programs use the cores.
+    /// Other programs that use CPU cores of the host.
     BusyHost,
-    /// Batches do not hold the classes in the shares that were asked for.
+    /// Class shares in the batches that differ from the expected ones.
     ClassBalance,
     /// Workers, streams or ranks that draw the same random numbers.
     CollidingSeeds,
-    /// Pages that workers share with the main process are copied when they are touched.
+    /// Copy-on-write: workers copy memory pages that they share with the main process.
     CopyOnWrite,
-    /// A worker process has ended.
+    /// A worker process that died.
     DeadWorker,
-    /// File descriptors run out.
+    /// File descriptors that run out.
     Descriptors,
-    /// Samples that come more than once in an epoch.
+    /// Samples that occur more than once in an epoch.
     Duplicates,
-    /// A sample raised `StopIteration`.
+    /// A `StopIteration` in `__getitem__`, which ends the epoch early.
     EndedEarly,
-    /// A gap at the beginning of each epoch.
+    /// A wait at the start of each epoch, while workers restart and prefetching refills.
     EpochRefill,
-    /// An error ended the run.
+    /// An error that ended the run.
     Failed,
-    /// Finished batches that wait behind a slow one.
+    /// Head-of-line blocking: finished batches that wait for a slow one.
     HeadOfLine,
-    /// A few samples that take very long.
+    /// A heavy tail: many samples that take much longer than the median.
     HeavyTail,
-    /// Workers whose part of a stream is empty, or ends early.
+    /// Workers whose part of a stream is empty or ends early.
     IdleWorkers,
-    /// Indices that the dataset does not have.
+    /// Sampler indices outside the dataset.
     IndicesOutside,
-    /// A new iterator for each batch.
+    /// A new iterator for each batch: `next(iter(loader))`.
     IteratorPerBatch,
-    /// Events that there was no room for.
+    /// Events that the recorder dropped.
     LostEvents,
-    /// Memory runs out.
+    /// Memory of the host or its container that runs out.
     Memory,
-    /// Memory that grows.
+    /// Memory of a process that keeps growing.
     MemoryGrowth,
-    /// Samples that never come.
+    /// Samples that an epoch does not contain.
     MissingIndices,
-    /// The trainer makes all batches itself, and waits for that.
+    /// Waits for the main process, which loads each batch (`num_workers=0`).
     NoWorkers,
-    /// More workers that compute than cores.
+    /// More CPU-bound workers than cores.
     Oversubscribed,
-    /// Samples that are repeated so that all ranks have as many.
+    /// Samples that are repeated so that all ranks have the same number.
     Padding,
-    /// The pin thread is what the trainer waits for.
+    /// Waits for the pin thread.
     Pinning,
-    /// Neighbours in the dataset come near each other.
+    /// Weak shuffling: neighbors in the dataset stay close together.
     PoorShuffle,
-    /// Every worker yields the whole stream.
+    /// Workers that each yield the whole stream.
     RepeatedStream,
-    /// Two epochs with the same order.
+    /// Epochs with the same sample order.
     SamePermutation,
-    /// The main thread draws indices while the trainer waits.
+    /// A slow sampler: training waits while the main process draws indices.
     Sampler,
-    /// Workers in lockstep.
+    /// Workers in lockstep: one long wait per `num_workers` batches.
     Sawtooth,
-    /// Shared memory runs out.
+    /// Shared memory (`/dev/shm`) that runs out.
     SharedMemory,
-    /// Most of the waiting is for the first of few batches.
+    /// A short run, in which the first batch is most of the wait.
     ShortRun,
-    /// A worker that tells nothing for long.
+    /// A worker that is stuck on a batch.
     SilentWorker,
-    /// Putting batches together takes long.
+    /// A slow `collate_fn`.
     SlowCollate,
     /// A few samples that cost most of the waiting.
     SlowSample,
-    /// Batches that take longer on their way than their samples.
+    /// Batches whose transfer to the main process takes longer than loading.
     SlowTransfer,
     /// A worker that is slow in every batch.
     SlowWorker,
-    /// The first batch comes late.
+    /// A first batch that takes much longer than later ones.
     SlowFirstBatch,
-    /// Handing batches over takes longer than making them.
+    /// Workers that cost more than they save.
     SlowerThanNone,
-    /// Classes come one after the other.
+    /// Samples sorted by class.
     SortedClasses,
-    /// Persistent workers whose dataset the main process changes.
+    /// Dataset changes in the main process that persistent workers do not receive.
     StaleDataset,
-    /// Workers that make batches more slowly than the trainer takes them.
+    /// Too few workers: they load batches more slowly than training uses them.
     StarvedWorkers,
-    /// An error ended the run in a training step.
+    /// An error in a training step that ended the run.
     StepFailed,
-    /// The trainer hardly waits.
+    /// Training that hardly waits for data, or whose steps take most of the time.
     TrainingBound,
     /// Ranks with different numbers of batches.
     UnevenRanks,
     /// Workers that were started before the recording.
     UnrecordedWorkers,
-    /// More batches in flight than it takes.
+    /// A prefetch window that is larger than needed.
     WindowTooLarge,
-    /// Too few batches in flight.
+    /// A prefetch window that is too small to hide slow batches.
     WindowTooSmall,
 }
 
 impl FindingId {
-    /// Its name for scripts.
+    /// Returns the name for scripts and JSON.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// What a verdict is about.
+/// Subject of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VerdictId {
-    /// The first finding, which is a warning or worse.
+    /// A finding: the first one if it is a warning or worse, or a short run.
     Finding(FindingId),
-    /// The trainer hardly waits, and nothing is wrong.
+    /// Training that hardly waits, in a run without a warning or worse.
     Fine,
-    /// The trainer waits, and no finding says why.
+    /// Waits that no finding explains.
     Waiting,
-    /// No batch was yielded.
+    /// A run without a yielded batch.
     Empty,
-    /// The source tells too little.
+    /// A recording of a pipeline that is not a `DataLoader`, without batches.
     NotMeasured,
 }
 
 impl VerdictId {
-    /// Its name for scripts.
+    /// Returns the name for scripts and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Finding(id) => id.as_str(),
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_the_same_for_scripts_and_in_json() {
+    fn script_names_match_json_names() {
         use strum::IntoEnumIterator as _;
         for id in FindingId::iter() {
             let json = serde_json::to_value(id).expect("a name");

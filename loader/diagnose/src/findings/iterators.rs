@@ -6,13 +6,13 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Epoch, Nanos, Run, Stage, count, percent};
 use loadscope_words::say;
 
-/// The program creates an iterator for each batch.
+/// Finds a program that creates a new iterator for most batches.
 pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     if !run.iterates_per_batch() {
         return None;
     }
-    let cost = survey.blame.waited + run.opening() + ending(run);
+    let cost = survey.blame.waited + run.opening() + shutdown_time(run);
     let severity = Severity::of_share(survey.share(cost)).unwrap_or(Severity::Note);
     let (epochs, all) = (run.single_batches() as u64, run.epochs().len() as u64);
     let is_persistent = run.info.options.persistent_workers;
@@ -32,7 +32,7 @@ pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
             survey.say(cost)
         ),
         severity,
-        evidence: longest(run),
+        evidence: longest_epoch(run),
         remedy: say!(
             "Iterate with `for batch in loader:`. In a loop over steps, create `it = iter(loader)` once and call `next(it)` per step."
         )
@@ -41,14 +41,15 @@ pub(super) fn per_batch(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Time from the batches to the ends of their iterators, which end their workers.
-fn ending(run: &Run) -> Nanos {
+/// Returns the total time from a yielded batch to the end of its iterator, over all iterators with one batch. An iterator ends its workers.
+/// With `persistent_workers`, they continue, and the result is 0.
+fn shutdown_time(run: &Run) -> Nanos {
     if run.info.options.persistent_workers {
         return Nanos::ZERO;
     }
     let pairs = run.epochs().windows(2);
     let ends = pairs.filter_map(|pair| {
-        // An iterator in a variable lives until the next one is created.
+        // An iterator in a variable ends only after the start of the next one. Such ends do not count.
         let end = pair[0].end.filter(|end| *end <= pair[1].start)?;
         let batch = pair[0]
             .rows
@@ -59,8 +60,8 @@ fn ending(run: &Run) -> Nanos {
     ends.fold(Nanos::ZERO, |sum, time| sum + time)
 }
 
-/// The longest epoch.
-fn longest(run: &Run) -> Evidence {
+/// Returns the time range of the longest epoch, or the whole run if it has no epoch.
+fn longest_epoch(run: &Run) -> Evidence {
     let lasted = |epoch: &&Epoch| epoch.end.unwrap_or(epoch.start) - epoch.start;
     match run.epochs().iter().min_by_key(|e| Reverse(lasted(e))) {
         Some(epoch) => Evidence::Range(epoch.start, epoch.end.unwrap_or(run.end())),

@@ -1,66 +1,68 @@
-//! Memory: what workers copy of the main process, what grows without an end, and what is nearly used up.
+//! Memory: copy-on-write in workers, memory leaks, and hosts that run out of memory.
 
 use super::resources::least;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{GaugeKind, Lane, Nanos, Run, WorkerId, bytes, plural};
 use loadscope_words::say;
 
-/// Less than this is no trouble on any host, bytes.
-const MUCH: f64 = 64.0 * 1024.0 * 1024.0;
-/// From this share of what all processes take on, copies are a warning.
-const LARGE_SHARE: f64 = 0.1;
+/// Minimum size of all copies, bytes: 64 MiB. Less is harmless on any host. Growth must reach twice this size.
+const MIN_SIZE: f64 = 64.0 * 1024.0 * 1024.0;
+/// Minimum share of the copies in the memory of all processes for a warning.
+const MIN_WARNING_SHARE: f64 = 0.1;
 
-/// Memory of a process at a moment, bytes.
+/// Memory of a process at an instant, bytes.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct Memory {
     at: Nanos,
-    /// In pages that it has for itself.
+    /// Memory in pages that only this process uses (USS).
     own: f64,
-    /// In pages that others have, too.
+    /// Memory in pages that other processes share (RSS minus USS).
     shared: f64,
 }
 
-/// What is known of a process, life by life: a worker of the next epoch is another process.
-fn lives(run: &Run, lane: Lane) -> Vec<Vec<Held>> {
+/// Returns the memory measurements of a lane, one list per process: a worker of the next epoch is a new process. Empty without measurements
+/// of USS and RSS. Processes with a single measurement are not included.
+fn processes(run: &Run, lane: Lane) -> Vec<Vec<Memory>> {
     let series = |what| run.gauge(Some(lane), what);
     let (Some(own), Some(all)) = (series(GaugeKind::Uss), series(GaugeKind::Rss)) else {
         return Vec::new();
     };
-    let mut lives: Vec<Vec<Held>> = vec![Vec::new()];
+    let mut processes: Vec<Vec<Memory>> = vec![Vec::new()];
     for (at, own) in own.points() {
         let all = all.at(*at).filter(|all| all.is_finite());
         let Some(all) = all.filter(|_| own.is_finite()) else {
-            lives.push(Vec::new());
+            processes.push(Vec::new());
             continue;
         };
-        let held = Held {
+        let memory = Memory {
             at: *at,
             own: *own,
             shared: (all - own).max(0.0),
         };
-        let life = lives.last_mut().filter(|life| match life.last() {
-            // Half of it is gone at once: that is another process.
-            Some(before) => held.own > before.own / 2.0,
+        let current = processes.last_mut().filter(|list| match list.last() {
+            // A drop by half or more between two measurements means a new process.
+            Some(before) => memory.own > before.own / 2.0,
             None => true,
         });
-        match life {
-            Some(life) => life.push(held),
-            None => lives.push(vec![held]),
+        match current {
+            Some(list) => list.push(memory),
+            None => processes.push(vec![memory]),
         }
     }
-    lives.retain(|life| life.len() > 1);
-    lives
+    processes.retain(|list| list.len() > 1);
+    processes
 }
 
-/// What a process copied of pages that it shared: they became its own, and it has no more pages than before.
-fn copied(life: &[Held]) -> f64 {
-    let Some(first) = life.first() else {
+/// Returns the memory that a process copied by copy-on-write, bytes: the part of its shared memory that became its own memory.
+fn copied(process: &[Memory]) -> f64 {
+    let Some(first) = process.first() else {
         return 0.0;
     };
-    let of = |held: &Held| (held.own - first.own).min(first.shared - held.shared);
-    life.iter().map(of).fold(0.0, f64::max)
+    let of = |memory: &Memory| (memory.own - first.own).min(first.shared - memory.shared);
+    process.iter().map(of).fold(0.0, f64::max)
 }
 
+/// Returns the workers with memory measurements.
 fn workers(run: &Run) -> impl Iterator<Item = WorkerId> + '_ {
     run.gauges().filter_map(|(lane, what, _)| match lane {
         Some(Lane::Worker(worker)) if what == GaugeKind::Uss => Some(worker),
@@ -68,21 +70,21 @@ fn workers(run: &Run) -> impl Iterator<Item = WorkerId> + '_ {
     })
 }
 
-/// Workers copy what the main process had in memory when they were started.
+/// Finds workers that copy memory of the main process (copy-on-write).
 pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let copies = workers(run).map(|worker| {
-        let lives = lives(run, Lane::Worker(worker));
-        let most = lives.iter().map(|life| copied(life)).fold(0.0, f64::max);
+        let processes = processes(run, Lane::Worker(worker));
+        let most = processes.iter().map(|p| copied(p)).fold(0.0, f64::max);
         (worker, most)
     });
     let copies: Vec<(WorkerId, f64)> = copies.filter(|(_, copied)| *copied > 0.0).collect();
     let total: f64 = copies.iter().map(|(_, copied)| copied).sum();
     let (worst, most) = copies.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    if total < MUCH {
+    if total < MIN_SIZE {
         return None;
     }
-    let held = peak(run).unwrap_or(total).max(total);
+    let used = peak(run).unwrap_or(total).max(total);
     Some(Finding {
         id: FindingId::CopyOnWrite,
         text: say!(
@@ -91,7 +93,7 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
             bytes(total),
             bytes(most),
         ),
-        severity: match total >= held * LARGE_SHARE {
+        severity: match total >= used * MIN_WARNING_SHARE {
             true => Severity::Warning,
             false => Severity::Note,
         },
@@ -102,7 +104,7 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The memory of a process grows, and goes on growing.
+/// Finds processes whose memory keeps growing, as with a memory leak.
 pub(super) fn growth(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let lanes = run.gauges().filter_map(|(lane, what, _)| match lane {
@@ -111,18 +113,18 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
     });
     let growing: Vec<(Lane, Growth)> = lanes
         .filter_map(|lane| {
-            let lives = lives(run, lane);
-            let growths = lives.iter().filter_map(|life| Growth::of(life));
-            let most = growths.max_by(|a, b| a.more().total_cmp(&b.more()))?;
+            let processes = processes(run, lane);
+            let growths = processes.iter().filter_map(|p| Growth::of(p));
+            let most = growths.max_by(|a, b| a.increase().total_cmp(&b.increase()))?;
             Some((lane, most))
         })
         .collect();
     let (lane, most) = growing
         .iter()
         .copied()
-        .max_by(|a, b| a.1.more().total_cmp(&b.1.more()))?;
+        .max_by(|a, b| a.1.increase().total_cmp(&b.1.increase()))?;
     let rate: f64 = growing.iter().map(|(_, growth)| growth.rate).sum();
-    let left = last(run, GaugeKind::MemoryLeft);
+    let left = latest(run, GaugeKind::MemoryLeft);
     let lasts = left.map_or(String::new(), |left| {
         let time = Nanos::from_secs_f64((left / rate).min(1e9));
         say!(". At this rate, the host runs out of memory in {time}.")
@@ -131,7 +133,7 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
         id: FindingId::MemoryGrowth,
         text: say!(
             "The memory of {} grew from {} to {} in {} and is still growing by {} per minute{}{lasts}",
-            name(lane),
+            lane_name(lane),
             bytes(most.first),
             bytes(most.last),
             most.time,
@@ -159,39 +161,44 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Growth that does not end.
+/// Growth of a process's own memory (USS) that continues until its last measurement.
 #[derive(Clone, Copy, Debug)]
 struct Growth {
+    /// First measurement, bytes.
     first: f64,
+    /// Last measurement, bytes.
     last: f64,
+    /// Time from the first to the last measurement.
     time: Nanos,
-    /// Bytes a second, in the later half.
+    /// Growth rate in the second half, bytes per second.
     rate: f64,
 }
 
 impl Growth {
-    /// Fewer looks, or a shorter time, may be the beginning of anything.
-    const LOOKS: usize = 8;
-    const TIME: Nanos = Nanos::from_millis(15_000);
-    /// So much of the growth is in the later half, at least.
-    const LATE: f64 = 0.3;
-    /// It is so many times as large as in the beginning, at least.
-    const TIMES: f64 = 1.25;
+    /// Minimum number of measurements. With fewer, the growth may be the start-up of the process.
+    const MIN_MEASUREMENTS: usize = 8;
+    /// Minimum time from the first to the last measurement, for the same reason.
+    const MIN_TIME: Nanos = Nanos::from_millis(15_000);
+    /// Minimum share of the growth that is in the second half.
+    const MIN_LATE_SHARE: f64 = 0.3;
+    /// Minimum ratio of the last to the first measurement.
+    const MIN_RATIO: f64 = 1.25;
 
-    fn of(life: &[Held]) -> Option<Self> {
-        let (first, last) = (life.first()?, life.last()?);
-        let middle = life.get(life.len() / 2)?;
+    /// Returns the growth of a process, without copy-on-write. `None` if its memory does not keep growing.
+    fn of(process: &[Memory]) -> Option<Self> {
+        let (first, last) = (process.first()?, process.last()?);
+        let middle = process.get(process.len() / 2)?;
         let time = last.at - first.at;
-        let own = last.own - copied(life);
+        let own = last.own - copied(process);
         let (more, late) = (own - first.own, last.own - middle.own);
-        let quarters = life.chunks(life.len().div_ceil(4));
+        let quarters = process.chunks(process.len().div_ceil(4));
         let lowest = quarters.map(|q| q.iter().map(|h| h.own).fold(f64::MAX, f64::min));
         let lowest: Vec<f64> = lowest.collect();
         let grows = lowest.windows(2).all(|w| w[1] > w[0]);
-        let is_long = life.len() >= Self::LOOKS && time >= Self::TIME;
-        let is_much = more >= MUCH * 2.0 && own >= first.own * Self::TIMES;
-        let goes_on = grows && late >= more * Self::LATE;
-        (is_long && is_much && goes_on).then(|| Self {
+        let is_long = process.len() >= Self::MIN_MEASUREMENTS && time >= Self::MIN_TIME;
+        let is_much = more >= MIN_SIZE * 2.0 && own >= first.own * Self::MIN_RATIO;
+        let continues = grows && late >= more * Self::MIN_LATE_SHARE;
+        (is_long && is_much && continues).then(|| Self {
             first: first.own,
             last: last.own,
             time,
@@ -199,19 +206,20 @@ impl Growth {
         })
     }
 
-    fn more(&self) -> f64 {
+    /// Returns the growth from the first to the last measurement, bytes.
+    fn increase(&self) -> f64 {
         self.last - self.first
     }
 }
 
-/// Hardly any memory is left.
+/// Finds a host or container that nearly ran out of memory.
 pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
-    /// So little is left, as a share of what the program has.
-    const LITTLE: f64 = 0.1;
+    /// Maximum free memory, as a share of the program's peak memory.
+    const MAX_FREE_SHARE: f64 = 0.1;
     let run = survey.run;
     let (at, least) = least(run, GaugeKind::MemoryLeft)?;
-    let held = peak(run)?;
-    if least > held * LITTLE {
+    let used = peak(run)?;
+    if least > used * MAX_FREE_SHARE {
         return None;
     }
     let each = workers(run).filter_map(|worker| {
@@ -225,7 +233,7 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
             "Only {} of memory was free at {} while the program used {}. When memory runs out, the system kills processes.",
             bytes(least),
             survey.say(at),
-            bytes(held)
+            bytes(used)
         ),
         severity: Severity::Warning,
         evidence: Evidence::Range(at, at),
@@ -240,21 +248,22 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The most that all processes took together, bytes.
+/// Returns the peak memory of all processes together (PSS), bytes. `None` if it was not measured.
 fn peak(run: &Run) -> Option<f64> {
     let all = run.gauge(None, GaugeKind::Pss)?;
     all.highest(Nanos(i64::MIN), Nanos::MAX)
 }
 
-/// The last value that was measured of the whole program.
-fn last(run: &Run, what: GaugeKind) -> Option<f64> {
+/// Returns the last measured value of a gauge of the whole program. `None` if it was not measured.
+fn latest(run: &Run, what: GaugeKind) -> Option<f64> {
     let mut points = run.gauge(None, what)?.points().iter().rev();
     points
         .find(|(_, value)| value.is_finite())
         .map(|(_, value)| *value)
 }
 
-fn name(lane: Lane) -> String {
+/// Returns the name of a process in a sentence: `worker 1` or `the main process`.
+fn lane_name(lane: Lane) -> String {
     match lane {
         Lane::Worker(worker) => say!("worker {worker}"),
         _ => say!("the main process").to_owned(),

@@ -1,10 +1,10 @@
-//! Samples that could not be collated, and samples that end an epoch.
+//! Samples that fail to collate, and samples that end an epoch early with `StopIteration`.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Difference, Misfit, Run, brief, count, plural};
 use loadscope_words::say;
 
-/// Collating raised the error that ended the run.
+/// Finds the sample that ended the run because `collate_fn` could not combine it with the others of its batch.
 pub(super) fn collating(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let (at, message) = run.failure()?;
@@ -22,7 +22,7 @@ pub(super) fn collating(survey: &Survey) -> Option<Finding> {
             misfit.of,
             survey.say(at),
             brief(error.to_owned()),
-            sentence(run, misfit)
+            difference(run, misfit)
         ),
         severity: Severity::Critical,
         evidence: match misfit.usual.as_str() {
@@ -34,15 +34,16 @@ pub(super) fn collating(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The dataset index of the sample, if it is known.
+/// Returns the dataset index of the sample. `None` if it is unknown.
 fn index(run: &Run, misfit: &Misfit) -> Option<u64> {
     let row = run.row(misfit.of)?;
     run.indices(row).get(misfit.position as usize).copied()
 }
 
-fn sentence(run: &Run, misfit: &Misfit) -> String {
+/// Returns the difference between the sample and the others, as in `sample 4 (a.png) has shape [1, 16, 16], 7 others [3, 16, 16]`.
+fn difference(run: &Run, misfit: &Misfit) -> String {
     let Misfit { got, usual, .. } = misfit;
-    let kind = kind(misfit.by);
+    let kind = property(misfit.by);
     let of = |name: String| match misfit.field.as_str() {
         "" => name,
         field => say!("{field} of {name}"),
@@ -66,8 +67,8 @@ fn sentence(run: &Run, misfit: &Misfit) -> String {
     say!("{} has {kind} {got}, {others} {usual}", of(name))
 }
 
-/// `shape`
-fn kind(by: Difference) -> &'static str {
+/// Returns the name of the property that differs, such as `shape`.
+fn property(by: Difference) -> &'static str {
     match by {
         Difference::Shape => say!("shape"),
         Difference::Length => say!("length"),
@@ -76,11 +77,12 @@ fn kind(by: Difference) -> &'static str {
     }
 }
 
+/// Returns the advice for a sample that fails to collate.
 fn remedy(run: &Run, misfit: &Misfit) -> String {
     let arguments = &run.info.arguments;
     let has_own = arguments.iter().any(|a| a.starts_with("collate_fn="));
     if has_own && !misfit.usual.is_empty() {
-        let kind = kind(misfit.by);
+        let kind = property(misfit.by);
         return say!(
             "Make collate_fn accept samples of different {kind}, or return the same {kind} for every sample from __getitem__"
         );
@@ -108,7 +110,7 @@ fn remedy(run: &Run, misfit: &Misfit) -> String {
     .to_owned()
 }
 
-/// The numbers of `[3, 16, 16]`; empty if it is none.
+/// Parses a shape such as `[3, 16, 16]`. Empty if the text is not a shape.
 fn shape(text: &str) -> Vec<u64> {
     let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     let numbers = inner
@@ -118,7 +120,8 @@ fn shape(text: &str) -> Vec<u64> {
     numbers.collect::<Result<_, _>>().unwrap_or_default()
 }
 
-/// True if two shapes of images differ in their channels alone: 1, 3 or 4, first or last, or none.
+/// Returns true if two image shapes differ only in their channels. An image has 1 to 4 channels in the first or last dimension, or only
+/// height and width. At least one of the shapes has channels.
 fn differ_in_channels(one: &[u64], other: &[u64]) -> bool {
     const CHANNELS: [u64; 4] = [1, 2, 3, 4];
     let sides = |shape: &[u64]| -> Vec<Vec<u64>> {
@@ -138,19 +141,19 @@ fn differ_in_channels(one: &[u64], other: &[u64]) -> bool {
         && one.len().max(other.len()) == 3
 }
 
-/// A sample raised `StopIteration`, which ended an epoch early and silently.
+/// Finds a `StopIteration` in `__getitem__`, which ends an epoch early without an error.
 pub(super) fn stop_iteration(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
-    let broken = run.messages().iter().filter(|(_, m)| m.ends_epoch());
-    let broken: Vec<_> = broken.collect();
-    let (at, message) = broken.first()?;
+    let stops = run.messages().iter().filter(|(_, m)| m.ends_epoch());
+    let stops: Vec<_> = stops.collect();
+    let (at, message) = stops.first()?;
     let batch = message.about?;
     let sample = message.sample;
     let what = match sample {
         Some(index) => say!("sample {}", count(index)),
         None => batch.to_string(),
     };
-    let epochs = broken.len() as u64;
+    let epochs = stops.len() as u64;
     let cut = match epochs {
         1 => say!("ended epoch {} early, at {batch}", batch.epoch),
         n => say!(

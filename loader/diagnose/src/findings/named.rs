@@ -1,14 +1,14 @@
-//! Settings that a remedy names. PyTorch's names are the same in every language.
+//! Settings in the text of a remedy. Every language has PyTorch's argument names.
 
 use super::{Change, Finding};
 
-/// The settings in `text`, in their order.
+/// Returns the settings in `text`, in order.
 fn settings(text: &str) -> impl Iterator<Item = Change> + '_ {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '=';
     text.split(move |c| !is_part(c)).filter_map(setting)
 }
 
-/// `num_workers=4`
+/// Parses a setting such as `num_workers=4`. `None` for other words.
 fn setting(word: &str) -> Option<Change> {
     let (name, value) = word.split_once('=')?;
     let number = || value.parse::<usize>().ok();
@@ -28,7 +28,7 @@ fn setting(word: &str) -> Option<Change> {
 }
 
 impl Finding {
-    /// The settings that the remedy names.
+    /// Returns the settings in the remedy, in order.
     pub(super) fn named(&self) -> impl Iterator<Item = Change> + '_ {
         settings(&self.remedy)
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_found_in_any_language() {
+    fn remedies_contain_settings_in_any_language() {
         let all = |text: &str| settings(text).collect::<Vec<_>>();
         assert_eq!(all("Use num_workers=12."), [Change::NumWorkers(12)]);
         assert_eq!(
