@@ -1,88 +1,88 @@
-//! Puts recordings of several hosts onto one axis of time.
+//! Alignment of recordings from several hosts on one time axis.
 //!
-//! Hosts have clocks of their own. Wall clocks agree as well as they are kept in step, which no recording tells. Ranks that
-//! exchange gradients wait for each other at the end of every training step, though: where two of them ask for their next batch
-//! in step with each other, that shows how far apart their clocks are, and how exactly that is known.
+//! Each host has its own wall clock, and no recording contains the clock offset between two hosts. Ranks that exchange gradients wait for
+//! each other at the end of every training step. Two such ranks therefore call `next` at nearly the same time after each step. The times
+//! of these calls show the clock offset and its uncertainty.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use loadscope_trace::{Clock, ClockBy};
 use loadscope_trace::{Event, EventKind, Nanos, RunId, RunInfo};
 
-/// Steps that two ranks must have in common.
-const FEWEST_STEPS: usize = 8;
-/// Steps that are looked at.
+/// Minimum number of steps that two ranks must have in common.
+const MIN_STEPS: usize = 8;
+/// Maximum number of steps counted per run.
 pub const MOST_STEPS: usize = 512;
-/// Ranks are in step if 90 % of the steps end at the same time but for this share of a step.
-const IN_STEP: f64 = 0.25;
-/// Wall clocks that are further apart are believed to be wrong only if the steps of both also become longer and shorter together.
-const LIKELY_OFF: i64 = 1_000_000_000;
-/// How much together: the correlation of their lengths.
-const TOGETHER: f64 = 0.8;
-/// Recordings that begin further apart than this belong to different sessions.
-const A_DAY: i64 = 86_400_000_000_000;
+/// Maximum deviation from the median offset, as a share of the median step length. Ranks are in step if 90 % of their steps are within it.
+const MAX_DEVIATION: f64 = 0.25;
+/// Largest clock offset that is accepted without further evidence, ns: 1 s. A larger one requires correlated step lengths of both ranks.
+const PLAUSIBLE_OFFSET: i64 = 1_000_000_000;
+/// Minimum correlation of step lengths for an offset above [`PLAUSIBLE_OFFSET`].
+const MIN_CORRELATION: f64 = 0.8;
+/// Maximum time between the starts of two successive recordings of a session, ns: one day.
+const MAX_SESSION_GAP: i64 = 86_400_000_000_000;
 
-/// A loader that does the same on all ranks of a job: its dataset, how many ranks there are, and which of several like it.
+/// Identity of a loader that all ranks of a job share: dataset, world size, and number among loaders with the same dataset.
 type Job = (String, u32, usize);
 
-/// What a recording tells about its place in time.
+/// Clock information of a recording: host, start, and times of training steps.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// Where it was made; empty if that is not known.
+    /// Host of the recording; empty if unknown.
     host: String,
-    /// The instant that its times count from, ns since 1970; `None` if it is not told.
+    /// Wall-clock time of the instant 0 of the recording, ns since 1970; `None` if not recorded.
     started: Option<i64>,
-    /// When the trainers asked for batches, by loader and rank, with epoch and number in it.
-    asked: BTreeMap<(Job, u32), BTreeMap<(u32, u32), i64>>,
-    runs: BTreeMap<RunId, Seen>,
-    introduced: BTreeSet<(Job, u32)>,
+    /// Times of the calls of `next` after a step, by loader and rank. Each call has its epoch and its number in the epoch.
+    calls: BTreeMap<(Job, u32), BTreeMap<(u32, u32), i64>>,
+    runs: BTreeMap<RunId, RunState>,
+    known_jobs: BTreeSet<(Job, u32)>,
 }
 
-/// A run that was heard of.
+/// The steps counted in a run.
 #[derive(Clone, Debug)]
-struct Seen {
+struct RunState {
     job: (Job, u32),
     epoch: u32,
-    asked: u32,
+    calls: u32,
     steps: usize,
 }
 
 impl Marks {
-    /// Takes in an event. False once enough is known.
+    /// Adds an event. Returns false once a run has [`MOST_STEPS`] steps, so the caller can stop reading.
     pub fn take(&mut self, event: &Event) -> bool {
         match &event.kind {
-            EventKind::RunStarted(info) => self.introduce(event.run, info),
-            // The first steps are not told of, so others cannot be counted: its host and its clock say where it stands.
-            EventKind::Retention(retention) => self.locate(&retention.info),
+            EventKind::RunStarted(info) => self.add_run(event.run, info),
+            // A recording with a limit lacks its first steps, so later steps have no number. Its host and its start are still usable.
+            EventKind::Retention(retention) => self.set_host_and_start(&retention.info),
             EventKind::State(state) => {
                 for event in &state.events {
                     if let EventKind::RunStarted(info) = &event.kind {
-                        self.locate(info);
+                        self.set_host_and_start(info);
                     }
                 }
             }
             EventKind::EpochStarted { epoch } => {
-                if let Some(seen) = self.runs.get_mut(&event.run) {
-                    (seen.epoch, seen.asked) = (*epoch, 0);
+                if let Some(state) = self.runs.get_mut(&event.run) {
+                    (state.epoch, state.calls) = (*epoch, 0);
                 }
             }
             EventKind::Consumer { waiting: true } => {
-                if let Some(seen) = self.runs.get_mut(&event.run) {
-                    // The first call of an epoch does not come after a step.
-                    if seen.asked > 0 && seen.steps < MOST_STEPS {
-                        let asked = self.asked.entry(seen.job.clone()).or_default();
-                        asked.insert((seen.epoch, seen.asked), event.at.0);
-                        seen.steps += 1;
+                if let Some(state) = self.runs.get_mut(&event.run) {
+                    // The first call of an epoch does not follow a training step.
+                    if state.calls > 0 && state.steps < MOST_STEPS {
+                        let calls = self.calls.entry(state.job.clone()).or_default();
+                        calls.insert((state.epoch, state.calls), event.at.0);
+                        state.steps += 1;
                     }
-                    seen.asked += 1;
+                    state.calls += 1;
                 }
             }
             _ => {}
         }
-        !self.runs.values().any(|seen| seen.steps >= MOST_STEPS)
+        !self.runs.values().any(|state| state.steps >= MOST_STEPS)
     }
 
-    fn locate(&mut self, info: &RunInfo) {
+    fn set_host_and_start(&mut self, info: &RunInfo) {
         if self.host.is_empty() {
             self.host.clone_from(&info.host);
         }
@@ -91,40 +91,41 @@ impl Marks {
         }
     }
 
-    fn introduce(&mut self, run: RunId, info: &RunInfo) {
-        self.locate(info);
+    fn add_run(&mut self, run: RunId, info: &RunInfo) {
+        self.set_host_and_start(info);
         if info.world_size < 2 || self.runs.contains_key(&run) {
             return;
         }
         let like = |nth| ((info.dataset.clone(), info.world_size, nth), info.rank);
-        let nth = (0..).find(|nth| !self.introduced.contains(&like(*nth)));
+        let nth = (0..).find(|nth| !self.known_jobs.contains(&like(*nth)));
         let job = like(nth.unwrap_or_default());
-        self.introduced.insert(job.clone());
-        let seen = Seen {
+        self.known_jobs.insert(job.clone());
+        let state = RunState {
             job,
             epoch: 0,
-            asked: 0,
+            calls: 0,
             steps: 0,
         };
-        self.runs.insert(run, seen);
+        self.runs.insert(run, state);
     }
 
-    /// The lowest rank that was heard of.
+    /// Returns the lowest rank of a run with several ranks; `None` without such a run.
     pub fn rank(&self) -> Option<u32> {
-        self.runs.values().map(|seen| seen.job.1).min()
+        self.runs.values().map(|state| state.job.1).min()
     }
 }
 
-/// Where a recording is put.
+/// Position of a recording on the common time axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// What is added to its times. Not negative.
+    /// Time to add to the times of the recording, ns; at least 0.
     pub shift: Nanos,
-    /// How that came about; `None` for those that share the clock of the first one.
+    /// Method of the clock comparison, with its uncertainty. `None` for the earliest recording, for others of its session
+    /// on the same host, and if no recording has a start.
     pub clock: Option<Clock>,
 }
 
-/// Where each recording is put, so that the earliest begins at 0.
+/// Returns the place of each recording. The earliest recording of each session starts at 0, and recordings without a start do too.
 pub fn places(all: &[Marks]) -> Vec<Place> {
     let mut places = vec![Place::default(); all.len()];
     let beginning = Clock {
@@ -146,14 +147,14 @@ pub fn places(all: &[Marks]) -> Vec<Place> {
     for k in known {
         let began = all[k].started.unwrap_or_default();
         match sessions.last_mut() {
-            Some(session) if began.saturating_sub(last_of(all, session)) <= A_DAY => {
+            Some(session) if began.saturating_sub(last_start(all, session)) <= MAX_SESSION_GAP => {
                 session.push(k)
             }
             _ => sessions.push(vec![k]),
         }
     }
     for (nth, session) in sessions.into_iter().enumerate() {
-        place(all, &session, &mut places);
+        align_session(all, &session, &mut places);
         if nth > 0 {
             for k in session {
                 places[k].clock.get_or_insert(beginning);
@@ -163,17 +164,17 @@ pub fn places(all: &[Marks]) -> Vec<Place> {
     places
 }
 
-fn last_of(all: &[Marks], session: &[usize]) -> i64 {
+fn last_start(all: &[Marks], session: &[usize]) -> i64 {
     let last = session.last().and_then(|k| all[*k].started);
     last.unwrap_or_default()
 }
 
-/// Puts recordings that were made at the same time beside each other; they are in order of their beginnings.
-fn place(all: &[Marks], session: &[usize], places: &mut [Place]) {
+/// Sets the places of the recordings of one session. `session` contains their positions in `all`, in order of their starts.
+fn align_session(all: &[Marks], session: &[usize], places: &mut [Place]) {
     let Some(first) = session.first() else {
         return;
     };
-    // By host: those of one host share its clock. Where none is named, each is its own.
+    // Clock offset by host: recordings of one host share a clock. A recording without a host name counts as a host of its own.
     let mut corrections: BTreeMap<&str, Option<(i64, i64)>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::with_capacity(session.len());
     let reference = all[*first].host.as_str();
@@ -193,12 +194,12 @@ fn place(all: &[Marks], session: &[usize], places: &mut [Place]) {
             continue;
         }
         let found = match marks.host.as_str() {
-            "" => apart(&base, &[marks]),
+            "" => clock_offset(&base, &[marks]),
             host => *corrections
                 .entry(host)
-                .or_insert_with(|| apart(&base, &on(host))),
+                .or_insert_with(|| clock_offset(&base, &on(host))),
         };
-        begins.push(started.saturating_sub(found.map_or(0, |(apart, _)| apart)));
+        begins.push(started.saturating_sub(found.map_or(0, |(offset, _)| offset)));
         places[*k].clock = Some(Clock {
             by: match found {
                 Some(_) => ClockBy::Steps,
@@ -213,54 +214,57 @@ fn place(all: &[Marks], session: &[usize], places: &mut [Place]) {
     }
 }
 
-/// How far the wall clock of `others` is ahead of that of `base`, and how exactly that is known, ns; from all pairs of ranks of one
-/// loader that are in step.
-fn apart(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
+/// Returns the offset of the wall clock of `others` from that of `base`, and its uncertainty, ns. A positive offset means ahead.
+///
+/// The offset is the median over all pairs of ranks of one loader that are in step; `None` without such a pair.
+fn clock_offset(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (a, b) in base
         .iter()
         .flat_map(|a| others.iter().map(move |b| (*a, *b)))
     {
         let began = |marks: &Marks| marks.started.unwrap_or_default();
-        let zeros = began(b).saturating_sub(began(a));
-        for ((job, rank), one) in &a.asked {
+        let start_difference = began(b).saturating_sub(began(a));
+        for ((job, rank), one) in &a.calls {
             let ranks = (job.clone(), 0)..=(job.clone(), u32::MAX);
-            let same = b.asked.range(ranks).filter(|((_, r), _)| r != rank);
-            found.extend(same.filter_map(|(_, other)| in_step(one, other, zeros)));
+            let same = b.calls.range(ranks).filter(|((_, r), _)| r != rank);
+            found.extend(same.filter_map(|(_, other)| step_offset(one, other, start_difference)));
         }
     }
     found.sort_unstable();
-    let apart = found.get(found.len() / 2)?.0;
-    // As exactly as a pair tells, and as the pairs agree.
+    let offset = found.get(found.len() / 2)?.0;
+    // The uncertainty is at least the median of the pairs, and at least their largest disagreement.
     let mut withins: Vec<i64> = found.iter().map(|(_, within)| *within).collect();
     withins.sort_unstable();
-    let off = |(other, _): &(i64, i64)| other.saturating_sub(apart).saturating_abs();
+    let off = |(other, _): &(i64, i64)| other.saturating_sub(offset).saturating_abs();
     let disagree = found.iter().map(off).max().unwrap_or_default();
-    Some((apart, withins[withins.len() / 2].max(disagree)))
+    Some((offset, withins[withins.len() / 2].max(disagree)))
 }
 
-/// How much later the steps of `b` seem to end than those of `a`, with the 90 % interval, if both are in step.
-fn in_step(
+/// Returns the clock offset of `b` from `a` and its 90 % interval, ns; `None` if the ranks are not in step.
+///
+/// `start_difference` is the wall-clock start of `b` minus that of `a`, ns.
+fn step_offset(
     a: &BTreeMap<(u32, u32), i64>,
     b: &BTreeMap<(u32, u32), i64>,
-    zeros: i64,
+    start_difference: i64,
 ) -> Option<(i64, i64)> {
     let both: Vec<(i64, i64)> = a
         .iter()
         .filter_map(|(k, at)| Some((*at, *b.get(k)?)))
         .collect();
-    if both.len() < FEWEST_STEPS {
+    if both.len() < MIN_STEPS {
         return None;
     }
-    let mut later: Vec<i64> = both.iter().map(|(a, b)| b.saturating_sub(*a)).collect();
-    later.sort_unstable();
-    let middle = later[later.len() / 2];
-    let mut off: Vec<i64> = later
+    let mut differences: Vec<i64> = both.iter().map(|(a, b)| b.saturating_sub(*a)).collect();
+    differences.sort_unstable();
+    let median = differences[differences.len() / 2];
+    let mut deviations: Vec<i64> = differences
         .iter()
-        .map(|l| l.saturating_sub(middle).saturating_abs())
+        .map(|d| d.saturating_sub(median).saturating_abs())
         .collect();
-    off.sort_unstable();
-    let within = off[(off.len() * 9).div_ceil(10) - 1];
+    deviations.sort_unstable();
+    let within = deviations[(deviations.len() * 9).div_ceil(10) - 1];
     let lengths = |pick: fn(&(i64, i64)) -> i64| -> Vec<f64> {
         let times: Vec<i64> = both.iter().map(pick).collect();
         times
@@ -272,15 +276,16 @@ fn in_step(
     let mut sorted = of_a.clone();
     sorted.sort_by(f64::total_cmp);
     let step = sorted[sorted.len() / 2];
-    if within as f64 > IN_STEP * step {
+    if within as f64 > MAX_DEVIATION * step {
         return None;
     }
-    let apart = middle.saturating_add(zeros);
-    let believed = apart.saturating_abs() <= LIKELY_OFF || correlation(&of_a, &of_b) >= TOGETHER;
-    believed.then_some((apart, within.max(1)))
+    let offset = median.saturating_add(start_difference);
+    let is_plausible =
+        offset.saturating_abs() <= PLAUSIBLE_OFFSET || correlation(&of_a, &of_b) >= MIN_CORRELATION;
+    is_plausible.then_some((offset, within.max(1)))
 }
 
-/// Pearson's; 0 where one of them never changes.
+/// Returns the Pearson correlation, −1 to 1; 0 if `a` or `b` is constant.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len().max(1) as f64;
     let (ma, mb) = (mean(a), mean(b));

@@ -4,8 +4,9 @@ use super::*;
 
 const MS: i64 = 1_000_000;
 
-/// A recording of `rank` on `host`, whose wall clock is `ahead`, of a job whose steps end at `ends` (true time, ns since 1970);
-/// `jitter` says how late the trainer asks after each.
+/// Returns the marks of `rank` on `host`, with a wall clock that is ahead by `ahead` ns.
+///
+/// The steps of the job end at `ends` (true time, ns since 1970). `jitter` is the delay of the call of `next` after each step, ns.
 fn recording(
     rank: u32,
     host: &str,
@@ -15,7 +16,7 @@ fn recording(
 ) -> Marks {
     let zero = ends[0] - 50 * MS - i64::from(rank) * 7 * MS;
     let mut marks = Marks::default();
-    let mut tell = |at: i64, kind| {
+    let mut record = |at: i64, kind| {
         marks.take(&Event {
             at: Nanos(at),
             run: RunId(3),
@@ -30,11 +31,11 @@ fn recording(
         started_unix_ns: zero + ahead,
         ..RunInfo::default()
     };
-    tell(0, EventKind::RunStarted(Box::new(info)));
-    tell(0, EventKind::EpochStarted { epoch: 0 });
-    tell(1, EventKind::Consumer { waiting: true });
+    record(0, EventKind::RunStarted(Box::new(info)));
+    record(0, EventKind::EpochStarted { epoch: 0 });
+    record(1, EventKind::Consumer { waiting: true });
     for (k, end) in ends.iter().enumerate() {
-        tell(
+        record(
             end - zero + jitter(k),
             EventKind::Consumer { waiting: true },
         );
@@ -42,15 +43,15 @@ fn recording(
     marks
 }
 
-/// The ends of `n` steps of about 100 ms that are not all alike.
+/// Returns the ends of `n` steps of about 100 ms with different lengths, ns since 1970.
 fn steps(n: i64) -> Vec<i64> {
     (0..n)
         .map(|k| 1_790_000_000_000 * MS + k * 100 * MS + (k * k % 7) * 9 * MS)
         .collect()
 }
 
-/// When the zero of a recording is, in truth, after the earliest.
-fn truth(marks: &[Marks], ahead: &[i64]) -> Vec<i64> {
+/// Returns the true start of each recording after the earliest one, ns.
+fn true_starts(marks: &[Marks], ahead: &[i64]) -> Vec<i64> {
     let begins: Vec<i64> = marks
         .iter()
         .zip(ahead)
@@ -61,9 +62,9 @@ fn truth(marks: &[Marks], ahead: &[i64]) -> Vec<i64> {
 }
 
 #[test]
-fn ranks_in_step_show_how_far_their_clocks_are_apart() {
+fn steps_show_clock_offset() {
     let ends = steps(40);
-    // One host is 0.3 s ahead, another one, which was never set, an hour behind.
+    // The clock of host `b` is 0.3 s fast, and that of host `c` is one hour slow.
     let ahead = [0, 0, 300 * MS, -3_600_000 * MS];
     let hosts = ["a", "a", "b", "c"];
     let all: Vec<Marks> = (0..4)
@@ -73,9 +74,9 @@ fn ranks_in_step_show_how_far_their_clocks_are_apart() {
             })
         })
         .collect();
-    let truth = truth(&all, &ahead);
+    let true_starts = true_starts(&all, &ahead);
     for (k, place) in places(&all).into_iter().enumerate() {
-        let off = (place.shift.0 - truth[k]).abs();
+        let off = (place.shift.0 - true_starts[k]).abs();
         let within = match place.clock {
             None => 1,
             Some(Clock {
@@ -88,30 +89,30 @@ fn ranks_in_step_show_how_far_their_clocks_are_apart() {
             off <= within && within < MS,
             "{k}: off by {off}, said {within}"
         );
-        // The host that begins first is the one whose clock goes.
+        // Host `c` has the earliest wall-clock start, so its clock is the reference.
         assert_eq!(place.clock.is_none(), hosts[k] == "c", "{k}");
     }
 }
 
 #[test]
-fn without_steps_in_common_wall_clocks_are_what_there_is() {
+fn unrelated_steps_keep_wall_clock() {
     let ends = steps(40);
-    // Each goes at its own pace.
-    let slower = |by: i64| -> Vec<i64> {
+    // The steps of each rank have their own length.
+    let steps_longer_by = |by: i64| -> Vec<i64> {
         let ends = ends.iter().enumerate();
         ends.map(|(k, end)| end + k as i64 * by * MS).collect()
     };
     let all = [
         recording(0, "a", 0, &ends, |_| 0),
-        recording(1, "b", 20 * MS, &slower(40), |_| 0),
-        recording(2, "a", 0, &slower(90), |_| 0),
+        recording(1, "b", 20 * MS, &steps_longer_by(40), |_| 0),
+        recording(2, "a", 0, &steps_longer_by(90), |_| 0),
     ];
     let found = places(&all);
     let wall = Clock {
         by: ClockBy::WallClock,
         within: None,
     };
-    // The third one begins first, and shares its host with the first.
+    // The third recording starts first and is on the same host as the first one.
     assert_eq!(found[2], Place::default());
     assert_eq!((found[0].shift, found[0].clock), (Nanos(14 * MS), None));
     assert_eq!(
@@ -121,8 +122,8 @@ fn without_steps_in_common_wall_clocks_are_what_there_is() {
 }
 
 #[test]
-fn loops_that_are_alike_but_do_not_wait_for_each_other_are_not_moved_far() {
-    // Steps of one length: no way to tell which rank waits for which.
+fn equal_steps_do_not_confirm_large_offset() {
+    // All steps have the same length, so correlation cannot confirm the offset of 5 s.
     let even: Vec<i64> = (0..40)
         .map(|k| 1_790_000_000_000 * MS + k * 100 * MS)
         .collect();
@@ -139,9 +140,9 @@ fn loops_that_are_alike_but_do_not_wait_for_each_other_are_not_moved_far() {
 }
 
 #[test]
-fn what_was_recorded_on_other_days_is_shown_from_its_beginning() {
+fn recording_of_another_day_starts_at_zero() {
     let monday = steps(10);
-    let friday: Vec<i64> = monday.iter().map(|end| end + 4 * A_DAY).collect();
+    let friday: Vec<i64> = monday.iter().map(|end| end + 4 * MAX_SESSION_GAP).collect();
     let silent = Marks::default();
     let all = [
         recording(0, "a", 0, &monday, |_| 0),
@@ -159,9 +160,9 @@ fn what_was_recorded_on_other_days_is_shown_from_its_beginning() {
 }
 
 proptest! {
-    /// Whatever recordings say, the earliest begins at 0 and nothing before it.
+    /// Random starts: the earliest recording starts at 0, and no recording starts earlier.
     #[test]
-    fn nothing_begins_before_zero(starts in prop::collection::vec((0..4u32, any::<i64>(), 0..3u8), 1..8)) {
+    fn no_recording_starts_before_zero(starts in prop::collection::vec((0..4u32, any::<i64>(), 0..3u8), 1..8)) {
         let all: Vec<Marks> = starts.iter().map(|(rank, start, host)| {
             let mut marks = Marks::default();
             let info = RunInfo {
@@ -169,10 +170,10 @@ proptest! {
                 host: if *host == 0 { String::new() } else { host.to_string() },
                 ..RunInfo::default()
             };
-            let mut tell = |at, kind| marks.take(&Event { at: Nanos(at), run: RunId(0), kind });
-            tell(0, EventKind::RunStarted(Box::new(info)));
+            let mut record = |at, kind| marks.take(&Event { at: Nanos(at), run: RunId(0), kind });
+            record(0, EventKind::RunStarted(Box::new(info)));
             for k in 0..12 {
-                tell(start.wrapping_mul(k), EventKind::Consumer { waiting: true });
+                record(start.wrapping_mul(k), EventKind::Consumer { waiting: true });
             }
             marks
         }).collect();

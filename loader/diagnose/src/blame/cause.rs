@@ -1,4 +1,4 @@
-//! What can be to blame for the trainer's waiting.
+//! Causes of waits.
 
 use std::fmt;
 
@@ -7,43 +7,43 @@ use serde::{Deserialize, Serialize};
 
 use loadscope_trace::{Activity, Stage};
 
-/// What is to blame for a part of the trainer's waiting, in the order of a batch's life.
+/// Cause of a part of a wait, in the order of a batch's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Cause {
-    /// The awaited batch had not been given to anyone: the sampler had not drawn it.
+    /// The awaited batch was not dispatched yet: the sampler had not drawn its indices.
     NotDispatched,
-    /// Its worker had not started, or was not ready yet.
+    /// The worker of the batch had not started, or was not ready for tasks yet.
     Starting,
-    /// It was queued behind an earlier batch of its worker.
+    /// The worker of the batch was busy with an earlier batch.
     Queued,
-    /// It was in the index queue of a worker that had nothing else to do.
+    /// The batch was in the index queue of an idle worker.
     IndexQueue,
-    /// Its samples were read.
+    /// The samples of the batch were read from the dataset.
     Fetching,
-    /// Its samples were put together.
+    /// The samples of the batch were collated (`collate_fn`).
     Collating,
-    /// It was on its way to the main thread.
+    /// The batch was in the result queue, on its way to the main process.
     Returning,
-    /// It was copied to page-locked memory.
+    /// The batch was copied to page-locked memory.
     Pinning,
-    /// It was held in the reorder buffer.
+    /// The batch was finished and held in the reorder buffer.
     Held,
-    /// It had come, and the sampler drew the indices of the next task before it was yielded.
+    /// The batch had arrived, but the sampler drew the indices of the next task first.
     Sampling,
-    /// It had come, and the main thread had not yielded it yet.
+    /// The batch had arrived, but the main thread had not yielded it yet.
     Trainer,
-    /// Nothing was to come any more: the end of an epoch, or what was asked for failed.
+    /// No batch was left in the epoch, or the batch failed or was discarded.
     End,
-    /// The source does not tell.
+    /// The source did not record the stage of the batch.
     NotMeasured,
-    /// It was in a worker that was started before the recording, so its work is not recorded.
+    /// The batch was in a worker that started before the recording, so its work is not recorded.
     InWorker,
 }
 
 impl Cause {
-    /// All of them, in the order of a batch's life.
+    /// All causes, in the order of a batch's life.
     pub const ALL: [Self; 14] = [
         Self::NotDispatched,
         Self::Starting,
@@ -61,7 +61,7 @@ impl Cause {
         Self::InWorker,
     ];
 
-    /// Its name in JSON.
+    /// Returns the name of the cause in JSON.
     pub fn id(self) -> &'static str {
         match self {
             Self::NotDispatched => "not_dispatched",
@@ -81,7 +81,7 @@ impl Cause {
         }
     }
 
-    /// In a few words.
+    /// Returns a short label, such as `Worker busy`.
     pub fn label(self) -> &'static str {
         match self {
             Self::NotDispatched => say!("Not yet dispatched"),
@@ -101,7 +101,7 @@ impl Cause {
         }
     }
 
-    /// What the awaited batch was doing, in one sentence.
+    /// Returns one sentence about the state of the awaited batch.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::NotDispatched => {
@@ -135,7 +135,7 @@ impl Cause {
         }
     }
 
-    /// The activity whose colour it has; `None` for what is no stage of a batch.
+    /// Returns the activity with the colour of the cause; `None` if the cause is not a stage of a batch.
     pub fn activity(self) -> Option<Activity> {
         Some(match self {
             Self::Queued | Self::IndexQueue | Self::Starting => Activity::Queued,
@@ -149,7 +149,7 @@ impl Cause {
         })
     }
 
-    /// The stage that has to be measured for it to be known.
+    /// Returns the stage that a source must measure for this cause; `None` if the cause needs no stage.
     pub(super) fn stage(self) -> Option<Stage> {
         Some(match self {
             Self::Queued | Self::IndexQueue => Stage::Queued,

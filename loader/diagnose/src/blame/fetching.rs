@@ -1,48 +1,49 @@
-//! What the time comes to in which the trainer waited for samples: which sample, and which of its named stages.
+//! Waited time by sample, and by named stage within samples.
 
 use std::collections::BTreeMap;
 
 use super::{Blamed, Cause, Culprits};
 use loadscope_trace::{Nanos, Run};
 
-/// The waited time that fetching is to blame for, sample by sample and stage by stage.
+/// Waited time with the cause [`Cause::Fetching`], by sample and by named stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FetchBlame {
-    /// The samples that were waited for longest, the longest first; at most [`FetchBlame::MOST`].
+    /// The samples with the longest waits, longest first; at most [`FetchBlame::MOST`].
     pub samples: Vec<SampleBlame>,
-    /// Waited time by named stage, in the order in which the names came up.
+    /// Waited time per named stage, in the order in which the names first occur.
     pub stages: Vec<(String, Nanos)>,
-    /// Waited time within samples, outside of any named stage.
+    /// Waited time within samples but outside all named stages.
     pub unnamed: Nanos,
-    /// Waited time outside of any sample that was measured.
+    /// Waited time outside all measured samples.
     pub elsewhere: Nanos,
 }
 
-/// A sample that the trainer waited for.
+/// A sample that training waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBlame {
-    /// Position of its batch in [`Run::batches`].
+    /// Position of the batch in [`Run::batches`].
     pub row: usize,
-    /// Its position within the batch.
+    /// Position of the sample within the batch.
     pub position: usize,
-    /// Its index in the dataset, if that is known.
+    /// Index of the sample in the dataset; `None` if unknown.
     pub index: Option<u64>,
-    /// How long the trainer waited while it was fetched.
+    /// The part of [`SampleBlame::wall`] in which training waited.
     pub waited: Nanos,
-    /// How long it took in all.
+    /// Wall time to load the sample.
     pub wall: Nanos,
 }
 
 impl FetchBlame {
-    /// Samples that are kept.
+    /// Maximum number of samples in [`FetchBlame::samples`].
     pub const MOST: usize = 10;
 
-    /// All of it.
+    /// Returns all waited time with the cause [`Cause::Fetching`].
     pub fn total(&self) -> Nanos {
         let stages = self.stages.iter().map(|(_, time)| *time);
         stages.fold(self.unnamed + self.elsewhere, |sum, time| sum + time)
     }
 
+    /// Inserts `sample` by its waited time, and keeps the [`FetchBlame::MOST`] longest.
     fn keep(&mut self, sample: SampleBlame) {
         let place = (self.samples).partition_point(|s| s.waited >= sample.waited);
         if place < Self::MOST {
@@ -53,7 +54,7 @@ impl FetchBlame {
 }
 
 impl FetchBlame {
-    /// Splits the time of [`Cause::Fetching`] from `start` until `end` into the samples of the awaited batches.
+    /// Splits the waited time with the cause [`Cause::Fetching`] from `start` until `end` by sample and by named stage.
     pub fn between(run: &Run, start: Nanos, end: Nanos) -> Self {
         let mut out = Self::default();
         let mut names = BTreeMap::new();
@@ -66,14 +67,15 @@ impl FetchBlame {
                 if part.cause == Cause::Fetching
                     && let Some(row) = row
                 {
-                    out.go_into(run, row, part, &mut names);
+                    out.add_part(run, row, part, &mut names);
                 }
             });
         }
         out
     }
 
-    fn go_into<'a>(
+    /// Adds a part of a wait for the batch at `row`. `names` maps each stage name to its position in `stages`.
+    fn add_part<'a>(
         &mut self,
         run: &'a Run,
         row: usize,
@@ -81,7 +83,7 @@ impl FetchBlame {
         names: &mut BTreeMap<&'a str, usize>,
     ) {
         let stages = run.sample_stages(row);
-        // Samples come one after the other. What a broken source says of two at a time counts for the first.
+        // A worker loads samples one after another. If a broken source reports two samples at a time, the overlap counts for the first.
         let mut from = part.start;
         for sample in run.samples(row) {
             let start = sample.start.max(from);
@@ -98,13 +100,13 @@ impl FetchBlame {
                 waited: end - start,
                 wall: sample.wall,
             });
-            let mut begins = sample.start;
+            let mut stage_start = sample.start;
             let mut named = Nanos::ZERO;
             for (k, name) in stages.iter().flat_map(|s| s.names.iter()).enumerate() {
                 let wall = stages.map_or(Nanos::ZERO, |s| s.wall(k, sample.position));
-                let stage_end = begins + wall.max(Nanos::ZERO);
-                let time = stage_end.min(end) - begins.max(start);
-                begins = stage_end;
+                let stage_end = stage_start + wall.max(Nanos::ZERO);
+                let time = stage_end.min(end) - stage_start.max(start);
+                stage_start = stage_end;
                 if time.0 <= 0 {
                     continue;
                 }

@@ -1,12 +1,12 @@
-//! Remedies that agree with the forecasts: a finding never advises a setting that is forecast to be slower.
+//! Consistency of remedies and forecasts: no finding advises a setting that is forecast to be slower.
 
 use super::blocked::{PREPARE, grouping};
-use super::start::{EARLIER, FEWER, LONGER};
+use super::start::{EARLIER_START, FEWER_WORKERS, LONGER_EPOCHS};
 use super::{Change, Finding, FindingId, Forecast, Prospects, Survey};
 use loadscope_trace::Origin;
 use loadscope_words::{Text, say, text};
 
-/// Findings whose remedy is another number of workers or of batches in flight.
+/// Findings with a remedy that changes the number of workers or of batches in flight.
 const ABOUT_WORKERS: [FindingId; 4] = [
     FindingId::NoWorkers,
     FindingId::StarvedWorkers,
@@ -14,32 +14,32 @@ const ABOUT_WORKERS: [FindingId; 4] = [
     FindingId::Oversubscribed,
 ];
 
-/// What there is to do where no other setting is faster.
-const NOTHING: Text = text!(
+/// Remedy if no other number of workers is forecast to be faster.
+const NO_FASTER_WORKERS: Text = text!(
     "Simplify the transforms or cache their output. No other number of workers is forecast to be faster."
 );
 
-/// What there is to do first after a worker died.
-const DIED: Text =
+/// Remedy after a worker died, before any change of the number of workers.
+const WORKER_DIED: Text =
     text!("Find out why a worker died before you add workers, which need more memory");
 
-/// What remedies need to know of the loader.
+/// Properties of the loader that affect remedies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loader {
-    /// Workers of the run.
+    /// Number of workers.
     pub workers: usize,
-    /// Batches are yielded in order, though there are several workers.
+    /// True if batches are yielded in order and there are at least two workers.
     pub in_order: bool,
-    /// The order of the samples is drawn at random.
+    /// True if the sample order is random.
     pub is_random: bool,
-    /// Advice to group samples of similar cost.
+    /// Advice to group samples of similar cost; `None` if a batch is one sample.
     grouping: Option<Text>,
     /// True if `loadscope tune` can run the program.
     is_program: bool,
 }
 
 impl Loader {
-    /// The loader of a run.
+    /// Returns the properties of the loader of a run.
     pub fn of(survey: &Survey) -> Self {
         Self {
             workers: survey.workers,
@@ -54,14 +54,14 @@ impl Loader {
     }
 }
 
-/// Puts what is forecast to be best in the place of what the finding alone would advise.
+/// Replaces remedies with the best forecast change. If the forecasts are unreliable, a remedy names a setting to try instead.
 pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<&Prospects>) {
     let workers = loader.workers;
     let died = findings.iter().any(|f| f.id == FindingId::DeadWorker);
     let is_unreliable = prospects.is_some_and(|p| !p.fits());
     let prospects = prospects.filter(|p| p.fits());
     let about_workers = match (died, prospects) {
-        (true, _) => Some(DIED.say().to_owned()),
+        (true, _) => Some(WORKER_DIED.say().to_owned()),
         (false, Some(prospects)) => Some(about_workers(workers, prospects)),
         (false, None) => None,
     };
@@ -80,9 +80,9 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
             _ => None,
         };
         let remedy = remedy.or_else(|| match prospects {
-            Some(prospects) => instead(finding, workers, prospects),
+            Some(prospects) => faster_remedy(finding, workers, prospects),
             None if is_unreliable => {
-                to_try(finding).map(|change| attempt(change, loader.is_program))
+                to_try(finding).map(|change| remedy_to_try(change, loader.is_program))
             }
             None => None,
         });
@@ -92,7 +92,7 @@ pub(super) fn agree(findings: &mut [Finding], loader: Loader, prospects: Option<
     }
 }
 
-/// The setting that a remedy consists of: the one to try where the forecasts are unreliable.
+/// Returns the setting to try if the forecasts are unreliable: the first one in the remedy. `None` for findings about other problems.
 pub(super) fn to_try(finding: &Finding) -> Option<Change> {
     match finding.id {
         FindingId::NoWorkers
@@ -103,23 +103,25 @@ pub(super) fn to_try(finding: &Finding) -> Option<Change> {
     }
 }
 
-/// The remedy without a reliable forecast.
-fn attempt(change: Change, is_program: bool) -> String {
+/// Returns the remedy without a reliable forecast.
+fn remedy_to_try(change: Change, is_program: bool) -> String {
     match is_program {
         true => say!("Try {change}, and measure it with `loadscope tune`"),
         false => say!("Try {change}"),
     }
 }
 
-/// The remedy of a finding about time whose own remedy names a setting that is not forecast to be faster; `None` if it names none.
-fn instead(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<String> {
+/// Returns another remedy if the finding names a setting that is not forecast to be faster.
+///
+/// `None` if its settings are faster or have no forecast, or if the finding has no cost in time.
+fn faster_remedy(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<String> {
     finding.cost?;
     let is_slow =
         |known: &[&Forecast]| !known.is_empty() && known.iter().all(|f| f.took >= prospects.now());
-    if finding.remedy == FEWER.say() {
+    if finding.remedy == FEWER_WORKERS.say() {
         let fewer = |f: &&Forecast| matches!(f.change, Change::NumWorkers(n) if n < workers);
         let known: Vec<&Forecast> = prospects.changes.iter().filter(fewer).collect();
-        let advice = EARLIER.say();
+        let advice = EARLIER_START.say();
         return is_slow(&known)
             .then(|| say!("{advice}. Fewer workers are not forecast to be faster."));
     }
@@ -127,9 +129,9 @@ fn instead(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<S
         .named()
         .find(|change| is_slow(&prospects.known(*change).collect::<Vec<_>>()))?;
     let advice = match (finding.id, change) {
-        (FindingId::EpochRefill, Change::PersistentWorkers(_)) => LONGER.say(),
+        (FindingId::EpochRefill, Change::PersistentWorkers(_)) => LONGER_EPOCHS.say(),
         (FindingId::SlowFirstBatch, Change::PersistentWorkers(_) | Change::NumWorkers(_)) => {
-            EARLIER.say()
+            EARLIER_START.say()
         }
         (FindingId::SlowerThanNone, _) => say!("Use larger batches to reduce the transfer cost"),
         (_, Change::PinMemory(_)) => say!("Return fewer or smaller tensors per batch"),
@@ -138,6 +140,7 @@ fn instead(finding: &Finding, workers: usize, prospects: &Prospects) -> Option<S
     Some(say!("{advice}. {change} is not forecast to be faster."))
 }
 
+/// Returns the best forecast change of the number of workers or of the prefetch window, or [`NO_FASTER_WORKERS`].
 fn about_workers(workers: usize, prospects: &Prospects) -> String {
     let is_about = |change| {
         matches!(
@@ -147,11 +150,11 @@ fn about_workers(workers: usize, prospects: &Prospects) -> String {
     };
     match prospects.first_of(workers, is_about) {
         Some(first) => prospects.remedy(&first),
-        None => NOTHING.say().to_owned(),
+        None => NO_FASTER_WORKERS.say().to_owned(),
     }
 }
 
-/// The best change, or that a larger window is not forecast to help. `None` without a forecast of one.
+/// Returns the best forecast change, or the advice to reduce the work per batch. `None` without a forecast of another prefetch factor.
 fn about_window(workers: usize, prospects: &Prospects) -> Option<String> {
     if let Some(first) = prospects.first(workers) {
         return Some(prospects.remedy(&first));
@@ -162,14 +165,15 @@ fn about_window(workers: usize, prospects: &Prospects) -> Option<String> {
     has_forecast.then(|| say!("{prepare}. A larger prefetch_factor is not forecast to help."))
 }
 
-/// The remedy for slow samples, with the settings that are forecast not to hide them; `None` without forecasts of such settings,
-/// or if one of them helps.
+/// Returns the remedy for slow samples, with the settings that are forecast not to hide them.
+///
+/// `None` without forecasts of such settings, or if one of them helps.
 fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     let prepare = PREPARE.say();
     let any_order = |f: &Forecast| f.change == Change::InOrder(false);
-    let further = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
+    let prefetch = |f: &Forecast| matches!(f.change, Change::PrefetchFactor(_));
     let better = prospects.better();
-    if better.iter().any(|f| any_order(f) || further(f)) {
+    if better.iter().any(|f| any_order(f) || prefetch(f)) {
         return None;
     }
     if workers == 0 {
@@ -179,7 +183,7 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     }
     let changes = &prospects.changes;
     Some(
-        match (changes.iter().any(further), changes.iter().any(any_order)) {
+        match (changes.iter().any(prefetch), changes.iter().any(any_order)) {
             (true, true) => say!(
                 "{prepare}. Neither a larger prefetch_factor nor in_order=False is forecast to help."
             ),
@@ -190,7 +194,7 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     )
 }
 
-/// `in_order=False` with its forecast, or the advice of `grouping` if it saves little; `None` without a forecast.
+/// Returns `in_order=False` with its forecast, or the advice in `grouping` if it saves little; `None` without a forecast.
 fn about_order(workers: usize, prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;

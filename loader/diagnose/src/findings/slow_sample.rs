@@ -1,4 +1,4 @@
-//! A few samples that take most of the waiting, by name.
+//! Finding about one to three samples that cause most of the waiting for slow samples.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,39 +8,43 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{BatchId, Nanos, count, list, plural};
 use loadscope_words::say;
 
-/// Samples that are named at most.
-const NAMED: usize = 3;
-/// Share of the waiting for slow samples that the named ones cost together.
-const MOST: f64 = 0.7;
+/// Maximum number of samples in the finding.
+const MAX_NAMED: usize = 3;
+/// Minimum share of the waiting for slow samples that the named samples cause together.
+const MIN_SHARE: f64 = 0.7;
 
-/// Dataset index, or without one, the batch and the position within it.
+/// Identity of a sample: its index in the dataset or, if unknown, its batch and its position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
     Index(u64),
-    Place(usize, usize),
+    Position(usize, usize),
 }
 
 /// Measurements of a slow sample.
 #[derive(Clone, Debug)]
-struct Slow {
+struct SlowSample {
     name: Name,
-    /// Cost of the wait for it.
+    /// Waited time that the sample causes.
     cost: Nanos,
-    /// The longest that it took, and where.
+    /// Longest time to load the sample. `batch` and `position` are those of that load.
     longest: Nanos,
     batch: BatchId,
     position: usize,
     epochs: BTreeSet<u32>,
-    /// Each time it was in the first batch of the run.
+    /// True if it was slow in the first batch of the run only.
     is_first: bool,
 }
 
-/// True if a slow sample is slow in several epochs: then it is the cause, whatever its batch holds up.
+/// Returns true if a sample is slow in several epochs. The sample is then the cause, even if its batch blocks finished batches.
 pub(super) fn recurs(survey: &Survey) -> bool {
-    gather(survey).iter().any(|slow| slow.epochs.len() > 1)
+    slow_samples(survey)
+        .iter()
+        .any(|slow| slow.epochs.len() > 1)
 }
 
-/// True if the named samples are the cause despite many slightly slow ones: one alone, or each in several epochs.
+/// Returns true if the named samples explain the waiting better than the many slow samples do.
+///
+/// This requires one named sample, or samples that are each slow in several epochs.
 pub(super) fn outweighs(survey: &Survey) -> bool {
     named(survey).is_some_and(|(named, _)| match named.as_slice() {
         [_] => true,
@@ -48,30 +52,32 @@ pub(super) fn outweighs(survey: &Survey) -> bool {
     })
 }
 
-/// One to three samples that cost most of the waiting for slow samples, and their cost.
-fn named(survey: &Survey) -> Option<(Vec<Slow>, Nanos)> {
-    let mut all = gather(survey);
+/// Returns the one to three samples that cause at least 70 % of the waiting for slow samples, and the waited time that they cause.
+///
+/// `None` if more samples are needed, or if all of them were slow in the first batch of the run only.
+fn named(survey: &Survey) -> Option<(Vec<SlowSample>, Nanos)> {
+    let mut all = slow_samples(survey);
     all.sort_by_key(|s| Reverse(s.cost));
     let whole = all.iter().fold(Nanos::ZERO, |sum, s| sum + s.cost);
     let mut cost = Nanos::ZERO;
     let enough = all.iter().position(|s| {
         cost += s.cost;
-        cost.0 as f64 >= MOST * whole.0 as f64
+        cost.0 as f64 >= MIN_SHARE * whole.0 as f64
     })?;
     all.truncate(enough + 1);
-    // A sample that is late only at the beginning belongs to the finding about the first batch.
-    let is_late = all.iter().all(|s| s.is_first);
-    (all.len() <= NAMED && !is_late).then_some((all, cost))
+    // The finding about the first batch covers samples that are slow in that batch only.
+    let is_start_only = all.iter().all(|s| s.is_first);
+    (all.len() <= MAX_NAMED && !is_start_only).then_some((all, cost))
 }
 
-/// One to three samples cost most of the waiting for slow samples.
+/// Reports one to three samples that cause most of the waiting for slow samples.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let (named, cost) = named(survey)?;
     let severity = Severity::of_share(survey.share(cost))?;
     let worst = named.first()?;
     let index = match worst.name {
         Name::Index(index) => Some(index),
-        Name::Place(..) => None,
+        Name::Position(..) => None,
     };
     let alone = named.len() == 1;
     let remedy = match alone {
@@ -88,9 +94,11 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `Sample 13 (a/13.png) takes 0.80 s, 700 times the median, in each of 3 epochs: 2.40 s of waiting (77 % of the run)`
-fn sentence(survey: &Survey, named: &[Slow], cost: Nanos) -> String {
-    let names: Vec<String> = named.iter().map(|s| called(survey, s)).collect();
+/// Returns the text of the finding.
+///
+/// `Sample 13 (a/13.png) takes 0.80 s in every epoch, 700 times the median: 2.40 s of waiting (77 % of the run)`
+fn sentence(survey: &Survey, named: &[SlowSample], cost: Nanos) -> String {
+    let names: Vec<String> = named.iter().map(|s| name_of(survey, s)).collect();
     let cost = survey.say_cost(cost);
     let longest = named.iter().map(|s| s.longest).max().unwrap_or_default();
     let took = survey.say(longest);
@@ -109,31 +117,31 @@ fn sentence(survey: &Survey, named: &[Slow], cost: Nanos) -> String {
         [name] => say!("{name} takes {took}{when}, {times} times the median: {cost}"),
         _ => say!(
             "{} take up to {took}{when}, {times} times the median: {cost}",
-            list(&names, NAMED)
+            list(&names, MAX_NAMED)
         ),
     }
 }
 
-/// `Sample 13 (a/13.png)`
-fn called(survey: &Survey, slow: &Slow) -> String {
+/// Returns the name of a sample: `Sample 13 (a/13.png)`.
+fn name_of(survey: &Survey, slow: &SlowSample) -> String {
     match slow.name {
         Name::Index(index) => match survey.run.file_of(index) {
             Some(file) => say!("Sample {} ({file})", count(index)),
             None => say!("Sample {}", count(index)),
         },
-        Name::Place(..) => say!("Sample {} of {}", slow.position, slow.batch),
+        Name::Position(..) => say!("Sample {} of {}", slow.position, slow.batch),
     }
 }
 
-/// The slow samples that the trainer waited for.
-fn gather(survey: &Survey) -> Vec<Slow> {
+/// Returns the slow samples that training waited for. Only the slowest sample of each awaited batch counts.
+fn slow_samples(survey: &Survey) -> Vec<SlowSample> {
     let run = survey.run;
-    let mut all: BTreeMap<Name, Slow> = BTreeMap::new();
+    let mut all: BTreeMap<Name, SlowSample> = BTreeMap::new();
     for wait in &survey.waits {
         let Some(row) = wait.row else {
             continue;
         };
-        // A wait for a batch that is slow because of it is its own as a whole.
+        // If the sample makes the batch slow, the sample causes the whole wait.
         let cost = match wait.kind {
             Kind::Slow if wait.by_slow_sample => wait.took,
             _ => wait.in_slow_samples,
@@ -145,11 +153,11 @@ fn gather(survey: &Survey) -> Vec<Slow> {
         };
         let name = match sample.index {
             Some(index) => Name::Index(index),
-            None => Name::Place(row, sample.position),
+            None => Name::Position(row, sample.position),
         };
         let batch = run.batches()[row].id;
         let is_first = wait.kind == Kind::First && batch.epoch == 0;
-        let slow = all.entry(name).or_insert(Slow {
+        let slow = all.entry(name).or_insert(SlowSample {
             name,
             cost: Nanos::ZERO,
             longest: Nanos::ZERO,

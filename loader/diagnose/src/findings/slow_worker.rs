@@ -1,4 +1,4 @@
-//! A worker that is slower than the others in every batch.
+//! Finding about one worker that is slower than the others in every batch.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Nanos, WorkerId};
 use loadscope_words::{Text, say, text};
 
-/// Batches that each worker must have made.
-const FEW: usize = 4;
-/// The slow worker takes at least this many times as long as any other.
-const TIMES: i64 = 2;
+/// Minimum number of batches per worker.
+const MIN_BATCHES: usize = 4;
+/// Minimum ratio of the median batch time of the slow worker to that of any other worker.
+const MIN_RATIO: i64 = 2;
 
-/// Places to look at first.
+/// The first places to check.
 const CHECK: Text = text!(
     "Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker"
 );
 
-/// One worker takes much longer than the others, batch by batch.
+/// Reports a worker that is slow in nearly every batch.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let (worker, own, others) = slowest(survey)?;
-    // The part that the others would not have taken.
+    // Share of the work time that another worker would have saved.
     let part = 1.0 - others.as_secs_f64() / own.as_secs_f64();
     let batches = survey.run.batches();
     let is_its = |row: Option<usize>| row.is_some_and(|row| batches[row].worker == Some(worker));
@@ -48,7 +48,9 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The worker whose fastest batch is slower than the usual batch of every other worker, with its median and theirs.
+/// Returns the slow worker, its median batch time, and the median of the medians of the other workers.
+///
+/// `None` unless its median is at least twice that of every other worker, and about 90 % of its batches exceed those medians.
 fn slowest(survey: &Survey) -> Option<(WorkerId, Nanos, Nanos)> {
     let mut all: BTreeMap<WorkerId, Vec<i64>> = BTreeMap::new();
     for (batch, work) in survey.run.batches().iter().zip(&survey.work) {
@@ -58,7 +60,7 @@ fn slowest(survey: &Survey) -> Option<(WorkerId, Nanos, Nanos)> {
             all.entry(worker).or_default().push(work.0);
         }
     }
-    if all.len() < 2 || all.values().any(|works| works.len() < FEW) {
+    if all.len() < 2 || all.values().any(|works| works.len() < MIN_BATCHES) {
         return None;
     }
     let mut medians = Vec::new();
@@ -70,8 +72,12 @@ fn slowest(survey: &Survey) -> Option<(WorkerId, Nanos, Nanos)> {
     let (own, worker) = medians.pop()?;
     let (next, _) = *medians.last()?;
     let others = medians[medians.len() / 2].0;
-    // Its first batch may open files, one batch in ten may come from a cache.
+    // 10 % of its batches may be fast, for example from a cache.
     let works = &all[&worker];
     let is_always = works[works.len() / 10] > next;
-    (is_always && own >= next.saturating_mul(TIMES)).then_some((worker, Nanos(own), Nanos(others)))
+    (is_always && own >= next.saturating_mul(MIN_RATIO)).then_some((
+        worker,
+        Nanos(own),
+        Nanos(others),
+    ))
 }

@@ -1,33 +1,35 @@
-//! Beginnings: of the run, and of each epoch.
+//! Findings about slow starts of the run and of epochs.
 
 use std::cmp::Reverse;
 
 use super::survey::Kind;
-use super::unrecorded::hides_work;
+use super::unrecorded::has_unrecorded_worker;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::Cause;
 use loadscope_trace::{Epoch, Nanos, Origin, count, plural};
 use loadscope_words::{Text, say, text};
 
-/// The remedy for workers that start again in every epoch.
-const KEEP: Text =
+/// Remedy for workers that restart in every epoch.
+const KEEP_WORKERS: Text =
     text!("Use persistent_workers=True to keep workers and their open files between epochs");
-/// The remedy for workers that start one after another.
-pub(super) const FEWER: Text = text!("Use fewer workers, because they start one at a time");
-/// The same if fewer workers are not faster.
-pub(super) const EARLIER: Text = text!(
+/// Remedy for workers that start one after another.
+pub(super) const FEWER_WORKERS: Text = text!("Use fewer workers, because they start one at a time");
+/// Remedy for workers that start one after another, if fewer workers are not faster.
+pub(super) const EARLIER_START: Text = text!(
     "Start the workers before the program uses much memory, because each start takes longer in a large process"
 );
-/// The remedy for an empty prefetch window at the start of every epoch.
-pub(super) const LONGER: Text = text!(
+/// Remedy for an empty prefetch window at the start of every epoch.
+pub(super) const LONGER_EPOCHS: Text = text!(
     "Use fewer, longer epochs, with a sampler that repeats the dataset: prefetching restarts in every epoch"
 );
 
-/// It takes so many times what a usual batch takes.
-const MUCH_LONGER: i64 = 3;
+/// Minimum ratio of a late first batch to the median work time per batch.
+const LATE_RATIO: i64 = 3;
 
-/// How long an epoch took to yield its first batch, and when it did.
-fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
+/// Returns the time from the start of an epoch to its first yield, and the instant of that yield.
+///
+/// `None` if the epoch started before the recording, or yielded no batch.
+fn first_delay(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     if epoch.was_running {
         return None;
     }
@@ -37,9 +39,10 @@ fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     is_its.then_some((first - epoch.start, first))
 }
 
-/// How many workers the main process started before the first batch of an epoch came, and how long that took. Only processes
-/// are reported when all have been started.
-fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)> {
+/// Returns the number of workers that started before the first batch of an epoch, and the time until the last of these starts.
+///
+/// `None` without such a worker, and for sources other than PyTorch.
+fn worker_starts(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)> {
     if !matches!(survey.run.info.origin, Origin::Pytorch(_)) {
         return None;
     }
@@ -49,24 +52,27 @@ fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)>
     Some((starts.count() as u64, last - epoch.start))
 }
 
-/// Time that beginnings can cost: a program may do other work between `iter` and the first `next`.
-fn most(survey: &Survey) -> Nanos {
+/// Returns the maximum cost of slow starts: all waits and the time in `iter`.
+///
+/// A program may do other work between `iter` and the first `next`, which is not a cost.
+fn max_cost(survey: &Survey) -> Nanos {
     survey.blame.waited + survey.run.opening()
 }
 
+/// Returns true if a first batch took much longer than the median batch: more than [`LATE_RATIO`] times its work time.
 fn is_late(survey: &Survey, gap: Nanos) -> bool {
-    // Where the cost of a batch is unknown, there is nothing to compare it with.
-    survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
+    // Without a known work time per batch, no batch is late.
+    survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(LATE_RATIO)
 }
 
-/// The first batch of the run comes late: workers start, the dataset opens its files, memory is page-locked.
+/// Reports a late first batch of the run. Typical causes are worker starts, one-time setup of the dataset, and page-locked memory.
 pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let epoch = survey.run.epochs().first()?;
-    let (took, first) = gap(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
-    let cost = (took - survey.usual_work).min(most(survey));
+    let (took, first) = first_delay(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
+    let cost = (took - survey.usual_work).min(max_cost(survey));
     let severity = Severity::of_share(survey.share(cost))?;
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
-    let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
+    let forked = worker_starts(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {
         say!(
             ", because the main process took {} to start {}",
@@ -92,8 +98,8 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
             match survey.run.epochs().len() > 1 && !survey.run.info.options.persistent_workers {
-                true => KEEP.say(),
-                false => FEWER.say(),
+                true => KEEP_WORKERS.say(),
+                false => FEWER_WORKERS.say(),
             },
         ),
         Some(Cause::Starting) => (
@@ -134,14 +140,15 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// A sample that took most of the wait for the first batch.
+/// A sample that took most of the time until the first batch.
 struct SlowSample {
-    /// `, because sample 3 took 1.20 s`
+    /// Part of the finding's text: `, because sample 3 took 1.20 s`.
     text: String,
-    /// Its worker had read none before it.
+    /// True if it is the first sample that its worker loaded.
     is_first: bool,
 }
 
+/// Returns the slowest sample of the batch at `row` if it took more than half of `took`; otherwise `None`.
 fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
     let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
     if slowest.wall.0 <= took.0 / 2 {
@@ -157,11 +164,11 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
     })
 }
 
-/// The first batch is most of the waiting although it takes no longer than others: the run is short.
+/// Reports a short run: the first batch is not late, but causes at least half of the waiting.
 pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
     const MOST: f64 = 0.5;
     let epoch = survey.run.epochs().first()?;
-    let (took, first) = gap(survey, epoch).filter(|(took, _)| !is_late(survey, *took))?;
+    let (took, first) = first_delay(survey, epoch).filter(|(took, _)| !is_late(survey, *took))?;
     let share = survey.share(survey.blame.waited);
     let is_most = took.0 as f64 >= MOST * survey.blame.waited.0 as f64;
     if share < Severity::WARNING_SHARE || !is_most {
@@ -181,35 +188,35 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Every epoch begins with a wait: workers end and start again, and the window is empty.
+/// Reports waits between epochs: old workers end, new workers start, and the prefetch window is empty.
 pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let later = run.epochs().get(1..).unwrap_or_default();
-    if later.is_empty() || survey.workers == 0 || hides_work(survey) {
+    if later.is_empty() || survey.workers == 0 || has_unrecorded_worker(survey) {
         return None;
     }
     let gaps: Vec<(Nanos, Nanos, Nanos)> = (later.iter())
-        .filter_map(|e| gap(survey, e).map(|(took, first)| (took, e.start, first)))
+        .filter_map(|e| first_delay(survey, e).map(|(took, first)| (took, e.start, first)))
         .collect();
-    // The iterator ends its workers before it returns. After the last epoch, no batch waits for that.
+    // An iterator ends its workers before its last `next` returns. The end of the last epoch does not count, because no batch follows.
     let last = later.last().map_or(Nanos::ZERO, |epoch| epoch.start);
     let waits = survey.waits.iter().zip(run.waits());
     let ending = waits.filter(|(w, at)| w.kind == Kind::End && at.start < last);
     let ending = ending.fold(Nanos::ZERO, |sum, (w, _)| sum + w.took);
     let beginning = gaps.iter().fold(Nanos::ZERO, |sum, (took, ..)| sum + *took);
-    let beginning = beginning.min(most(survey) - ending);
+    let beginning = beginning.min(max_cost(survey) - ending);
     let cost = ending + beginning;
     let severity = Severity::of_share(survey.share(cost))?;
     let (longest, start, first) = *gaps.iter().min_by_key(|(took, ..)| Reverse(*took))?;
     let is_persistent = run.info.options.persistent_workers;
     let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
-        LONGER.say()
+        LONGER_EPOCHS.say()
     } else if is_persistent {
         say!(
             "Move one-time setup out of __iter__ of the sampler and the dataset. The workers persist, so this setup causes the gap."
         )
     } else {
-        KEEP.say()
+        KEEP_WORKERS.say()
     };
     let waited = survey.say_part(cost);
     let epochs = match gaps.len() {

@@ -1,4 +1,4 @@
-//! Supply and demand: workers that cannot keep up, and a trainer that is never kept waiting.
+//! Findings about workers that are too slow for training, and about training that rarely waits.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,9 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Nanos, ProcessCost, percent, plural};
 use loadscope_words::say;
 
-/// What the workers' being too few costs: the waits for usual batches that were being worked on.
+/// Returns the waited time that too few workers cause.
+///
+/// It is the part of the waits for ordinary batches in which their worker was busy, without the time in slow samples.
 pub(super) fn cost(survey: &Survey) -> Nanos {
     survey.sum(|w| match w.kind {
         Kind::Usual => (w.working - w.in_slow_samples).max(Nanos::ZERO),
@@ -16,7 +18,7 @@ pub(super) fn cost(survey: &Survey) -> Nanos {
     })
 }
 
-/// The workers make batches more slowly than the trainer takes them; or there are none, and the trainer makes them itself.
+/// Reports workers that load batches more slowly than training takes them, or a loader without workers.
 pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let workers = survey.workers;
     let cost = cost(survey);
@@ -52,13 +54,13 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         ),
         Some(n) if is_computing && cores > 0 && n > cores => say!(
             "Simplify or precompute the transforms. Loading is CPU-bound, and the host has {}, so more workers do not help.",
-            usable(survey, cores)
+            cores_text(survey, cores)
         ),
         Some(n) => say!("Use num_workers={n}"),
         None if workers == 0 => say!("Use num_workers=2 or more").to_owned(),
         None if is_computing && cores > 0 && workers >= cores => say!(
             "Simplify the transforms or cache their output: training is much faster than {} can load",
-            usable(survey, cores)
+            cores_text(survey, cores)
         ),
         None => say!("Add workers, simplify the transforms or cache their output: training is much faster than loading")
             .to_owned(),
@@ -77,8 +79,8 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The number of cores, which are called free if other programs use the rest.
-fn usable(survey: &Survey, cores: usize) -> String {
+/// Returns the number of cores as text: `3 free cores` if the host has more cores than `cores`, otherwise `4 cores`.
+fn cores_text(survey: &Survey, cores: usize) -> String {
     let (one, many) = match cores < survey.run.info.cores as usize {
         true => (say!(n: "free core"), say!(n: "free cores")),
         false => (say!(n: "core"), say!(n: "cores")),
@@ -86,18 +88,18 @@ fn usable(survey: &Survey, cores: usize) -> String {
     plural(cores as u64, one, many)
 }
 
-/// True if an epoch waits longer than it would take to start and end a worker for it.
+/// Returns true if the waited time per epoch exceeds the time to start and end one worker.
 fn is_worth_starting(survey: &Survey, cost: Nanos) -> bool {
     let epochs = survey.run.epochs().len().max(1);
     let each = Nanos(cost.0 / i64::try_from(epochs).unwrap_or(i64::MAX));
     ProcessCost::assumed(&survey.run.info.origin).is_none_or(|process| each > process.of(1))
 }
 
-/// One slow batch, then `num_workers - 1` fast ones.
+/// Reports a sawtooth of waits: one long wait per round of `num_workers` batches, then `num_workers - 1` short ones.
 pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
-    /// So much of a round's waiting falls on one batch of it.
-    const ON_ONE: f64 = 0.8;
-    const FEW_ROUNDS: usize = 3;
+    /// Minimum share of the waiting in the longest wait of each round.
+    const MIN_SHARE: f64 = 0.8;
+    const MIN_ROUNDS: usize = 3;
     let workers = survey.workers;
     let cost = cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
@@ -107,7 +109,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
     let took: Vec<i64> = usual.map(|w| w.took.0).collect();
     let rounds = took.chunks_exact(workers);
-    if rounds.len() < FEW_ROUNDS {
+    if rounds.len() < MIN_ROUNDS {
         return None;
     }
     let highest = rounds
@@ -115,7 +117,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         .map(|r| i128::from(r.iter().copied().max().unwrap_or(0)));
     let highest: i128 = highest.sum();
     let all: i128 = rounds.flatten().map(|t| i128::from(*t)).sum();
-    if all <= 0 || (highest as f64) < ON_ONE * all as f64 {
+    if all <= 0 || (highest as f64) < MIN_SHARE * all as f64 {
         return None;
     }
     let needed = survey
@@ -138,19 +140,19 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
             None => say!("Reduce the cost per sample. A larger prefetch_factor hardly helps.")
                 .to_owned(),
         },
-        // The same waiting as that of workers that are too few, seen from another side.
+        // This is the same cost as that of `starved`.
         cost: Some(cost),
     })
 }
 
-/// The trainer hardly waits, or its steps take nearly all of the time.
+/// Reports training as the bottleneck: it waits for less than 5 % of the time, or its steps take at least 75 % of it.
 pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
-    /// Steps that take this share of the time are what limits the run, whatever is waited beside.
-    const MOST: f64 = 0.75;
+    /// Minimum share of the time in training steps that makes training the bottleneck despite waits.
+    const MIN_STEP_SHARE: f64 = 0.75;
     let share = survey.share(survey.blame.waited);
     let trained = survey.share(survey.trained);
     let hardly_waits = share < Severity::WARNING_SHARE;
-    if survey.yielded == 0 || (!hardly_waits && trained < MOST) {
+    if survey.yielded == 0 || (!hardly_waits && trained < MIN_STEP_SHARE) {
         return None;
     }
     Some(Finding {
@@ -179,11 +181,11 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The longest wait for a usual batch.
+/// Returns the batch of the longest wait of kind [`Kind::Usual`], or the run without such a wait.
 fn longest(survey: &Survey) -> Evidence {
     let usual = |w: &&Waited| w.kind == Kind::Usual;
     let waits = survey.waits.iter().filter(usual);
-    // Ties go to the first.
+    // Ties go to the first wait.
     let longest = waits.min_by_key(|w| Reverse(w.took));
     match longest.and_then(|w| w.row) {
         Some(row) => Evidence::Batch(survey.run.batches()[row].id),

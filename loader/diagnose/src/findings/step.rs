@@ -1,20 +1,20 @@
-//! An error that left the training step.
+//! Finding about an error in a training step.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Nanos, Run, brief};
 use loadscope_words::say;
 
-/// Ratio to the usual length from which a step is long.
-const LONG: i64 = 5;
+/// Minimum ratio of a long step to the mean step.
+const LONG_RATIO: i64 = 5;
 
-/// An error ended the program in a training step.
+/// Reports an error that ended the program in a training step.
 pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let (at, message, row) = run.step_failure()?;
     let id = run.batches()[row].id;
-    let took = at - since(run, row).unwrap_or(at);
+    let took = at - yielded_at(run, row).unwrap_or(at);
     let usual = survey.step;
-    let length = match took.0 > usual.0.saturating_mul(LONG) && usual.0 > 0 {
+    let length = match took.0 > usual.0.saturating_mul(LONG_RATIO) && usual.0 > 0 {
         true => say!("after {took}. A step usually takes {usual}."),
         false => say!("after {took}"),
     };
@@ -36,7 +36,7 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// When the batch at `row` was yielded.
-fn since(run: &Run, row: usize) -> Option<Nanos> {
+/// Returns the time at which the batch at `row` was yielded; `None` if it was not.
+fn yielded_at(run: &Run, row: usize) -> Option<Nanos> {
     run.entered(row, loadscope_trace::Stage::Training)
 }

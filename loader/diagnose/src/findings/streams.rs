@@ -1,14 +1,14 @@
-//! Streams that workers do not share, or share badly.
+//! Findings about streams of iterable-style datasets: repeated in every worker, empty, or of uneven length.
 
 use super::starved;
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Nanos, Stage, Streams, count, list, percent, plural};
 use loadscope_words::say;
 
-/// Share of the workers' time after the end of their streams from which on the streams are uneven.
-const UNEVEN: f64 = 0.25;
+/// Minimum idle share of the workers' time that makes streams uneven. A worker is idle after the end of its stream.
+const MIN_IDLE_SHARE: f64 = 0.25;
 
-/// Every worker yields the whole stream.
+/// Reports that every worker yields the whole stream.
 pub(super) fn repeated(survey: &Survey) -> Option<Finding> {
     let streams = survey.streams.as_ref().filter(|s| s.are_repeated)?;
     let workers = streams.workers.len() as u64;
@@ -34,7 +34,7 @@ pub(super) fn repeated(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Workers whose stream is empty, or ends long before the others.
+/// Reports workers whose stream is empty, or ends long before the others.
 pub(super) fn idle(survey: &Survey) -> Option<Finding> {
     let streams = survey.streams.as_ref().filter(|s| !s.are_repeated)?;
     let (all, active) = (streams.workers.len(), streams.active());
@@ -42,7 +42,7 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
     let idle = |(_, at): &(u64, Nanos)| (end - *at).as_secs_f64();
     let whole = (end - streams.start).as_secs_f64() * all as f64;
     let share = streams.workers.values().map(idle).sum::<f64>() / whole.max(f64::MIN_POSITIVE);
-    if active == 0 || (active == all && share < UNEVEN) {
+    if active == 0 || (active == all && share < MIN_IDLE_SHARE) {
         return None;
     }
     let cost = starved::cost(survey);
@@ -84,7 +84,9 @@ pub(super) fn idle(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Mean time between two batches of an epoch. Before the first batch, workers start.
+/// Returns the mean time between two yields of an epoch. The time before the first yield does not count, because workers start in it.
+///
+/// Without two yields in one epoch, it is the time in the loop per yielded batch.
 fn interval(survey: &Survey) -> Nanos {
     let run = survey.run;
     let (mut time, mut intervals) = (0, 0);
@@ -107,7 +109,7 @@ fn interval(survey: &Survey) -> Nanos {
     }
 }
 
-/// `40, 3 and 3`: the batches of each worker, the most first.
+/// Returns the number of batches per worker as text, largest first: `40, 3 and 3`.
 fn yields(streams: &Streams) -> String {
     let mut all: Vec<u64> = streams.workers.values().map(|(n, _)| *n).collect();
     all.sort_unstable_by(|a, b| b.cmp(a));

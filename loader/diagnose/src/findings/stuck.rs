@@ -1,4 +1,4 @@
-//! A worker that does not finish a batch.
+//! Finding about a worker that is stuck on a batch.
 
 use std::cmp::Reverse;
 
@@ -6,16 +6,16 @@ use super::{Evidence, Finding, FindingId, Severity, Survey};
 use loadscope_trace::{Nanos, Run, Stage, WorkerId, count, list};
 use loadscope_words::say;
 
-/// Multiple of the longest time of any other batch.
-const MANY: i64 = 10;
-/// While the program continues, or does not wait for the batch.
-const LONG: Nanos = Nanos::from_millis(5_000);
-/// The program waited for the batch when it ended.
-const LONG_AT_END: Nanos = Nanos::from_millis(1_000);
-/// Samples that are named.
-const NAMED: usize = 8;
+/// Minimum ratio of the time on the unfinished batch to the longest time on any other batch.
+const MIN_RATIO: i64 = 10;
+/// Minimum time on the unfinished batch if the program continues, or did not wait for the batch.
+const MIN_TIME: Nanos = Nanos::from_millis(5_000);
+/// Minimum time on the unfinished batch if the last epoch ended while training waited for the batch.
+const MIN_TIME_AT_END: Nanos = Nanos::from_millis(1_000);
+/// Maximum number of samples in the finding.
+const MAX_NAMED: usize = 8;
 
-/// A batch that its worker began and did not finish.
+/// A batch that its worker started but did not finish.
 struct Unfinished {
     row: usize,
     worker: WorkerId,
@@ -23,15 +23,15 @@ struct Unfinished {
     took: Nanos,
 }
 
-/// A worker began a batch and did not finish it until the recording ended, or until the program gave up.
+/// Reports a worker that did not finish a batch until the recording ended, or until the epoch ended.
 pub(super) fn worker(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let awaited = awaited(run);
     let is_long = |batch: &Unfinished| {
         let ended = run.epochs().last().is_some_and(|epoch| epoch.end.is_some());
         match ended && awaited == Some(batch.row) {
-            true => batch.took >= LONG_AT_END,
-            false => batch.took >= LONG,
+            true => batch.took >= MIN_TIME_AT_END,
+            false => batch.took >= MIN_TIME,
         }
     };
     let rows = 0..run.batches().len();
@@ -40,7 +40,7 @@ pub(super) fn worker(survey: &Survey) -> Option<Finding> {
     let others = survey.work.iter().enumerate();
     let others = others.filter(|(row, _)| *row != found.row);
     let longest = others.map(|(_, work)| *work).max().unwrap_or(Nanos::ZERO);
-    if found.took.0 < longest.0.saturating_mul(MANY) {
+    if found.took.0 < longest.0.saturating_mul(MIN_RATIO) {
         return None;
     }
     let id = run.batches()[found.row].id;
@@ -77,13 +77,13 @@ fn remedy(run: &Run) -> String {
     }
 }
 
-/// Position of the batch that the trainer waits for, or waited for at the end.
+/// Returns the position of the batch that training waited for last; `None` if that wait ended with a batch.
 fn awaited(run: &Run) -> Option<usize> {
     let wait = run.waits().last().filter(|wait| wait.batch.is_none())?;
     run.awaited_in(wait)
 }
 
-/// The batch at `row`, if its worker never finished it.
+/// Returns the batch at `row` if its worker started but never finished it; otherwise `None`.
 fn unfinished(run: &Run, row: usize) -> Option<Unfinished> {
     let batch = &run.batches()[row];
     let is_over = |at: Nanos| run.epochs().iter().any(|e| e.end == Some(at));
@@ -95,7 +95,7 @@ fn unfinished(run: &Run, row: usize) -> Option<Unfinished> {
         _ => return None,
     };
     let is_working = matches!(before.stage, Stage::Fetching | Stage::Collating);
-    // Fetching and collating count together.
+    // The time of the worker includes fetching and collating.
     let began = match before.stage {
         Stage::Collating => run.entered(row, Stage::Fetching).unwrap_or(before.at),
         _ => before.at,
@@ -108,7 +108,7 @@ fn unfinished(run: &Run, row: usize) -> Option<Unfinished> {
     })
 }
 
-/// ` (samples 20 to 23)`; empty if they are not known.
+/// Returns the samples of the batch at `row` as text, such as ` (samples 20 to 23)`; empty if unknown.
 fn samples(run: &Run, row: usize) -> String {
     let indices = run.indices(row);
     let follow = indices
@@ -120,7 +120,7 @@ fn samples(run: &Run, row: usize) -> String {
         [first, .., last] if follow => say!(" (samples {} to {})", count(*first), count(*last)),
         many => {
             let names: Vec<String> = many.iter().map(|index| count(*index)).collect();
-            say!(" (samples {})", list(&names, NAMED))
+            say!(" (samples {})", list(&names, MAX_NAMED))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is known about a run as a whole: what the findings look at.
+//! Measurements of a whole run, as input for the findings.
 
 use std::collections::HashSet;
 
@@ -12,115 +12,115 @@ mod spent;
 
 use spent::{Held, Spent};
 
-/// What is known about a run as a whole.
+/// Measurements of a whole run, as input for the findings.
 #[derive(Clone, Debug)]
 pub struct Survey<'a> {
-    /// The run.
+    /// The measured run.
     pub run: &'a Run,
-    /// The beginning of the first epoch.
+    /// Start of the first epoch; 0 without one.
     pub start: Nanos,
-    /// The end of the last epoch, or the last event.
+    /// End of the last epoch, or the last event if that epoch has not ended.
     pub end: Nanos,
-    /// The run at a glance.
+    /// Total time, waited time and longest wait.
     pub glance: Glance<'a>,
-    /// What the trainer's waiting comes to.
+    /// Waited time by cause.
     pub blame: Blame,
-    /// The waits, one for each of [`Run::waits`].
+    /// One entry per wait in [`Run::waits`], in the same order.
     pub(super) waits: Vec<Waited>,
-    /// For each batch what it took its worker: fetching and collating.
+    /// Work time per batch: fetching and collating; 0 if it was not measured.
     pub(super) work: Vec<Nanos>,
-    /// The median of it.
+    /// Median work time per batch.
     pub(super) usual_work: Nanos,
-    /// The mean of it, without slow batches and without what slow samples took more than others.
+    /// Mean work time per batch, without slow batches and without the excess time of slow samples over the median sample.
     pub(super) plain_work: Nanos,
-    /// The mean of it, of all batches.
+    /// Mean work time per batch, including slow batches.
     pub(super) mean_work: Nanos,
-    /// Mean time of collating, of batches that were collated.
+    /// Mean collating time per collated batch.
     pub(super) collate: Nanos,
-    /// Mean time of a training step.
+    /// Mean time per training step.
     pub(super) step: Nanos,
-    /// Mean time in the pin thread, of batches that were there.
+    /// Mean time in the pin thread per pinned batch.
     pub(super) pin: Nanos,
-    /// Batches yielded.
+    /// Number of yielded batches.
     pub(super) yielded: u64,
-    /// How long their training steps took together.
+    /// Total time of the training steps.
     pub(super) trained: Nanos,
-    /// The samples.
+    /// Measurements of the samples.
     pub(super) samples: Samples,
-    /// The streams of an iterable-style dataset, once they have ended.
+    /// Streams of an iterable-style dataset; `None` until the streams of an epoch have ended.
     pub(super) streams: Option<Streams>,
-    /// Workers that there were at a time.
+    /// Number of simultaneous workers; 0 if the main process loads the batches.
     pub workers: usize,
 }
 
-/// What kind of wait it is.
+/// Kind of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// For the first batch of an epoch.
+    /// Wait for the first batch of an epoch.
     First,
-    /// For a batch that took its worker much longer than others.
+    /// Wait for a batch with a work time above [`SLOW_BATCH`] times the median.
     Slow,
-    /// For any other batch.
+    /// Wait for any other batch.
     Usual,
-    /// For none.
+    /// Wait without an awaited batch: at the end of an epoch.
     End,
 }
 
-/// A wait as the findings see it.
+/// A wait, split into the times that the findings use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waited {
-    /// Position of the awaited batch.
+    /// Position of the awaited batch in [`Run::batches`]; `None` for [`Kind::End`].
     pub row: Option<usize>,
-    /// How long it lasted.
+    /// Length of the wait, up to the last event.
     pub took: Nanos,
-    /// What kind it is.
+    /// Kind of the wait.
     pub kind: Kind,
-    /// How much of it the worker of the batch is to blame for: it worked on it, or on one before it.
+    /// Time in which the worker of the batch was busy with it or with an earlier batch.
     pub working: Nanos,
-    /// For how much of it other batches were finished and held behind the awaited one.
+    /// Time in which the reorder buffer held at least one finished batch.
     pub held: Nanos,
-    /// How much of it passed in samples that took much longer than others.
+    /// Time in slow samples of the awaited batch.
     pub in_slow_samples: Nanos,
-    /// Its batch is slow because of such a sample.
+    /// True if the batch is slow and contains a slow sample.
     pub by_slow_sample: bool,
-    /// How much of it passed while it was put together.
+    /// Time in which the batch was collated.
     pub collating: Nanos,
-    /// How much of it passed in the pin thread.
+    /// Time in which the batch was in the pin thread.
     pub pinning: Nanos,
-    /// How much of it passed while its indices or the batch itself were on their way between processes.
+    /// Time in which the batch or its indices were in a queue between processes.
     pub on_its_way: Nanos,
-    /// How much of it passed while the main thread drew indices.
+    /// Time in which the sampler drew indices.
     pub drawing: Nanos,
-    /// What is to blame for most of it.
+    /// Cause with the longest time.
     pub main: Cause,
 }
 
-/// The samples of a run.
+/// Measurements of the samples of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Samples {
-    /// How many were measured.
+    /// Number of measured samples.
     pub count: u64,
-    /// How many of them took much longer than others.
+    /// Number of slow samples.
     pub slow: u64,
-    /// The median of their times.
+    /// Median time per sample.
     pub usual: Nanos,
-    /// Wall time of those of which the processor time is known.
+    /// Total wall time of the samples with a known CPU time.
     pub timed: Nanos,
-    /// Processor time of these.
+    /// Total CPU time of the samples with a known CPU time.
     pub cpu: Nanos,
 }
 
-/// A batch is slow if it took more than so many times the median.
+/// A batch is slow if its work time is more than this multiple of the median.
 pub(super) const SLOW_BATCH: i64 = 3;
-/// A sample is slow if it took more than so many times the median.
+/// A sample is slow if its time is more than this multiple of the median, and at least [`MIN_SLOW_SAMPLE`].
 pub(super) const SLOW_SAMPLE: i64 = 5;
-/// What is shorter than this is quick, however much quicker others are.
-const SLOWEST_QUICK: Nanos = Nanos(1_000_000);
-/// Medians are taken of so many at most, evenly chosen.
-const MEDIAN_OF: usize = 1 << 18;
+/// Minimum time of a slow sample: 1 ms. Shorter samples matter little, even if others are much faster.
+const MIN_SLOW_SAMPLE: Nanos = Nanos(1_000_000);
+/// Maximum number of sample times for the median, evenly spaced. It bounds the memory for long runs.
+const MAX_MEDIAN_TIMES: usize = 1 << 18;
 
 impl<'a> Survey<'a> {
-    /// Looks at a whole run.
+    /// Measures a run.
     pub fn of(run: &'a Run) -> Self {
         let epochs = run.epochs();
         let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
@@ -140,7 +140,7 @@ impl<'a> Survey<'a> {
             mean_work: mean(spent.work.iter().filter(|w| w.0 > 0)),
             work: spent.work,
             collate: Nanos(spent.collating.0 / spent.collated.max(1)),
-            step: Nanos(run.trained().0 / spent.trained.max(1)),
+            step: Nanos(run.trained().0 / spent.steps.max(1)),
             pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
             yielded: run.yields().all().len() as u64,
             trained: run.trained(),
@@ -153,12 +153,12 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    /// How long the program was in the loader's loop ([`Run::in_loop`]).
+    /// Returns the time in the loader's loop ([`Run::in_loop`]).
     pub fn total(&self) -> Nanos {
         self.glance.total
     }
 
-    /// A time as a share of that.
+    /// Returns `time` as a share of [`Survey::total`]; 0 if that is 0.
     pub fn share(&self, time: Nanos) -> f64 {
         match self.total().0 {
             total if total > 0 => time.0 as f64 / total as f64,
@@ -166,76 +166,76 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// A time with the unit in which the whole is best told: the parts of a sentence are to be compared.
+    /// Formats a time in the unit of [`Survey::total`], so that the times in a sentence are comparable.
     pub fn say(&self, time: Nanos) -> String {
         self.glance.say(time)
     }
 
-    /// A cost in time and as a share: `0.86 s of waiting (71 % of the run)`.
+    /// Formats a waited time with its share: `0.86 s of waiting (71 % of the run)`.
     pub(super) fn say_cost(&self, cost: Nanos) -> String {
         let share = percent(self.share(cost));
-        match self.is_of_loop() {
+        match self.is_loop_a_part() {
             true => say!("{} of waiting ({share} of the loop)", self.say(cost)),
             false => say!("{} of waiting ({share} of the run)", self.say(cost)),
         }
     }
 
-    /// A part of the run in time and as a share, where not all of it is waiting: `0.86 s (71 % of the run)`.
+    /// Formats a time that is not only waiting, with its share: `0.86 s (71 % of the run)`.
     pub(super) fn say_part(&self, part: Nanos) -> String {
         let share = percent(self.share(part));
-        match self.is_of_loop() {
+        match self.is_loop_a_part() {
             true => say!("{} ({share} of the loop)", self.say(part)),
             false => say!("{} ({share} of the run)", self.say(part)),
         }
     }
 
-    /// True if shares are of the time in the loop, which is only a part of the run.
-    fn is_of_loop(&self) -> bool {
+    /// Returns true if the measured loop is only a part of the run. Texts then show shares of the loop.
+    fn is_loop_a_part(&self) -> bool {
         self.glance.is_loop_a_part() || self.glance.is_of_the_end()
     }
 
-    /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.
+    /// Returns the number of workers that load a batch per training step; `None` if more than 64 are needed, or without the times.
     pub fn needed_workers(&self) -> Option<usize> {
-        /// More is no advice.
-        const MOST: i64 = 64;
+        /// Maximum number of workers to advise.
+        const MAX_WORKERS: i64 = 64;
         if self.step.0 <= 0 || self.plain_work.0 <= 0 {
             return None;
         }
         let needed = (self.plain_work.0 - 1) / self.step.0 + 1;
-        (needed <= MOST).then_some(needed as usize)
+        (needed <= MAX_WORKERS).then_some(needed as usize)
     }
 
-    /// More workers than batches in an epoch have nothing to do.
+    /// Returns the maximum number of useful workers: the number of batches in the largest epoch, at least 1.
     pub(super) fn most_workers(&self) -> usize {
         let epochs = self.run.epochs().iter();
         epochs.map(|e| e.rows.len()).max().unwrap_or(1).max(1)
     }
 
-    /// True if the workers cannot make batches as fast as the trainer takes them.
+    /// Returns true if the workers load batches more slowly than training takes them.
     pub(super) fn is_short_of_workers(&self) -> bool {
-        // Two per cent more or less is nothing that a worker more would help against.
+        // The tolerance is 2 %: an additional worker does not help against a smaller difference.
         let workers = self.workers.max(1) as i64;
         self.plain_work.0 as f64 > 1.02 * self.step.0.saturating_mul(workers) as f64
     }
 
-    /// What waits of some kind come to.
+    /// Returns the sum of `pick` over all waits.
     pub(super) fn sum(&self, pick: impl Fn(&Waited) -> Nanos) -> Nanos {
         let times = self.waits.iter().map(pick);
         times.fold(Nanos::ZERO, |sum, time| sum + time)
     }
 
-    /// True if a batch took its worker much longer than others.
+    /// Returns true if the work time of the batch at `row` is more than [`SLOW_BATCH`] times the median.
     pub(super) fn is_slow(&self, row: usize) -> bool {
         let work = self.work.get(row).copied().unwrap_or_default();
         work.0 > self.usual_work.0.saturating_mul(SLOW_BATCH)
     }
 
-    /// A sample that took much longer than others.
+    /// Returns true if a sample with this time is slow: see [`SLOW_SAMPLE`].
     pub(super) fn is_slow_sample(&self, wall: Nanos) -> bool {
         self.samples.is_slow(wall)
     }
 
-    /// The mean of what batches take without slow ones and without slow samples.
+    /// Computes [`Survey::plain_work`].
     fn find_plain_work(&self) -> Nanos {
         let rows = self.work.iter().enumerate().filter(|(_, w)| w.0 > 0);
         let plain = rows.filter_map(|(row, work)| {
@@ -254,7 +254,7 @@ impl<'a> Survey<'a> {
     fn find_waits(&self) -> Vec<Waited> {
         let run = self.run;
         let mut held = Held::of(run);
-        let mut begun = HashSet::new();
+        let mut begun_epochs = HashSet::new();
         let mut waits = Vec::with_capacity(run.waits().len());
         each_wait(run, |k, row, parts| {
             let wait = &run.waits()[k];
@@ -265,7 +265,7 @@ impl<'a> Survey<'a> {
             let working = working.fold(Nanos::ZERO, |sum, p| sum + (p.end - p.start));
             let kind = match row {
                 None => Kind::End,
-                Some(row) if begun.insert(run.batches()[row].id.epoch) => Kind::First,
+                Some(row) if begun_epochs.insert(run.batches()[row].id.epoch) => Kind::First,
                 Some(row) if self.is_slow(row) => Kind::Slow,
                 Some(_) => Kind::Usual,
             };
@@ -298,6 +298,7 @@ impl<'a> Survey<'a> {
         waits
     }
 
+    /// Returns the time from `start` until `end` in slow samples of the batch at `row`.
     fn slow_samples_within(&self, row: Option<usize>, start: Nanos, end: Nanos) -> Nanos {
         let samples = row.into_iter().flat_map(|row| self.run.samples(row));
         let slow = samples.filter(|s| self.is_slow_sample(s.wall));
@@ -307,7 +308,9 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Workers that there were at a time: as asked for, or as were seen.
+/// Returns the number of simultaneous workers: `num_workers` or, if unknown, the highest worker with a batch plus 1.
+///
+/// It is 0 if no batch has a worker.
 fn workers(run: &Run) -> usize {
     let seen = run.batches().iter().filter_map(|b| b.worker).max();
     let seen = seen.map_or(0, |w| usize::from(w) + 1);
@@ -320,7 +323,7 @@ fn workers(run: &Run) -> usize {
 impl Samples {
     fn of(run: &Run) -> Self {
         let mut samples = Self::default();
-        let every = run.sample_timings().len().div_ceil(MEDIAN_OF).max(1);
+        let every = run.sample_timings().len().div_ceil(MAX_MEDIAN_TIMES).max(1);
         let some = run.sample_timings().step_by(every);
         samples.usual = median(some.map(|timing| timing.wall));
         for timing in run.sample_timings() {
@@ -335,10 +338,10 @@ impl Samples {
     }
 
     fn is_slow(&self, wall: Nanos) -> bool {
-        wall >= SLOWEST_QUICK && wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
+        wall >= MIN_SLOW_SAMPLE && wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
     }
 
-    /// Processor time per wall time; `None` if it was not measured.
+    /// Returns the CPU time per wall time; `None` if it was not measured.
     pub fn cpu_share(&self) -> Option<f64> {
         (self.timed.0 > 0).then(|| self.cpu.0 as f64 / self.timed.0 as f64)
     }

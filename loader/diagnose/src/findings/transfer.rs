@@ -1,4 +1,4 @@
-//! Batches that take longer on their way to the main process than their samples do.
+//! Finding about batches that take longer to transfer to the main process than to load.
 
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, FindingId, Severity, Survey};
@@ -6,10 +6,10 @@ use crate::Cause;
 use loadscope_trace::Nanos;
 use loadscope_words::say;
 
-/// Share of the waiting that falls on the way.
-const ON_THE_WAY: f64 = 0.3;
+/// Minimum share of the waiting in which the batch or its indices were in transit. The first waits of epochs do not count.
+const MIN_SHARE: f64 = 0.3;
 
-/// The result queue is the bottleneck: handing a batch over takes longer than making it.
+/// Reports slow transfer: the waited time in transit, per batch, exceeds the loading time per batch.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     if survey.workers == 0 || survey.yielded == 0 {
         return None;
@@ -19,9 +19,9 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         |of: fn(&Waited) -> Nanos| survey.sum(|w| if is_later(w) { of(w) } else { Nanos::ZERO });
     let (cost, waited) = (sum(|w| w.on_its_way), sum(|w| w.took));
     let each = Nanos(cost.0 / i64::try_from(survey.yielded).unwrap_or(i64::MAX));
-    // The share of one worker: they make batches at the same time.
+    // The workers load in parallel, so a batch arrives after the mean loading time divided by their number.
     let supply = Nanos(survey.mean_work.0 / survey.workers.max(1) as i64);
-    if (cost.0 as f64) < ON_THE_WAY * waited.0 as f64 || each <= supply {
+    if (cost.0 as f64) < MIN_SHARE * waited.0 as f64 || each <= supply {
         return None;
     }
     let severity = Severity::of_share(survey.share(cost))?;

@@ -1,11 +1,11 @@
-//! Workers that were started before the recording.
+//! Finding about workers that started before the recording.
 
 use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::Cause;
 use loadscope_trace::{Nanos, plural};
 use loadscope_words::say;
 
-/// The trainer waits for workers whose work is not recorded.
+/// Reports waits for workers whose work is not recorded.
 pub(super) fn workers(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let cost = survey.blame.of(Cause::InWorker)?;
@@ -27,7 +27,7 @@ pub(super) fn workers(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// True if the batches came from workers whose work is not recorded.
-pub(super) fn hides_work(survey: &Survey) -> bool {
+/// Returns true if the work of at least one worker is not recorded.
+pub(super) fn has_unrecorded_worker(survey: &Survey) -> bool {
     survey.run.workers().iter().any(|w| !w.is_recorded)
 }

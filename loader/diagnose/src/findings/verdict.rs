@@ -1,46 +1,48 @@
-//! The verdict: one sentence with its number.
+//! The verdict: a summary of the diagnosis in one or two sentences.
 
 use loadscope_words::say;
 
 use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
 
-/// Findings that say why a run ended.
-const ENDS: [FindingId; 4] = [
+/// Findings that explain the end of a run.
+const END_FINDINGS: [FindingId; 4] = [
     FindingId::Failed,
     FindingId::DeadWorker,
     FindingId::SilentWorker,
     FindingId::StepFailed,
 ];
 
-/// What a run comes to, in a sentence or two.
+/// Summary of a diagnosis: how long training waited, the cause, and the best change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Its name for scripts: that of the first finding, or `fine`, `waiting`, `empty` or `not_measured`.
+    /// Name for scripts: the name of the first finding, or `fine`, `waiting`, `empty` or `not_measured`.
     pub id: VerdictId,
-    /// How bad it is.
+    /// Severity of the first finding. Without a warning or a critical finding, it is a warning if training waits, otherwise a note.
     pub severity: Severity,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
     pub headline: String,
-    /// The longest wait, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
-    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`. Otherwise the first finding, or without one the
-    /// longest wait, as a sentence of its own.
+    /// Cause of the waiting; `None` if training hardly waits and no problem was found.
+    ///
+    /// It is the first finding or, without one, the longest wait. If the longest wait is at least half of the waiting, it replaces a
+    /// finding about time, and continues the headline: `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7
+    /// were already finished`. If the headline is an error, the cause is the length of the waiting.
     pub cause: Option<String>,
-    /// True if the cause is a finding.
+    /// True if the headline or the cause is a finding.
     pub is_apart: bool,
-    /// True if the cause is part of the sentence of the headline.
+    /// True if the cause continues the sentence of the headline.
     is_part: bool,
-    /// Time of the program that is not in the headline: `Left out: evaluation 2.00 s`.
+    /// Time of the program outside the loader's loop: `Left out: evaluation 2.00 s`. `None` if it is short.
     pub left_out: Option<String>,
-    /// What other settings would bring: `in_order=False would take 1.17 s`.
+    /// Forecast for other settings: `in_order=False would take 1.17 s`. `None` without a forecast, or if no outlook is wanted.
     pub outlook: Option<String>,
-    /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
+    /// True if forecasts are useful: training waits, and the first finding is not about an error, lost data or a short run.
     pub wants_outlook: bool,
-    /// What to look at.
+    /// Evidence of the first finding, the batch of the longest wait, or the run.
     pub evidence: Evidence,
 }
 
 impl Verdict {
-    /// All parts as one text.
+    /// Returns all parts as one text.
     pub fn text(&self) -> String {
         let mut text = self.headline.clone();
         match &self.cause {
@@ -66,10 +68,10 @@ impl Verdict {
             None if is_waiting => (VerdictId::Waiting, Severity::Warning),
             None => (VerdictId::Fine, Severity::Note),
         };
-        // What was lost or is wrong does not become right by being faster.
+        // A finding without a cost is about an error or lost data, which faster settings do not repair.
         let wants_outlook = is_waiting && top.map_or(!is_short, |f| f.cost.is_some());
         let longest = glance.batch().filter(|_| is_waiting);
-        // One wait explains the waiting only if it is most of it.
+        // The longest wait explains the waiting only if it is at least half of it.
         let is_one_wait = glance.is_one_wait();
         let bound = || findings.iter().find(|f| f.id == FindingId::TrainingBound);
         let found = match top {
@@ -77,8 +79,8 @@ impl Verdict {
             None if is_waiting && !is_one_wait => bound(),
             None => None,
         };
-        // How long a run waited that failed is the lesser news.
-        let end = top.filter(|f| ENDS.contains(&f.id));
+        // The headline of a failed run is its error. The length of the waiting comes second.
+        let end = top.filter(|f| END_FINDINGS.contains(&f.id));
         let (headline, cause) = match (end, found) {
             (Some(end), _) => (end.text.clone(), Some(glance.headline())),
             (None, Some(finding)) => (glance.headline(), Some(finding.text.clone())),
@@ -105,7 +107,7 @@ impl Verdict {
     }
 }
 
-/// Joins two texts, each of one sentence or of several.
+/// Joins two texts of one or more sentences each, with a period after each.
 fn join(text: &str, more: &str) -> String {
     let open = |text: &str| text.trim_end_matches(['.', '。']).to_owned();
     let (text, more) = (open(text), open(more));

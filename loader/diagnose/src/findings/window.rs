@@ -1,4 +1,4 @@
-//! The prefetch window: too small to bridge slow batches, or larger than it is ever used.
+//! Findings about a prefetch window that is too small for slow batches, or larger than needed.
 
 use std::cmp::Reverse;
 
@@ -7,30 +7,32 @@ use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use loadscope_trace::{Nanos, Stage};
 use loadscope_words::say;
 
-/// What a larger prefetch_factor may be advised up to.
-const LARGEST: i64 = 16;
-/// The workers must have so much to spare that a larger window fills at all.
-const SPARE: f64 = 0.95;
+/// Largest `prefetch_factor` to advise.
+const MAX_FACTOR: i64 = 16;
+/// Maximum ratio of the loading time per batch to the step time. Above it, the workers are too slow to fill a larger window.
+const MAX_LOAD: f64 = 0.95;
 
-/// The workers could keep up, but stand still while the window is full, and then are late.
+/// Reports a prefetch window that is too small.
+///
+/// The workers are fast enough on average, but idle while the window is full. Training then waits for slow batches.
 pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     let options = &survey.run.info.options;
     let (workers, step) = (survey.workers as i64, survey.step.0);
     let supply = survey.mean_work.0 as f64 / workers.max(1) as f64;
-    if workers == 0 || step <= 0 || supply > SPARE * step as f64 {
+    if workers == 0 || step <= 0 || supply > MAX_LOAD * step as f64 {
         return None;
     }
-    // What slow samples cost is theirs.
+    // This cost excludes slow samples, which have their own finding.
     let cost = starved::cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
     let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
     let longest = usual.min_by_key(|w| Reverse(w.working))?;
-    // That many more batches would be ready at the longest wait.
+    // Number of additional finished batches that would cover the longest wait.
     let more = (longest.working.0 / step).saturating_add(1);
     let factor = (more / workers)
         .saturating_add(1)
         .saturating_add_unsigned(options.prefetch() as u64);
-    if factor > LARGEST {
+    if factor > MAX_FACTOR {
         return None;
     }
     Some(Finding {
@@ -52,22 +54,23 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// Half of the window is never needed.
+/// Reports a prefetch window of which at least half is never needed.
 pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
-    /// Batches that may lie ready for nothing.
-    const SOME: usize = 8;
-    const HARDLY: f64 = 0.01;
+    /// Minimum number of unneeded batches to report.
+    const MIN_UNNEEDED: usize = 8;
+    /// Maximum share of the time that training waits for batches other than the first of an epoch.
+    const MAX_WAIT_SHARE: f64 = 0.01;
     let run = survey.run;
     let window = run.info.options.window();
     let usual = survey.sum(|w| match w.kind {
         Kind::Usual | Kind::Slow => w.took,
         _ => Nanos::ZERO,
     });
-    if survey.share(usual) > HARDLY || run.info.options.prefetch() <= 2 {
+    if survey.share(usual) > MAX_WAIT_SHARE || run.info.options.prefetch() <= 2 {
         return None;
     }
     let least = least_ready(survey)?;
-    if least < SOME || least * 2 < window {
+    if least < MIN_UNNEEDED || least * 2 < window {
         return None;
     }
     let workers = survey.workers.max(1);
@@ -84,32 +87,33 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The fewest batches that were finished and not yielded whenever one was, between the filling of the window and the last
-/// dispatch of an epoch.
+/// Returns the minimum number of finished batches that remained after a yield; `None` without a counted yield.
+///
+/// Yields count only after the start of an epoch, and while the prefetch window is full.
 fn least_ready(survey: &Survey) -> Option<usize> {
     let run = survey.run;
     let window = run.info.options.window();
     let mut least = None;
     let mut finished = vec![false; run.batches().len()];
-    let (mut ready, mut flying) = (0usize, 0usize);
+    let (mut ready, mut in_flight) = (0usize, 0usize);
     let mut yielded = 0usize;
     let mut epoch = None;
     for t in run.transitions() {
         let row = t.batch as usize;
         let of = run.batches()[row].id.epoch;
         if epoch != Some(of) {
-            (epoch, ready, flying, yielded) = (Some(of), 0, 0, 0);
+            (epoch, ready, in_flight, yielded) = (Some(of), 0, 0, 0);
         }
         match t.stage {
-            Stage::Queued => flying += 1,
+            Stage::Queued => in_flight += 1,
             Stage::Training | Stage::Failed | Stage::Discarded => {
-                flying = flying.saturating_sub(1);
+                in_flight = in_flight.saturating_sub(1);
                 if std::mem::replace(&mut finished[row], false) {
                     ready = ready.saturating_sub(1);
                 }
                 yielded += 1;
-                // Near its end an epoch has nothing more to give to the window.
-                if yielded / 2 > window && flying + 1 >= window {
+                // The start of an epoch does not count, and neither does its end, when no further batch fills the window.
+                if yielded / 2 > window && in_flight + 1 >= window {
                     least = Some(least.map_or(ready, |l: usize| l.min(ready)));
                 }
             }

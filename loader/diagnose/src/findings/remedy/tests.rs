@@ -54,16 +54,17 @@ fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
     findings.into_iter().map(plain).collect()
 }
 
-/// One window said: add no workers, num_workers=5, and a larger prefetch_factor, of which the forecast was that it brings nothing.
+/// Three remedies once contradicted each other: no more workers, num_workers=5, and a larger prefetch_factor. The forecast for the
+/// prefetch factor showed no gain.
 #[test]
-fn nothing_is_advised_that_is_forecast_to_bring_nothing() {
+fn remedies_follow_forecasts() {
     let of = [
         finding(FindingId::StarvedWorkers, "more workers do not help"),
         finding(
             FindingId::HeavyTail,
             "A larger prefetch_factor hides slow samples",
         ),
-        // In Chinese, another sign is between the two.
+        // The Chinese text has a full-width semicolon between setting and advice.
         finding(FindingId::HeadOfLine, "in_order=False；把它们分组"),
     ];
     let known = prospects(&[
@@ -83,16 +84,16 @@ fn nothing_is_advised_that_is_forecast_to_bring_nothing() {
     );
 }
 
-/// It was reported of `in_order=False` as well where that was not forecast: with one worker, or where it is set already.
+/// A remedy once named `in_order=False` without a forecast of it: with one worker, or if it was already set.
 #[test]
-fn only_what_is_forecast_is_reported_not_to_help() {
+fn remedy_names_only_forecast_settings() {
     let of = [finding(FindingId::HeavyTail, "as it was")];
     let said = |changes: &[(Change, i64)]| remedies(&of, &prospects(changes)).remove(0);
-    let further = (Change::PrefetchFactor(4), 1000);
+    let prefetch = (Change::PrefetchFactor(4), 1000);
     let any_order = (Change::InOrder(false), 995);
-    assert!(said(&[further, any_order]).contains(". Neither"));
+    assert!(said(&[prefetch, any_order]).contains(". Neither"));
     assert_eq!(
-        said(&[(Change::NumWorkers(3), 1000), further]),
+        said(&[(Change::NumWorkers(3), 1000), prefetch]),
         "Preprocess or cache the slow samples. A larger prefetch_factor is not forecast to help."
     );
     assert!(said(&[any_order]).ends_with(". in_order=False is not forecast to help."));
@@ -100,7 +101,7 @@ fn only_what_is_forecast_is_reported_not_to_help() {
 }
 
 #[test]
-fn what_is_forecast_to_help_has_its_number() {
+fn helpful_setting_shows_its_forecast() {
     let of = [
         finding(FindingId::HeavyTail, "Preprocess them"),
         finding(FindingId::HeadOfLine, "in_order=False"),
@@ -119,12 +120,12 @@ fn what_is_forecast_to_help_has_its_number() {
 }
 
 #[test]
-fn a_sequential_order_stays_with_persistent_workers() {
+fn persistent_workers_keep_sequential_order() {
     let of = [finding(
         FindingId::EpochRefill,
         "Use persistent_workers=True",
     )];
-    let changes_the_order = |is_random| {
+    let order_changes = |is_random| {
         let loader = Loader {
             is_random,
             ..LOADER
@@ -132,12 +133,12 @@ fn a_sequential_order_stays_with_persistent_workers() {
         let all = effects(loader, &of, None);
         all[&FindingId::EpochRefill].contains(&Effect::ShuffledOrder)
     };
-    assert!(changes_the_order(true));
-    assert!(!changes_the_order(false));
+    assert!(order_changes(true));
+    assert!(!order_changes(false));
 }
 
 #[test]
-fn the_best_change_comes_before_another_order() {
+fn best_change_precedes_in_order_false() {
     let of = [finding(FindingId::HeadOfLine, "in_order=False")];
     let known = prospects(&[(Change::NumWorkers(4), 400), (Change::InOrder(false), 500)]);
     assert_eq!(
@@ -148,9 +149,9 @@ fn the_best_change_comes_before_another_order() {
     );
 }
 
-/// "Use fewer workers" was advised where three workers were forecast to be best.
+/// A remedy once advised fewer workers although three workers were forecast to be fastest.
 #[test]
-fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
+fn remedy_drops_slower_setting() {
     let known = prospects(&[
         (Change::NumWorkers(1), 1300),
         (Change::NumWorkers(3), 800),
@@ -161,7 +162,7 @@ fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
     for (id, remedy, instead) in [
         (
             FindingId::SlowFirstBatch,
-            FEWER.say(),
+            FEWER_WORKERS.say(),
             "Start the workers before the program uses much memory, because each start takes longer in a large process. Fewer workers are not forecast to be faster.",
         ),
         (
@@ -184,7 +185,7 @@ fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
             "Use num_workers=1",
             "Use larger batches to reduce the transfer cost. num_workers=1 is not forecast to be faster.",
         ),
-        // A setting that is faster, and one without a forecast.
+        // The last two settings stay: one is faster, and one has no forecast.
         (
             FindingId::SlowerThanNone,
             "Use num_workers=3",
@@ -198,25 +199,25 @@ fn a_setting_that_is_not_forecast_to_be_faster_is_not_advised() {
     ] {
         assert_eq!(remedies(&[finding(id, remedy)], &known), [instead]);
     }
-    // The window is advised as it was forecast.
-    let further = prospects(&[(Change::PrefetchFactor(4), 700)]);
+    // The remedy names the forecast prefetch factor, not the calculated one.
+    let prefetch = prospects(&[(Change::PrefetchFactor(4), 700)]);
     let window = finding(FindingId::WindowTooSmall, "Use prefetch_factor=9");
     assert_eq!(
-        remedies(&[window], &further),
+        remedies(&[window], &prefetch),
         ["Use prefetch_factor=4: 0.70 s forecast (−30 %)"]
     );
-    // Memory is not about time.
+    // A finding about memory has no cost in time, so it keeps its remedy.
     let mut memory = finding(FindingId::Memory, "Use num_workers=1");
     memory.cost = None;
     assert_eq!(remedies(&[memory], &known), ["Use num_workers=1"]);
-    // Fewer workers that are faster.
+    // Fewer workers are faster here, so the remedy stays.
     let faster = prospects(&[(Change::NumWorkers(1), 900)]);
-    let of = [finding(FindingId::SlowFirstBatch, FEWER.say())];
-    assert_eq!(remedies(&of, &faster), [FEWER.say()]);
+    let of = [finding(FindingId::SlowFirstBatch, FEWER_WORKERS.say())];
+    assert_eq!(remedies(&of, &faster), [FEWER_WORKERS.say()]);
 }
 
 #[test]
-fn unreliable_forecasts_leave_a_setting_to_try() {
+fn unreliable_forecasts_name_a_setting_to_try() {
     let unreliable = Prospects {
         refit: Nanos::from_millis(790),
         ..prospects(&[(Change::NumWorkers(5), 400)])
@@ -234,8 +235,11 @@ fn unreliable_forecasts_leave_a_setting_to_try() {
         "Preprocess them",
     ];
     assert_eq!(remedies(&of, &unreliable), tried);
-    // The embedded loader is no program that `tune` could run.
-    assert_eq!(attempt(Change::NumWorkers(8), false), "Try num_workers=8");
+    // `tune` cannot run the embedded loader.
+    assert_eq!(
+        remedy_to_try(Change::NumWorkers(8), false),
+        "Try num_workers=8"
+    );
     let sentence = unreliable.sentence(2, |time| time.to_string());
     assert_eq!(
         sentence.replace(['\u{2009}', '\u{202f}'], " "),

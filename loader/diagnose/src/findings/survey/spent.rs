@@ -1,14 +1,20 @@
-//! Time that batches and the reorder buffer spent.
+//! Times of batches in stages, and in the reorder buffer.
 
 use loadscope_trace::{Activity, Lane, Nanos, Run, Spans, Stage};
 
-/// The time that batches spent in stages.
+/// Times of all batches in their stages.
 pub(super) struct Spent {
+    /// Work time per batch: fetching and collating.
     pub(super) work: Vec<Nanos>,
-    pub(super) trained: i64,
+    /// Number of finished training steps.
+    pub(super) steps: i64,
+    /// Total collating time of the `collated` batches.
     pub(super) collating: Nanos,
+    /// Number of collated batches, without those that `collating` excludes.
     pub(super) collated: i64,
+    /// Total time in the pin thread.
     pub(super) pinning: Nanos,
+    /// Number of pinned batches.
     pub(super) pinned: i64,
 }
 
@@ -16,7 +22,7 @@ impl Spent {
     pub(super) fn of(run: &Run) -> Self {
         let mut spent = Self {
             work: vec![Nanos::ZERO; run.batches().len()],
-            trained: 0,
+            steps: 0,
             collating: Nanos::ZERO,
             collated: 0,
             pinning: Nanos::ZERO,
@@ -34,7 +40,7 @@ impl Spent {
                     spent.work[row] += took;
                     collated.push((row, took));
                 }
-                Stage::Training => spent.trained += 1,
+                Stage::Training => spent.steps += 1,
                 Stage::Pinning => {
                     spent.pinning += took;
                     spent.pinned += 1;
@@ -42,7 +48,8 @@ impl Spent {
                 _ => {}
             }
         }
-        // In the main process what is kept of a batch is looked at while it is collated: that is not the function's time.
+        // In the main process, the collating time includes the capture of batch contents, which is not part of `collate_fn`.
+        // Batches with captured contents are therefore excluded, unless all have them.
         let is_plain = |(row, _): &(usize, Nanos)| run.content(*row).is_none();
         if collated.iter().any(is_plain) {
             collated.retain(is_plain);
@@ -55,9 +62,10 @@ impl Spent {
     }
 }
 
-/// The stretches in which batches were held, in order of time.
+/// Intervals in which the reorder buffer held at least one batch, merged and in order of time.
 pub(super) struct Held {
-    stretches: Vec<(Nanos, Nanos)>,
+    intervals: Vec<(Nanos, Nanos)>,
+    /// Position of the first interval that may overlap the next call of [`Held::within`].
     at: usize,
 }
 
@@ -70,22 +78,22 @@ impl Held {
             .filter(|s| s.activity == Activity::Held);
         spans.extend(held.map(|s| (s.start, s.end.min(run.end()))));
         spans.sort_unstable();
-        let mut stretches: Vec<(Nanos, Nanos)> = Vec::new();
+        let mut intervals: Vec<(Nanos, Nanos)> = Vec::new();
         for (start, end) in spans {
-            match stretches.last_mut() {
+            match intervals.last_mut() {
                 Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => stretches.push((start, end)),
+                _ => intervals.push((start, end)),
             }
         }
-        Self { stretches, at: 0 }
+        Self { intervals, at: 0 }
     }
 
-    /// For how long batches were held from `start` until `end`; asked in order of time.
+    /// Returns the time from `start` until `end` in which a batch was held. Calls must be in order of time.
     pub(super) fn within(&mut self, start: Nanos, end: Nanos) -> Nanos {
-        while self.stretches.get(self.at).is_some_and(|s| s.1 <= start) {
+        while self.intervals.get(self.at).is_some_and(|s| s.1 <= start) {
             self.at += 1;
         }
-        let touched = self.stretches[self.at..].iter();
+        let touched = self.intervals[self.at..].iter();
         let touched = touched.take_while(|s| s.0 < end);
         let times = touched.map(|s| s.1.min(end) - s.0.max(start));
         times.fold(Nanos::ZERO, |sum, time| sum + time)
