@@ -1,4 +1,4 @@
-//! Streams in files: what a program wrote without a listener.
+//! Reader of stream files, which a program writes if no listener is available.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,38 +12,38 @@ use loadscope_trace::{Event, Nanos, RunId, Sorter, plural};
 use crate::wire::{Introduction, Record};
 use crate::{Join, StreamId};
 
-/// How the name of a stream ends.
+/// Suffix of the file name of a stream.
 const ENDING: &str = ".stream.jsonl";
 
-/// Files of a folder whose names are looked at.
+/// Maximum number of files to scan in a folder.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// A line is no longer than this.
+/// Maximum length of a line, bytes.
 const MOST_LINE: u64 = 48 << 20;
 
-/// How far events of different files may be out of order: they are read side by side, so it is only what a process says late.
+/// Time window for sorting, ns. The files are merged by time, so only records that a process sends late are out of order.
 const WINDOW: Nanos = Nanos(10_000_000_000);
 
-/// The streams in a folder; none if it is no folder of the probe's.
+/// Returns the paths of the streams in a folder, sorted. Empty if the folder has none or cannot be read.
 pub fn streams(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = files.take(MOST_ENTRIES);
     let mut streams: Vec<PathBuf> = files
         .filter(|file| file.file_name().to_string_lossy().ends_with(ENDING))
         .map(|file| file.path())
-        // Opening a pipe waits until it has a writer.
+        // Skips pipes: opening one blocks until it has a writer.
         .filter(|path| path.is_file())
         .collect();
     streams.sort();
     streams
 }
 
-/// A stream whose turn has not come.
+/// A stream that starts later than the current time of the merge. Its file is closed.
 struct Waiting {
     path: PathBuf,
     id: StreamId,
     introduction: Introduction,
-    /// What is added to its times, ns.
+    /// Offset of its clock to the clock of the first stream, ns.
     shift: i64,
 }
 
@@ -60,11 +60,11 @@ struct Stream {
     shift: i64,
 }
 
-/// Reads the streams of a folder and hands their events over in order of time, until `each` answers false. True if one of the
-/// streams ends in the middle of a line.
+/// Reads the streams of a folder and passes their events to `each` in order of time, until `each` returns false. Returns true if a
+/// stream is truncated.
 ///
 /// # Errors
-/// If a file cannot be read, or is no stream.
+/// Returns an error if a file cannot be read or is not a stream.
 pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bool> {
     let mut cut = false;
     let mut waiting = introductions(folder, &mut cut)?;
@@ -80,7 +80,7 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
     };
     let mut wanted = true;
     while wanted {
-        // Each epoch may have processes of its own: no more files are open than processes ran at the same time.
+        // Each epoch can have its own processes. A file is opened at its start time, so the open files match the running processes.
         let now = turns.peek().map(|Reverse((at, _))| *at);
         if let Some(next) = waiting.pop_if(|next| now.is_none_or(|now| next.begins() <= now)) {
             let mut lines = BufReader::with_capacity(1 << 16, stream_file(&next.path)?);
@@ -134,14 +134,14 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
     Ok(cut)
 }
 
-/// Who wrote the streams. Files are opened one after another: there may be more than a process may have open.
+/// Reads the first line of each stream. One file is open at a time: there can be more streams than the limit of open files.
 fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let mut first: Option<Introduction> = None;
     for (number, path) in streams(folder).into_iter().enumerate() {
         let mut lines = BufReader::new(stream_file(&path)?);
         let Some(line) = line_of(&mut lines, cut)? else {
-            // It was killed before it had introduced itself.
+            // The process was killed before it wrote its first line.
             *cut = true;
             continue;
         };
@@ -165,7 +165,7 @@ fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
     Ok(waiting)
 }
 
-/// Opens a stream, which is a regular file, whatever has taken its place since it was found.
+/// Opens a stream. Returns an error if the path is not a regular file any more.
 fn stream_file(path: &Path) -> io::Result<File> {
     open_regular(path).map_err(|e| match e {
         ReadError::Io { cause, .. } => cause,
@@ -173,7 +173,7 @@ fn stream_file(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Events that came too late to be put in their place.
+/// Returns the warning about events that came too late to be sorted.
 fn late(at: Nanos, count: u64) -> Event {
     let text = format!(
         "{} too late to be put in order of time: counted as happening when read",
@@ -182,7 +182,7 @@ fn late(at: Nanos, count: u64) -> Event {
     Event::warning(RunId(0), at, text)
 }
 
-/// The next record that is understood; `None` at the end.
+/// Returns the next valid record, or `None` at the end. Invalid lines are counted as lost.
 fn advance(
     lines: &mut BufReader<File>,
     id: StreamId,
@@ -198,7 +198,7 @@ fn advance(
     Ok(None)
 }
 
-/// The next whole line; `None` at the end.
+/// Returns the next complete line, or `None` at the end. Sets `cut` if the last line is incomplete.
 fn line_of(lines: &mut BufReader<File>, cut: &mut bool) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     lines

@@ -1,9 +1,9 @@
-//! Hears what the probe tells in the processes of a PyTorch program, and makes events of it.
+//! Receiver of the probe's events from the processes of a PyTorch program.
 //!
-//! Every process of the program writes a stream of its own (`WIRE.md`): to a socket of this host, or to a file. A worker does not
-//! know which batch it fetches, only how many it has fetched; [`Join`] puts the streams together. [`Listener`] takes the
-//! streams from sockets, [`folder`] from files, [`Program`] starts a program so that its processes find the socket.
-//! No window, no engine.
+//! Each process sends its own stream (`WIRE.md`), to a socket on this host or to a file. A worker does not know which batch it fetches,
+//! only the number of its fetches. [`Join`] merges the streams and assigns the fetches to batches. [`Listener`] receives streams from
+//! a socket, and [`folder`] reads them from files. [`Program`] starts a program whose processes load the probe and connect to the socket.
+//! This crate has no engine and no window.
 
 loadscope_words::catalogs!();
 
@@ -41,13 +41,13 @@ pub use signals::{
 pub use unrecorded::{Lookout, Unrecorded, Why};
 pub use wire::{Introduction, Record, WireError};
 
-/// The probe, as `loadscope probe` prints it.
+/// Source of the probe, as `loadscope probe` prints it.
 pub const PROBE: &str = include_str!("../../../assets/probe/loadscope_probe.py");
 
-/// Brings the probe into programs that were started with its folder in `PYTHONPATH`.
+/// Source of `sitecustomize.py`. Python imports it at startup if its folder is in `PYTHONPATH`, and it imports the probe.
 const SITECUSTOMIZE: &str = include_str!("../../../assets/probe/sitecustomize.py");
 
-/// Variables of the environment through which a program learns where to tell.
+/// Environment variables that configure the probe.
 mod variable {
     pub const TO: &str = "LOADSCOPE_PROBE_TO";
     pub const TOKEN: &str = "LOADSCOPE_PROBE_TOKEN";
@@ -57,7 +57,7 @@ mod variable {
     pub const STOP: &str = "LOADSCOPE_PROBE_STOP";
 }
 
-/// The example of the README compiles and holds.
+/// Doctest of the example in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Hears the streams of a program at a socket of this host. A connection without the token is refused.
+//! Socket listener for the streams of a program. It rejects connections without the token.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -9,38 +9,38 @@ use loadscope_words::say;
 use crate::wire::{Introduction, Record};
 use crate::{Join, StreamId};
 
-/// A line of a stream is no longer than this.
+/// Maximum length of a line, bytes.
 const MOST_LINE: usize = 48 << 20;
 
-/// The first line is no longer than this.
+/// Maximum length of the first line, bytes.
 const MOST_FIRST: usize = 64 << 10;
 
-/// Bytes that are read from one process before the next one has its turn.
+/// Maximum number of bytes to read from one connection per turn, so that no process starves the others.
 const MOST_AT_ONCE: usize = 1 << 20;
 
-/// Processes that are heard at the same time at most.
+/// Maximum number of open connections.
 const MOST_STREAMS: usize = 4096;
 
-/// Those among them that have not introduced themselves at most.
+/// Maximum number of connections without a handshake.
 const MOST_STRANGERS: usize = 64;
 
-/// So long a connection has time to introduce itself.
+/// Timeout of the handshake.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Something to tell the user.
+/// A message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said(pub String);
 
-/// Where processes of a program tell what they do.
+/// Non-blocking socket server that receives the streams of a program's processes.
 pub struct Listener {
     door: Door,
     token: String,
     connections: BTreeMap<StreamId, Connection>,
     next: u32,
     refused: u64,
-    /// It was reported that a connection has to wait.
+    /// True after the message that connections have to wait.
     is_full: bool,
-    /// When the clock of the program was last known, and what time it was.
+    /// Time of the last handshake, and the monotonic clock of its process at that time, ns.
     clock: Option<(Instant, i64)>,
     buffer: Vec<u8>,
 }
@@ -75,23 +75,23 @@ struct Connection {
     not_understood: u64,
 }
 
-/// What came of reading from a connection.
+/// Result of one read from a connection.
 enum Heard {
-    /// Nothing more for now.
+    /// No data is available now.
     Silence,
-    /// It may have more to say.
+    /// More data can be available.
     More,
-    /// It has ended.
+    /// The connection has ended.
     Ended,
-    /// It is refused.
+    /// The connection is rejected, with the reason.
     Refused(String),
 }
 
 impl Listener {
-    /// Listens at a Unix socket at `path`, which only this user can reach.
+    /// Listens on a Unix socket at `path`. Callers pass a path in a private folder, so other users cannot connect.
     ///
     /// # Errors
-    /// If the socket cannot be made.
+    /// Returns an error if the socket cannot be created.
     #[cfg(unix)]
     pub fn unix(path: &std::path::Path, token: String) -> io::Result<Self> {
         let listener = std::os::unix::net::UnixListener::bind(path)?;
@@ -99,10 +99,10 @@ impl Listener {
         Ok(Self::new(Door::Unix(listener, path.to_owned()), token))
     }
 
-    /// Listens at a port of 127.0.0.1, which cannot be reached from outside this host.
+    /// Listens on a free port of 127.0.0.1, which other hosts cannot reach.
     ///
     /// # Errors
-    /// If there is no port.
+    /// Returns an error if no port is available.
     pub fn tcp(token: String) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -122,10 +122,10 @@ impl Listener {
         }
     }
 
-    /// Where the probe is to tell, in its words.
+    /// Returns the address in the format of `LOADSCOPE_PROBE_TO`.
     ///
     /// # Errors
-    /// If the system does not know its own port.
+    /// Returns an error if the system does not report the port.
     pub fn address(&self) -> io::Result<String> {
         Ok(match &self.door {
             #[cfg(unix)]
@@ -134,7 +134,7 @@ impl Listener {
         })
     }
 
-    /// Takes in what is new, without waiting. Answers what the user should hear of.
+    /// Reads all available data into `join` without blocking. Returns messages for the user.
     pub fn turn(&mut self, join: &mut Join) -> Vec<Said> {
         let mut said = Vec::new();
         self.let_in(&mut said);
@@ -155,7 +155,7 @@ impl Listener {
                     Heard::Refused(why) => {
                         self.connections.remove(&id);
                         self.refused += 1;
-                        // One line for each would let a stranger fill the terminal.
+                        // After 10 messages, further rejections are only counted: a foreign process cannot flood the terminal.
                         if self.refused <= 10 {
                             said.push(Said(say!("Rejected a connection: {why}")));
                         }
@@ -169,22 +169,22 @@ impl Listener {
         said
     }
 
-    /// Number of connections that were refused.
+    /// Returns the number of rejected connections.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Number of processes that are being heard.
+    /// Returns the number of connections that completed the handshake.
     pub fn speaking(&self) -> usize {
         self.connections.values().filter(|c| c.introduced).count()
     }
 
-    /// Number of connections, also of those that have not introduced themselves.
+    /// Returns the number of connections, including those before the handshake.
     pub fn present(&self) -> usize {
         self.connections.len()
     }
 
-    /// What time it is on the clock of the program, ns.
+    /// Returns the current time on the monotonic clock of the program, ns. `None` before the first handshake.
     pub fn now(&self) -> Option<i64> {
         let (when, time) = self.clock?;
         let passed = i64::try_from(when.elapsed().as_nanos()).unwrap_or(i64::MAX);
@@ -198,7 +198,7 @@ impl Listener {
                 self.say_full(said, say!("there are too many connections"));
                 return;
             }
-            // Many come at once; who is not let in yet stands in the system's queue, and its words with it.
+            // Further connections and their data wait in the socket's backlog.
             if strangers >= MOST_STRANGERS {
                 return;
             }
@@ -234,7 +234,7 @@ impl Listener {
         }
     }
 
-    /// No further connection can be accepted for now; reported once.
+    /// Reports, once only, that no further connection can be accepted for now.
     fn say_full(&mut self, said: &mut Vec<Said>, why: &str) {
         if !std::mem::replace(&mut self.is_full, true) {
             let text = say!("Some processes are recorded only later: {why}");
@@ -289,7 +289,7 @@ impl Listener {
     }
 }
 
-/// True of errors of the one that knocked, not of the door.
+/// Returns true for errors of one connection attempt. The listening socket still works after them.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     matches!(
@@ -310,10 +310,10 @@ impl Connection {
     }
 }
 
-/// Who speaks, if it knows the token.
+/// Parses the handshake. Returns an error if the line is invalid or the token is wrong.
 fn introduced(line: &[u8], token: &str) -> Result<Introduction, String> {
     let introduction = Introduction::parse(line).map_err(|e| e.to_string())?;
-    // Every byte is looked at, so that the time it takes tells nothing of the token.
+    // Constant-time comparison: the duration reveals nothing about the token.
     let given = introduction.token.as_bytes();
     let differs = given
         .iter()

@@ -1,7 +1,7 @@
-//! A program on another host, started through the user's own `ssh`.
+//! Start of a program on another host through the user's own `ssh`.
 //!
-//! Nothing has to be installed there but Python and PyTorch: the probe travels in the command, into a folder that is removed at the end.
-//! What the program tells comes back through a socket that `ssh` forwards, so no port is opened on either host.
+//! The other host only needs Python, PyTorch, `base64` and `gzip`. The command contains the probe and writes it into a folder that is
+//! removed at the end. `ssh` forwards a Unix socket for the events, so neither host opens a port.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -18,26 +18,26 @@ use loadscope_words::say;
 
 use crate::{PROBE, SITECUSTOMIZE};
 
-/// The line behind a file in the script.
+/// End marker of a file in the script (heredoc).
 const END: &str = "LOADSCOPE_END_OF_FILE";
 
-/// The variable that names another `ssh`, with arguments: `ssh -F other_config`.
+/// Environment variable with another `ssh` command, including arguments: `ssh -F other_config`.
 pub const SSH: &str = "LOADSCOPE_SSH";
 
-/// Where a program runs: `HOST`, `USER@HOST`, or with the folder that it is started in, `HOST:FOLDER`.
+/// Remote host and optional working folder: `HOST`, `USER@HOST` or `HOST:FOLDER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     host: String,
     folder: Option<String>,
 }
 
-/// A text that names no host.
+/// Error: the text is not a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHost {
-    /// Nothing stands before the colon.
+    /// The text before the colon is empty.
     #[error("{}", say!("the host is missing: write HOST, or HOST:FOLDER"))]
     Missing,
-    /// It would be read as an option of `ssh`.
+    /// The host starts with a hyphen, so `ssh` would parse it as an option.
     #[error("{}", say!("{0:?} is not a host: a host cannot begin with a hyphen", .0))]
     Option(String),
 }
@@ -46,7 +46,7 @@ impl FromStr for Remote {
     type Err = NoHost;
 
     fn from_str(text: &str) -> Result<Self, NoHost> {
-        // An address of IPv6 has colons of its own, and stands in brackets.
+        // An IPv6 address contains colons, so it is in brackets.
         let (host, folder) = match text.strip_prefix('[').and_then(|t| t.split_once(']')) {
             Some((address, rest)) => (address, rest.strip_prefix(':')),
             None => match text.split_once(':') {
@@ -75,23 +75,23 @@ impl fmt::Display for Remote {
     }
 }
 
-/// What the program there gets told.
+/// Settings for the remote program.
 pub(crate) struct Told<'a> {
-    /// Where we listen.
+    /// Path of the listener's socket on this host.
     pub socket: &'a Path,
-    /// Words of the request, by their variables. What has no value is not to be set.
+    /// Environment variables of the request. A variable with `None` is unset.
     pub variables: Vec<(&'static str, Option<String>)>,
-    /// The variable for the address.
+    /// Name of the variable for the address.
     pub to: &'static str,
-    /// Random, of this run alone.
+    /// Random token of this run. Its first 16 characters name the remote socket.
     pub word: &'a str,
 }
 
 impl Remote {
-    /// The command that starts `command` there. `has_terminal`: the program is to have one, so that Ctrl-C reaches it.
+    /// Returns the `ssh` command that runs `command` on the host. With `has_terminal`, the program gets a terminal, so Ctrl-C reaches it.
     ///
     /// # Errors
-    /// If a word of the command is no text, or the probe cannot be packed.
+    /// Returns an error if a word of the command is not UTF-8, or the script cannot be compressed.
     pub(crate) fn command(
         &self,
         command: &[OsString],
@@ -100,7 +100,7 @@ impl Remote {
     ) -> io::Result<Command> {
         let words = command.iter().map(|word| text(word).map(quoted));
         let words = words.collect::<io::Result<Vec<_>>>()?.join(" ");
-        // Only its owner can connect to it there, too: `ssh` makes it so.
+        // `ssh` creates the remote socket with access for its owner only.
         let there = format!(
             "/tmp/loadscope-{}.socket",
             told.word.get(..16).unwrap_or_default()
@@ -121,10 +121,11 @@ impl Remote {
         Ok(start)
     }
 
-    /// What is done there.
+    /// Returns the shell script that runs on the remote host.
     fn script(&self, words: &str, socket: &str, told: &Told<'_>) -> String {
         let mut lines = vec![
-            // The program hears the signals itself; this shell waits for it and clears up. From before there is anything to clear up.
+            // The program receives signals itself. The shell catches them, waits for the program and cleans up.
+            // The trap precedes the folder, so every exit cleans up.
             "d=".to_owned(),
             format!(r#"trap 'rm -rf "$d" {socket}' EXIT"#),
             "trap : HUP INT TERM".to_owned(),
@@ -155,7 +156,7 @@ impl Remote {
     }
 }
 
-/// A folder as the shell there finds it: `~` is the user's home.
+/// Returns the folder as a shell word. A leading `~` becomes the remote `$HOME`.
 fn home(folder: &str) -> String {
     match folder.strip_prefix('~') {
         Some("") => "\"$HOME\"".to_owned(),
@@ -172,12 +173,12 @@ fn text(word: &OsStr) -> io::Result<&str> {
     })
 }
 
-/// A word that a shell takes as it is.
+/// Returns the word in single quotes, which a shell passes on unchanged.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The script for any shell that the user may have there: without quotes in quotes, and with nothing in it that one of them changes.
+/// Returns a command line for the script that works in any login shell: it has no nested single quotes and nothing for a shell to expand.
 fn wrapped(script: &str) -> io::Result<String> {
     Ok(format!(
         r#"exec /bin/sh -c 's=$(printf %s {} | base64 -d | gzip -dc) && [ -n "$s" ] || {{ echo "loadscope: base64 and gzip are needed on this host" >&2; exit 2; }}; eval "$s"'"#,
@@ -185,7 +186,7 @@ fn wrapped(script: &str) -> io::Result<String> {
     ))
 }
 
-/// A text in letters that no shell changes.
+/// Returns the text compressed with gzip and encoded in base64.
 fn packed(text: &str) -> io::Result<String> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer.write_all(text.as_bytes())?;
@@ -213,7 +214,7 @@ mod tests {
         );
     }
 
-    /// Runs the script in the shell of this host, without `ssh`.
+    /// Runs the script in the local shell, without `ssh`.
     #[cfg(unix)]
     #[test]
     fn the_script_passes_words_on_as_they_are_and_clears_up() {
@@ -263,7 +264,7 @@ mod tests {
             word: "0123456789abcdef",
         };
         let wrapped = wrapped(&remote.script("'true'", "/tmp/x.socket", &told));
-        // Linux takes no argument of more than 128 KiB.
+        // Linux limits one argument to 128 KiB.
         assert!(wrapped.expect("it is packed").len() < 100_000);
     }
 }

@@ -1,4 +1,4 @@
-//! What a program's probe is asked for, through its environment.
+//! Requests to the probe, sent as environment variables.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -8,33 +8,33 @@ use serde::Serialize;
 
 use crate::variable;
 
-/// What a program's probe is asked for, beyond telling what happens.
+/// Requests to the probe beyond recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// Pictures that are kept of a batch, now and then.
+    /// Maximum number of images in a preview of a batch. The probe samples previews only now and then. 0: no previews.
     pub previews: u32,
-    /// Number of first batches per worker whose contents get a digest.
+    /// Number of first batches per worker whose contents get a digest. 0: none.
     pub digests: u32,
-    /// The loaders whose arguments are set, by the line that makes them (`train.py:42`); `None`: all.
+    /// Line that creates the loaders whose arguments are overridden (`train.py:42`). `None`: all loaders.
     pub set: Option<String>,
-    /// Arguments that are set where the program makes them.
+    /// Arguments to override at the creation of the loaders.
     pub overrides: Overrides,
-    /// The loaders that say when it is enough; `None`: any.
+    /// Line that creates the loaders that `stop` counts. `None`: all loaders.
     pub until: Option<String>,
-    /// When the program is to end.
+    /// Stop condition of the program. `None`: no stop.
     pub stop: Option<Stop>,
 }
 
-/// When a program is to end: once a loader has yielded enough.
+/// Stop condition of a program. The first loader that meets it ends the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// After so many batches.
+    /// Number of yielded batches.
     Batches(NonZeroU64),
-    /// So long after the first batch.
+    /// Time since the first batch.
     Time(Duration),
 }
 
-/// As the probe reads it.
+/// JSON object of `LOADSCOPE_PROBE_SET` and `LOADSCOPE_PROBE_STOP`.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ struct Told<'a> {
 }
 
 impl Request {
-    /// The variables of the environment that say so. One without a value is not to be there.
+    /// Returns the environment variables of the request. A variable with `None` must be unset.
     pub(crate) fn variables(&self) -> [(&'static str, Option<String>); 4] {
         let told = |told: Told<'_>| serde_json::to_string(&told).ok();
         let nothing = |loader| Told::<'_> {

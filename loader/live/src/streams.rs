@@ -1,13 +1,13 @@
-//! Standard streams that this process got closed. Rust opens `/dev/null` in their place before `main`; a program that is started gets
-//! them closed, as it would alone.
+//! Standard streams that were closed at the start of this process. Rust opens `/dev/null` in their place before `main`. A program that
+//! Loadscope starts gets them closed, as it would without Loadscope.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// One bit for each of the three that was closed.
+/// Closed standard streams, one bit per file descriptor from 0 to 2.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
-/// Called by the loader of the system, before Rust's own start.
+/// Entry of the init section. The dynamic loader calls it before Rust's runtime starts.
 #[used]
 #[cfg_attr(
     any(target_os = "linux", target_os = "android", target_os = "freebsd"),
@@ -21,7 +21,7 @@ static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
     for number in 0..3 {
-        // SAFETY: a question about a descriptor; it reads no memory of ours.
+        // SAFETY: fcntl with F_GETFD only queries a descriptor and accesses no memory of this process.
         let is_closed = unsafe { libc::fcntl(number, libc::F_GETFD) } == -1;
         if is_closed {
             CLOSED.fetch_or(1 << number, Ordering::Relaxed);
@@ -29,19 +29,19 @@ extern "C" fn look() {
     }
 }
 
-/// Starts the program as a shell does: with the streams closed that were closed for us, and through a shell where it is a script that
-/// does not say what runs it.
+/// Prepares `start` to run the program as a shell does. Streams that were closed for this process are closed for the program too. A script
+/// without a `#!` line runs in `/bin/sh`.
 pub(crate) fn as_a_shell_does(start: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     let closed = CLOSED.load(Ordering::Relaxed);
     let close = move || {
         for number in (0..3).filter(|number| closed & (1 << number) != 0) {
-            // SAFETY: in the child, between fork and exec; nothing there uses the stream.
+            // SAFETY: this runs in the child between fork and exec, where nothing uses the stream.
             unsafe { libc::close(number) };
         }
         Ok(())
     };
-    // SAFETY: the function only makes system calls that are allowed after a fork. That it is there also makes the standard library
-    // start the program with execvp, which runs scripts without a first line of their own.
+    // SAFETY: the closure only makes async-signal-safe system calls. A `pre_exec` closure also makes the standard library
+    // start the program with execvp, which runs scripts without a `#!` line in a shell.
     unsafe { start.pre_exec(close) };
 }

@@ -1,5 +1,5 @@
-//! The lines of a stream. What they mean is in `WIRE.md`. A line is data: nothing in it is run, and nothing in it is believed
-//! without being checked.
+//! Records of a stream, one per line. `WIRE.md` defines their meaning. A line is untrusted data: it is never executed, and each value
+//! is checked before use.
 
 use loadscope_trace::{AsideKind, Field, WorkerId};
 use serde::Deserialize;
@@ -19,7 +19,7 @@ pub use introduction::Introduction;
 pub use learned::Learned;
 pub use place::Where;
 
-/// What a loader says of itself: the arguments of `DataLoader`.
+/// Arguments and properties of a `DataLoader`, as the probe reports them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct About {
@@ -63,12 +63,12 @@ pub struct About {
     pub replacement: bool,
     #[serde(deserialize_with = "lenient::maybe")]
     pub num_samples: Option<u64>,
-    /// What `torch.distributed` says.
+    /// Rank from `torch.distributed`. `None` if unknown.
     #[serde(deserialize_with = "lenient::maybe")]
     pub rank: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]
     pub world_size: Option<u32>,
-    /// The arguments of the sampler.
+    /// `num_replicas` of the sampler. `None` if unknown.
     #[serde(deserialize_with = "lenient::maybe")]
     pub replicas: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]
@@ -81,22 +81,22 @@ pub struct About {
     pub global_seed: Option<u64>,
     #[serde(deserialize_with = "lenient::names")]
     pub classes: Vec<String>,
-    /// Arguments that were set in place of the program's own, in words.
+    /// Arguments that Loadscope overrode, as text. Empty if none.
     #[serde(deserialize_with = "lenient::field")]
     pub set: String,
-    /// Why the arguments that were to be set could not be.
+    /// Error that prevented the override of arguments. Empty if there was none.
     #[serde(deserialize_with = "lenient::field")]
     pub not_set: String,
-    /// Name of its class, where it is one derived from `DataLoader`.
+    /// Class name, if it is a subclass of `DataLoader`.
     #[serde(deserialize_with = "lenient::field")]
     pub class: String,
-    /// Role in the program (`train`, `val`), from a framework.
+    /// Role in the program (`train`, `val`), as a framework reports it. Empty if unknown.
     #[serde(deserialize_with = "lenient::field")]
     pub role: String,
-    /// Other arguments that the program gave, as they stand in a call: `collate_fn=pad`.
+    /// Other arguments of the call, as source text: `collate_fn=pad`.
     #[serde(deserialize_with = "lenient::names")]
     pub arguments: Vec<String>,
-    /// The line of the program that makes it: the file with its whole path, the line, and both in short.
+    /// Absolute path of the source file that creates the loader. `line` is the line, and `place` is the short form of both.
     #[serde(deserialize_with = "lenient::field")]
     pub file: String,
     #[serde(deserialize_with = "lenient::field")]
@@ -105,40 +105,40 @@ pub struct About {
     pub place: String,
 }
 
-/// How a fetch came out.
+/// Result of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Fetched,
     Failed,
-    /// The stream of samples has ended.
+    /// End of the dataset's stream of samples.
     Ended,
 }
 
-/// A worker's process, as the main process starts it.
+/// A worker process that the main process started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Started {
-    /// Its process id.
+    /// Process id.
     pub pid: u64,
-    /// The seed of its generators, if it is known.
+    /// Seed of the worker's random generators. `None` if unknown.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// When the main process was through with starting it, if that was measured: where processes are forked.
+    /// Time at which the fork of the worker returned, ns. `None` if unknown: only forked workers have it.
     #[serde(default)]
     pub at: Option<i64>,
 }
 
-/// Digests of the states of a worker's random generators; missing where it does not have one.
+/// Digests of the states of a worker's random generators. `None` for a generator that the worker does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Digests {
-    /// Of `numpy.random`.
+    /// State of `numpy.random`.
     #[serde(default)]
     pub numpy: Option<u64>,
-    /// Of Python's `random`.
+    /// State of Python's `random`.
     #[serde(default)]
     pub python: Option<u64>,
 }
 
-/// What a line says. Times are on the monotonic clock of the process, ns.
+/// One record of a stream. Times are ns on the monotonic clock of the sending process.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Record {
@@ -166,10 +166,10 @@ pub enum Record {
         worker: Option<WorkerId>,
         count: u64,
         indices: Vec<u64>,
-        /// There were indices that a recording has no name for.
+        /// True if the task had negative indices, which a recording cannot store.
         unnamed: bool,
     },
-    /// `next` was called. What the step before needed of the processor, if there was one.
+    /// A call of `next`. `step` is the CPU use of the step before it, `None` if unknown.
     Wait {
         at: i64,
         iterator: u32,
@@ -195,7 +195,7 @@ pub enum Record {
         epoch: u32,
         batch: u32,
     },
-    /// The program turned elsewhere: its step on this batch is over.
+    /// The end of a step, because the program iterated another loader.
     Step {
         at: i64,
         iterator: u32,
@@ -203,7 +203,7 @@ pub enum Record {
         batch: u32,
         needed: Option<Needed>,
     },
-    /// Other work in the step on this batch ended.
+    /// The end of other work (checkpoint, evaluation, another loader) in the step on this batch.
     Aside {
         at: i64,
         iterator: u32,
@@ -212,7 +212,7 @@ pub enum Record {
         start: i64,
         kind: AsideKind,
     },
-    /// An error that ended the program left the step on this batch.
+    /// An uncaught error in the step on this batch, which ended the program.
     Raised {
         at: i64,
         iterator: u32,
@@ -238,7 +238,7 @@ pub enum Record {
         iterator: u32,
         epoch: u32,
     },
-    /// The program ends here because it was asked to.
+    /// The stop of the program that the request asked for.
     Stop {
         at: i64,
         iterator: u32,
@@ -249,7 +249,7 @@ pub enum Record {
         iterator: u32,
         workers: Vec<(WorkerId, i64)>,
     },
-    /// A worker is set up. What its generators begin with, beside PyTorch's, where it tells.
+    /// A worker created its fetcher. `generators` has digests of its random generators other than PyTorch's. `None` if not reported.
     Fetcher {
         at: i64,
         generation: u32,
@@ -276,9 +276,9 @@ pub enum Record {
         of: Where,
         fields: Vec<Field>,
     },
-    /// A fact became known.
+    /// A fact about a loader, a worker or a sample.
     Learned(Learned),
-    /// Something else that loads data was imported.
+    /// The import of another library that loads data.
     Other {
         at: i64,
         name: String,
@@ -297,48 +297,48 @@ pub enum Record {
     },
 }
 
-/// How a batch came to the main process.
+/// State of a batch when the main process received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
-    /// It was awaited.
+    /// The batch was the awaited one.
     Ready,
-    /// Another one was.
+    /// The main process awaited another batch and holds this one.
     Held,
-    /// It is no batch: the worker's stream of samples has ended.
+    /// The worker's stream of samples has ended: this is not a batch.
     End,
 }
 
-/// A fetch that is over.
+/// A completed fetch. `at` is its start and `end` its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetch {
     pub at: i64,
     pub of: Where,
-    /// When the collating began; `None` if it was sent before, or never began.
+    /// Start of collation, ns. `None` if an earlier record reported it, or collation never started.
     pub collating: Option<i64>,
     pub end: i64,
     pub outcome: Outcome,
-    /// When each sample began, and when the last one was there; empty if it was not measured.
+    /// Start of each sample and the end of the last one, ns. Empty if not measured.
     pub times: Vec<i64>,
-    /// The same on the clock of the processor.
+    /// The same instants on the CPU clock, ns.
     pub cpus: Vec<i64>,
     pub stages: Vec<(String, Vec<i64>)>,
-    /// What it needed of the processor.
+    /// CPU use of the fetch. `None` if not measured.
     pub needed: Option<Needed>,
 }
 
-/// What a part of the work on a batch needed of the processor, ns.
+/// CPU use of a part of the work on a batch. Times are ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needed {
     pub cpu: i64,
-    /// For how long it waited for a core; `None` if it was not measured.
+    /// Time in which the thread was runnable but waited for a core. `None` if not measured.
     pub core_wait: Option<i64>,
-    /// What other threads of the process computed meanwhile; `None` if it was not measured.
+    /// CPU time of the other threads of the process since the part before. `None` if not measured.
     pub beside: Option<i64>,
 }
 
 impl Record {
-    /// When it was, on the clock of its process, ns.
+    /// Returns the time of the record on the clock of its process, ns. A fetch has the time of its end.
     pub(crate) fn at(&self) -> i64 {
         match self {
             Self::Loader { at, .. }

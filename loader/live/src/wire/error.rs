@@ -1,16 +1,16 @@
-//! The error of a line that is not a record.
+//! Error for an invalid line.
 
 use std::fmt;
 
 use loadscope_trace::brief;
 use loadscope_words::json_error;
 
-/// Error: the line is not a record of the wire format.
+/// Error: the line is not a valid record of the wire format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireError(pub String);
 
 impl WireError {
-    /// Shortens the message: it quotes the line.
+    /// Returns the shortened message of a JSON error, which can quote the whole line.
     pub(super) fn of(error: serde_json::Error) -> Self {
         Self(brief(json_error(&error.to_string())))
     }

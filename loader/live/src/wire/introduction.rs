@@ -1,4 +1,4 @@
-//! The first line of a stream.
+//! First line of a stream.
 
 use loadscope_trace::brief;
 use loadscope_words::say;
@@ -6,65 +6,65 @@ use serde::Deserialize;
 
 use super::{WireError, lenient};
 
-/// The version of the streams that is understood.
+/// Supported version of the stream format.
 const VERSION: u64 = 1;
 
-/// The first line of a stream: who writes.
+/// First line of a stream: identity, clocks and versions of the sending process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Introduction {
     loadscope_stream: u64,
-    /// What was handed over in the environment.
+    /// Secret token from `LOADSCOPE_PROBE_TOKEN`. Empty if missing.
     #[serde(default, deserialize_with = "lenient::field")]
     pub token: String,
     /// Process id.
     pub pid: u64,
-    /// Process id of the parent.
+    /// Process id of the parent. 0 if unknown.
     #[serde(default, deserialize_with = "lenient::field")]
     pub parent: u64,
-    /// The monotonic clock, ns, at the same moment as `realtime`.
+    /// Monotonic clock, ns, at the same instant as `realtime`.
     pub monotonic: i64,
-    /// Ns since 1970.
+    /// Wall clock, ns since 1970.
     pub realtime: i64,
-    /// Name of the host.
+    /// Host name.
     #[serde(default, deserialize_with = "lenient::field")]
     pub host: String,
-    /// Names the time since the host was started: within it all monotonic clocks agree.
+    /// Boot id of the host. All processes of one boot share the monotonic clock.
     #[serde(default, deserialize_with = "lenient::field")]
     pub boot: String,
-    /// Version of Python.
+    /// Python version.
     #[serde(default, deserialize_with = "lenient::field")]
     pub python: String,
-    /// Version of PyTorch.
+    /// PyTorch version.
     #[serde(default, deserialize_with = "lenient::field")]
     pub torch: String,
-    /// Name of the script.
+    /// Script name.
     #[serde(default, deserialize_with = "lenient::field")]
     pub program: String,
-    /// Rank within the training job.
+    /// Rank in the training job. `None` if unknown.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub rank: Option<u32>,
-    /// Number of ranks.
+    /// Number of ranks. `None` if unknown.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub world_size: Option<u32>,
-    /// Rank within the host.
+    /// Rank on this host. `None` if unknown.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub local_rank: Option<u32>,
-    /// Processor cores that the process may use.
+    /// Number of CPU cores that the process may use. `None` if unknown.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub cores: Option<u32>,
 }
 
 impl Introduction {
-    /// Reads the first line of a stream.
+    /// Parses the first line of a stream.
     ///
     /// # Errors
-    /// If it is none, or one of another version.
+    /// Returns an error if the line is not an introduction, or its version is not supported.
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
         let mut introduction: Self = serde_json::from_slice(line).map_err(|e| {
             let why = WireError::of(e);
             WireError(say!("it does not begin like a stream of the probe: {why}"))
         })?;
-        // They are part of the name of every worker.
+        // These two are part of the name of every worker.
         introduction.host = brief(introduction.host);
         introduction.boot = brief(introduction.boot);
         match introduction.loadscope_stream {
@@ -75,7 +75,7 @@ impl Introduction {
         }
     }
 
-    /// How far the wall clock is ahead of the monotonic one, ns.
+    /// Returns the wall clock minus the monotonic clock, ns.
     pub(crate) fn wall_ahead(&self) -> i64 {
         self.realtime.saturating_sub(self.monotonic)
     }

@@ -1,4 +1,4 @@
-//! Lines about facts that became known.
+//! Records of facts about loaders, workers and samples.
 
 use loadscope_trace::{Difference, WorkerId, brief};
 use serde_json::Value;
@@ -6,37 +6,37 @@ use serde_json::Value;
 use super::line::{fields, place};
 use super::{Where, WireError};
 
-/// Attributes of a dataset that are kept.
+/// Maximum number of attribute names in a `changed` record.
 const MOST_ATTRIBUTES: usize = 16;
 
-/// A fact that became known. Times are as in [`Record`](super::Record).
+/// A fact about a loader, a worker or a sample. Times are as in [`Record`](super::Record).
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Learned {
-    /// The workers of an iterator were started before the recording.
+    /// Workers of an iterator that started before the recording. They send nothing.
     Earlier {
         at: i64,
         iterator: u32,
         workers: u32,
     },
-    /// `len(loader)` of a stream.
+    /// Length of an iterable-style loader: `len(loader)`, in batches.
     Length { at: i64, loader: u32, batches: u64 },
-    /// The program changed attributes of the dataset between two epochs.
+    /// Attributes of the dataset that the program changed between two epochs.
     Changed {
         at: i64,
         loader: u32,
         attributes: Vec<String>,
     },
-    /// The stream of a worker ended, and nothing in it called `get_worker_info()`.
+    /// Stream of a worker that ended although nothing in it called `get_worker_info()`.
     Undivided { at: i64, generation: u32 },
-    /// The file of a sample.
+    /// Path of the file of a sample.
     File {
         at: i64,
         of: Where,
         position: u32,
         file: String,
     },
-    /// A sample that could not be collated with the others.
+    /// A sample that could not be collated with the other samples of its batch.
     Misfit {
         at: i64,
         of: Where,
@@ -57,7 +57,7 @@ pub struct Unfit {
 }
 
 impl Learned {
-    /// Reads a line; `None` if it is of another kind.
+    /// Parses a line. Returns `None` if `name` is not the name of a fact.
     pub(super) fn read(name: &str, text: &str) -> Result<Option<Self>, WireError> {
         type Name = String;
         Ok(Some(match name {
@@ -146,7 +146,7 @@ impl Learned {
         }
     }
 
-    /// The batch that it is about.
+    /// Returns the batch of the fact. `None` for a fact about a loader, an iterator or a worker.
     pub(crate) fn of(&self) -> Option<Where> {
         match self {
             Self::File { of, .. } | Self::Misfit { of, .. } => Some(*of),
@@ -164,7 +164,7 @@ impl Learned {
         }
     }
 
-    /// Bytes of its texts.
+    /// Returns the length of its texts, bytes.
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::File { file, .. } => file.len(),

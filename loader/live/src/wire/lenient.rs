@@ -1,4 +1,4 @@
-//! Fields of which each may be missing or odd without costing the others. What cannot be read is as if it were not there.
+//! Lenient deserialization: an invalid field counts as missing and does not invalidate the other fields.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,10 +9,10 @@ use serde::de::{
     Visitor,
 };
 
-/// Names of classes at most.
+/// Maximum number of class names.
 const MOST_NAMES: usize = 10_000;
 
-/// A field, or what stands for nothing.
+/// Deserializes a field. Returns its default if it is null or invalid.
 pub(super) fn field<'de, D, T>(from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -21,7 +21,7 @@ where
     Ok(maybe(from)?.unwrap_or_default())
 }
 
-/// A field that may be unknown.
+/// Deserializes an optional field. Returns `None` if it is null or invalid.
 pub(super) fn maybe<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -30,7 +30,7 @@ where
     from.deserialize_any(Scalar(PhantomData))
 }
 
-/// Names; those that are no text are empty, so that the others keep their places.
+/// Deserializes a list of names. A non-text entry becomes an empty name, so the others keep their positions.
 pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     from.deserialize_any(Names)
 }

@@ -1,16 +1,16 @@
-//! The fields of a line.
+//! Parsing of the fields of a line.
 
 use loadscope_words::say;
 use serde::de::DeserializeOwned;
 
 use super::{Where, WireError};
 
-/// Reads a line as a tuple.
+/// Parses a line as a tuple of type `T`.
 pub(super) fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
     serde_json::from_str(text).map_err(WireError::of)
 }
 
-/// The batch that a line is about.
+/// Returns the batch of a line. `a` and `b` are epoch and batch with an iterator, otherwise generation and count of a worker.
 pub(super) fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
     Ok(match iterator {
         None => Where::Worker {

@@ -1,14 +1,14 @@
-//! The batch of a fetch.
+//! Reference to a batch, as the main process or a worker names it.
 
-/// The batch of a fetch.
+/// Batch of a record, as its sender names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// The main process knows.
+    /// Batch number, as the main process knows it.
     Batch {
         iterator: u32,
         epoch: u32,
         batch: u32,
     },
-    /// The `count`-th fetch since this worker made its fetcher for the `generation`-th time; both count from 0.
+    /// Fetch `count` of a worker since it created its fetcher for the `generation`-th time. Both count from 0.
     Worker { generation: u32, count: u64 },
 }

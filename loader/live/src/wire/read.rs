@@ -1,4 +1,4 @@
-//! Reads lines. Each is a tuple, and its first entry says which.
+//! Parser of records. Each line is a JSON array whose first entry is the name of the record.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,12 +10,12 @@ use serde::de::IgnoredAny;
 use super::line::{fields, place};
 use super::{Arrival, Digests, Fetch, Learned, Needed, Outcome, Record, WireError};
 
-/// Samples of a batch at most; more is damage.
+/// Maximum number of samples in a batch. A longer list is treated as damage.
 const MOST_SAMPLES: usize = 1 << 22;
 
 type Name = String;
 
-/// `wait`. What stands at the end of it, an older probe does not write; so with the others.
+/// Fields of `wait`. Fields with a default are missing in streams of older probes, here and in the structs below.
 #[derive(Deserialize)]
 struct Wait(
     IgnoredAny,
@@ -68,10 +68,10 @@ fn needed(cpu: Option<i64>, core_wait: Option<i64>, beside: Option<i64>) -> Opti
 }
 
 impl Record {
-    /// Reads a line.
+    /// Parses one line.
     ///
     /// # Errors
-    /// If it is not understood.
+    /// Returns an error if the line is not UTF-8, has an unknown name or has invalid fields.
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
         let text = std::str::from_utf8(line)
             .map_err(|_| WireError(say!("it is not UTF-8 text").to_owned()))?;
@@ -85,7 +85,7 @@ impl Record {
     }
 }
 
-/// Of the loaders of a process, and of itself.
+/// Parses a record of a loader or of the process. Passes all other names on.
 fn read(name: &str, text: &str) -> Result<Record, WireError> {
     Ok(match name {
         "loader" => {
@@ -165,7 +165,7 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
     })
 }
 
-/// Of the way of a batch, as the main process knows it.
+/// Parses a record of the main process about the path of a batch.
 fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
     Ok(match name {
         "dispatch" => {
@@ -220,7 +220,7 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
     })
 }
 
-/// Of the loop of the main process.
+/// Parses a record of the training loop in the main process.
 fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
     Ok(match name {
         "wait" => {
@@ -287,7 +287,7 @@ fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
     })
 }
 
-/// Python allows indices below zero; a recording has no name for them. True if there were some.
+/// Converts indices to unsigned. With a negative index, which a recording cannot store, returns an empty list and true.
 fn named(indices: Vec<i64>) -> (Vec<u64>, bool) {
     let indices: Result<Vec<u64>, _> = indices.into_iter().map(u64::try_from).collect();
     let unnamed = indices.is_err();
@@ -339,7 +339,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
     }
 }
 
-/// Little-endian 64-bit integers in base64.
+/// Decodes base64 into little-endian 64-bit integers.
 fn unpacked(text: &str) -> Result<Vec<i64>, WireError> {
     if text.len() > MOST_SAMPLES * 11 {
         return Err(WireError(say!("a batch has too many samples").to_owned()));

@@ -1,9 +1,9 @@
-//! Who writes a record.
+//! Sender of a record: a worker or the main process.
 
 use super::{Record, Where};
 
 impl Record {
-    /// True if a worker writes it. The main process without workers fetches, too.
+    /// Returns true if a worker sent the record. Without workers, the main process sends fetch records too.
     pub(crate) fn is_of_worker(&self) -> bool {
         let of = match self {
             Self::Fetcher { .. } => return true,

@@ -1,11 +1,11 @@
-//! How much room a record takes while it waits.
+//! Memory size of records that wait in a queue.
 
 use loadscope_trace::{Field, FieldData};
 
 use super::Record;
 
 impl Record {
-    /// About how many bytes it holds.
+    /// Returns the approximate size of the record in memory, bytes.
     pub(crate) fn weight(&self) -> usize {
         let holds = match self {
             Self::Fetch(fetch) => {
@@ -21,7 +21,7 @@ impl Record {
     }
 }
 
-/// About how many bytes a field of a batch holds.
+/// Returns the approximate size of a field of a batch, bytes.
 fn weight_of(field: &Field) -> usize {
     let data = match &field.data {
         FieldData::Numbers(numbers) => 8 * numbers.len(),
