@@ -1,8 +1,8 @@
-//! Puts the streams of a program's processes together.
+//! Merge of the streams of a program's processes into events.
 //!
-//! The main process knows batches, a worker knows only its k-th fetch. Index queues are first in, first out, so the k-th fetch of a
-//! worker in an epoch is the k-th task it was given in that epoch; its process id says which worker it is. What cannot be put
-//! in its place yet waits; what never can is counted.
+//! The main process knows batches, and a worker only knows the number of its fetches. Index queues are first in, first out. The k-th fetch
+//! of a worker in an epoch is therefore the k-th task dispatched to it in that epoch. Its process id identifies the worker. A record
+//! without a known batch is queued. A record whose batch can never be known is counted as lost.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -26,31 +26,31 @@ mod worker;
 use crew::Crew;
 pub use effects::Effects;
 
-/// Records of workers that wait for what the main process says, at most.
+/// Maximum number of queued records of workers, which wait for records of the main process.
 const MOST_HELD: usize = 200_000;
 
-/// Bytes that these hold at most.
+/// Maximum size of the queued records, bytes.
 const MOST_HELD_BYTES: usize = 256 << 20;
 
-/// Calls of [`Join::events`] after which a worker has surely been heard whose last words its main process spoke of.
+/// Calls of [`Join::events`] after which the error of a batch is reported without details from its worker.
 const WORDS_OF_WORKER: u32 = 5;
 
-/// One stream: one process.
+/// Id of the stream of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u32);
 
-/// A process that is being told of.
+/// A process of the recorded program, as part of a loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its id.
+    /// Process id.
     pub pid: u64,
-    /// The loader it works for.
+    /// Run of its loader.
     pub run: RunId,
-    /// The worker it is; `None` for the main process.
+    /// Worker number. `None` for the main process.
     pub worker: Option<WorkerId>,
 }
 
-/// Where a worker belongs.
+/// Main process, iterator and number of a worker.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     stream: StreamId,
@@ -60,9 +60,9 @@ struct Place {
 
 struct Stream {
     introduction: Introduction,
-    /// What is added to its times, ns.
+    /// Offset of its clock to the clock of the first stream, ns.
     shift: i64,
-    /// On another host than the first one.
+    /// True if its host or boot differs from those of the first stream.
     is_elsewhere: bool,
     runs: HashMap<u32, RunId>,
     crews: HashMap<u32, Crew>,
@@ -70,13 +70,13 @@ struct Stream {
     held: VecDeque<Record>,
     last: i64,
     said_bye: bool,
-    /// Nothing more will come; it stays for what waits for its place.
+    /// True after its end. A closed stream is kept while records are queued or workers run.
     closed: bool,
     lost: u64,
 }
 
 impl Stream {
-    /// A process without a goodbye lived until `now` on the clock of the first one. Another host has another clock.
+    /// Extends the life of a process without a `bye` to `now` on the clock of the first stream. Skips other hosts, which have other clocks.
     fn lives_until(&mut self, now: Option<i64>) {
         if let Some(now) = now.filter(|_| !self.said_bye && !self.is_elsewhere) {
             self.last = self.last.max(now);
@@ -84,7 +84,7 @@ impl Stream {
     }
 }
 
-/// An error that the main process told, and whose worker may still say which sample it was.
+/// An error that the main process reported. The worker can still report the failed sample.
 struct Failure {
     main: StreamId,
     iterator: u32,
@@ -95,41 +95,41 @@ struct Failure {
     turns: u32,
 }
 
-/// Puts streams together. Events come out in no particular order of time ([`loadscope_trace::Sorter`]).
+/// Merge of the streams of a program into events. The events are not sorted by time: [`loadscope_trace::Sorter`] sorts them.
 #[derive(Default)]
 pub struct Join {
     streams: BTreeMap<StreamId, Stream>,
-    /// Workers that were announced and have not spoken, by host and process id.
+    /// Announced workers whose place has not been assigned to a stream, by host and process id.
     announced: HashMap<(String, u64), Place>,
     runs: u32,
-    /// The instant that the events count from, on the clock of the first stream, ns.
+    /// Zero of the event time, on the clock of the first stream, ns. `None` before the first loader.
     zero: Option<i64>,
     first: Option<Introduction>,
-    /// Lost before the loader was known.
+    /// Number of lost records that belong to no known loader.
     lost: u64,
     held: usize,
     held_bytes: usize,
     failures: Vec<Failure>,
     newest: Nanos,
     out: Vec<Event>,
-    /// Processes that introduced themselves and were not asked for yet.
+    /// New processes since the last call of `reached`.
     reached: Vec<Introduction>,
-    /// The ids of all of them.
+    /// Ids of all processes that introduced themselves.
     pids: BTreeSet<u64>,
-    /// What loads data in the program and is no `DataLoader`.
+    /// Names of libraries that load data without a `DataLoader`.
     others: BTreeSet<String>,
-    /// It is not heard any more, and goes on: that it says nothing of its end means nothing.
+    /// True if the recording ended before the program. A missing `bye` then is not a crash.
     goes_on: bool,
     effects: Effects,
 }
 
 impl Join {
-    /// Effects of the request on the program so far.
+    /// Returns the effects of the request on the program so far.
     pub fn effects(&self) -> &Effects {
         &self.effects
     }
 
-    /// The recording ends at `now` on the clock of the program, which continues.
+    /// Ends the recording of a program that continues to run. `now` is the time on the clock of the program.
     pub fn let_go(&mut self, now: Option<i64>) {
         self.goes_on = true;
         for stream in self.streams.values_mut().filter(|s| !s.closed) {
@@ -137,12 +137,12 @@ impl Join {
         }
     }
 
-    /// A process begins to tell.
+    /// Opens the stream of a process. Records for an unopened stream are ignored.
     pub fn open(&mut self, id: StreamId, introduction: Introduction) {
         if self.pids.insert(introduction.pid) && !self.pids.contains(&introduction.parent) {
             self.reached.push(introduction.clone());
         }
-        // Clocks of one host agree as long as it is not started anew; others are compared by the wall clock.
+        // Processes of one host share the monotonic clock until a reboot. Other hosts are aligned by their wall clocks.
         let elsewhere = self
             .first
             .as_ref()
@@ -170,7 +170,7 @@ impl Join {
         self.streams.insert(id, stream);
     }
 
-    /// A process tells something.
+    /// Adds a record of a process. The record of a worker is queued until its batch is known.
     pub fn tell(&mut self, id: StreamId, record: Record) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -196,7 +196,7 @@ impl Join {
         }
     }
 
-    /// A line of this process was not understood.
+    /// Counts an invalid line of a process as lost.
     pub fn not_understood(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get(&id) else {
             return;
@@ -205,7 +205,7 @@ impl Join {
         self.tell(id, Record::Lost { at, count: 1 });
     }
 
-    /// A process has ended, or its stream is not read any more.
+    /// Closes the stream of a process.
     pub fn close(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.closed = true;
@@ -214,7 +214,7 @@ impl Join {
         self.sweep();
     }
 
-    /// The connection of a process has ended at `now` on the clock of the program: without a goodbye, the process lived until then.
+    /// Closes the stream of a process whose connection ended. Without a `bye`, the process lived until `now` on the clock of the program.
     pub fn hang_up(&mut self, id: StreamId, now: Option<i64>) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.lives_until(now);
@@ -222,8 +222,8 @@ impl Join {
         self.close(id);
     }
 
-    /// Lets go of what is closed. What a worker said may come before what its main process says of it, and its last words after
-    /// those of a main process that was killed.
+    /// Removes closed streams. A stream with queued records is kept: the records of a worker can precede those of its main process.
+    /// A main process with open workers is kept too: they can outlive a main process that was killed.
     fn sweep(&mut self) {
         let has_workers = |id: StreamId| {
             let mut others = self.streams.values();
@@ -254,7 +254,7 @@ impl Join {
         }
     }
 
-    /// All events have been passed on.
+    /// Ends the merge: closes all streams and counts queued records without a batch as lost.
     pub fn finish(&mut self) {
         let ids: Vec<StreamId> = self.streams.keys().copied().collect();
         for id in &ids {
@@ -273,7 +273,7 @@ impl Join {
         }
     }
 
-    /// The events that came of it since the last time.
+    /// Returns the events since the last call.
     pub fn events(&mut self) -> std::vec::Drain<'_, Event> {
         for failure in &mut self.failures {
             failure.turns += 1;
@@ -282,33 +282,33 @@ impl Join {
         self.out.drain(..)
     }
 
-    /// Processes that introduced themselves since the last call, without children of such.
+    /// Returns the processes that introduced themselves since the last call, except children of known processes.
     pub fn reached(&mut self) -> Vec<Introduction> {
         std::mem::take(&mut self.reached)
     }
 
-    /// The ids of all processes that introduced themselves.
+    /// Returns the ids of all processes that introduced themselves.
     pub fn pids(&self) -> &BTreeSet<u64> {
         &self.pids
     }
 
-    /// Names of what loads data in the program and is no `DataLoader`.
+    /// Returns the names of libraries in the program that load data without a `DataLoader`.
     pub fn others(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(String::as_str)
     }
 
-    /// Number of loaders that introduced themselves.
+    /// Returns the number of loaders.
     pub fn loaders(&self) -> u32 {
         self.runs
     }
 
-    /// The time of an instant on the clock of the first stream, as events have it.
+    /// Converts an instant on the clock of the first stream, ns, to event time. `None` before the first loader.
     pub fn time_of(&self, monotonic: i64) -> Option<Nanos> {
         self.zero
             .map(|zero| Nanos(monotonic.saturating_sub(zero).max(0)))
     }
 
-    /// The processes that are being told of.
+    /// Returns the main process of each loader and the workers that run.
     pub fn processes(&self) -> Vec<Process> {
         let mut processes = Vec::new();
         for stream in self.streams.values() {
@@ -357,12 +357,12 @@ impl Join {
     }
 }
 
-/// The first loader of a process.
+/// Returns the run of the first loader of a process.
 fn run_of(stream: &Stream) -> Option<RunId> {
     stream.runs.values().min().copied()
 }
 
-/// The lane that a measurement of a process belongs to.
+/// Returns the lane of a measurement of a process. `None` for the main process.
 pub(crate) fn lane(process: &Process) -> Option<Lane> {
     process.worker.map(Lane::Worker)
 }

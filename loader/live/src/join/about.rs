@@ -1,4 +1,4 @@
-//! How a loader of PyTorch introduces itself, in our words.
+//! Conversion of a PyTorch loader's properties into run information.
 
 use loadscope_trace::{
     MadeAt, Origin, PinMemory, RunInfo, RunOptions, Stage, UNNAMED_DATASET, count,
@@ -9,7 +9,7 @@ use crate::wire::{About, Introduction};
 pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
     let mut measured = Stage::ALL.to_vec();
     measured.retain(|stage| *stage != Stage::Pinning || about.pins);
-    // Ranks that share a model are given the same samples: the sampler knows fewer of them than there are.
+    // Ranks of one model-parallel group get the same samples, so the sampler has fewer replicas than there are ranks.
     let (rank, world_size) = match (about.rank, about.world_size) {
         (Some(rank), Some(world_size)) => (Some(rank), Some(world_size)),
         _ => (
@@ -48,8 +48,7 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
 }
 
 fn options(about: &About, who: &Introduction) -> RunOptions {
-    // Under a name that we do not know no order is predicted.
-    // PyTorch's own batch sampler only groups what its sampler draws.
+    // PyTorch's own batch sampler only groups the indices of its sampler. With the name of an unknown sampler, no order is predicted.
     let batch_sampler = about.batch_sampler.as_deref();
     let own = batch_sampler.filter(|name| *name != "BatchSampler");
     let sampler = match (own, about.sampler.as_str()) {
@@ -59,7 +58,7 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
         (None, name) => name,
     };
     RunOptions {
-        // What stands in for the user's own dataset where an order is worked out: it has as many samples.
+        // Substitute for the user's dataset in the prediction of the order: it has the same number of samples.
         dataset: match (about.iterable, about.dataset_len) {
             (false, Some(len)) => format!("synthetic:len={len}"),
             (false, None) => String::new(),
@@ -94,7 +93,7 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
     }
 }
 
-/// `ImageFolder (1,281,167 samples) from train.py`
+/// Returns the dataset as text: `ImageFolder (1,281,167 samples) from train.py`.
 fn describe(about: &About, who: &Introduction) -> String {
     let name = match about.dataset.as_str() {
         "" => UNNAMED_DATASET,
@@ -176,7 +175,7 @@ mod tests {
         let sharing =
             r#"{"sampler":"DistributedSampler","replica":3,"replicas":4,"rank":6,"world_size":8}"#;
         assert_eq!(of(sharing), (6, 8, 3));
-        // Under a launcher that tells the number of ranks but not the rank.
+        // A launcher that sets the number of ranks but not the rank.
         assert_eq!(of(r#"{"rank":0,"world_size":2}"#), (0, 2, 0));
     }
 }

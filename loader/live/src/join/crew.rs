@@ -1,4 +1,4 @@
-//! An iterator with its workers: which batches were given to whom, and which processes the workers are.
+//! An iterator and its workers: the tasks dispatched to each worker, and the process ids.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,48 +6,48 @@ use loadscope_trace::{BatchId, RunId, WorkerId};
 
 use crate::wire::{Record, Where};
 
-/// Epochs whose tasks are remembered: a worker that lives on still fetches what an epoch that was stopped early left in its queue.
+/// Number of recent epochs whose tasks are kept. A persistent worker still fetches queued tasks of an epoch that was stopped early.
 const EPOCHS_KEPT: usize = 3;
 
-/// Where a record of a worker belongs.
+/// Result of the search for the batch of a worker's record.
 pub(super) enum Found {
-    /// To a batch.
+    /// The batch. `indices` is empty except at the end of its fetch.
     Batch {
         run: RunId,
         batch: BatchId,
         indices: Vec<u64>,
     },
-    /// It is not about a batch.
+    /// The record has no batch.
     Nothing,
-    /// The main process has not said so yet.
+    /// The main process has not dispatched the batch yet.
     NotYet,
-    /// The main process will not say so any more.
+    /// The main process can no longer dispatch the batch.
     Never,
 }
 
-/// Tasks of one worker in one epoch.
+/// Tasks of one worker in one epoch. `by_count` maps the number of a task to its batch and indices.
 #[derive(Default)]
 struct Tasks {
     by_count: BTreeMap<u64, (u32, Vec<u64>)>,
-    /// Number of tasks that were given.
+    /// Number of dispatched tasks.
     given: u64,
 }
 
-/// An iterator with its workers.
+/// An iterator and its workers.
 pub(super) struct Crew {
     pub run: RunId,
-    /// Epochs in the order in which they began: a worker counts them, too.
+    /// Epochs in order of their start. The generation in a worker's record is an index into this list.
     epochs: Vec<u32>,
     ended: usize,
     tasks: BTreeMap<(u32, WorkerId), Tasks>,
     pids: BTreeMap<WorkerId, u64>,
-    /// Of the batch that the main process fetches itself.
+    /// Indices of the batch that the main process fetches itself.
     own: Vec<u64>,
-    /// The batch that the program works on.
+    /// Batch of the current training step.
     pub stepping: Option<BatchId>,
-    /// The sample that failed, by batch.
+    /// Worker and sample of each failed batch.
     failures: HashMap<BatchId, (Option<WorkerId>, Option<u64>)>,
-    /// Positions of samples that do not fit to the others, by batch.
+    /// Position of the sample that could not be collated, by batch.
     unfit: HashMap<BatchId, u32>,
 }
 
@@ -84,7 +84,7 @@ impl Crew {
             .map_or(self.ended, |at| at + 1);
     }
 
-    /// True if its epochs have ended and its workers, too.
+    /// Returns true if all its epochs and all its workers have ended.
     pub fn is_over(&self) -> bool {
         self.ended >= self.epochs.len() && self.pids.is_empty()
     }
@@ -93,12 +93,12 @@ impl Crew {
         self.pids.insert(worker, pid);
     }
 
-    /// A worker has ended; its process id if that is news.
+    /// Removes a worker that has ended. Returns its process id, or `None` if it was removed before.
     pub fn left(&mut self, worker: WorkerId) -> Option<u64> {
         self.pids.remove(&worker)
     }
 
-    /// Workers that have not ended, with their process ids.
+    /// Returns the running workers with their process ids.
     pub fn running(&self) -> impl Iterator<Item = (WorkerId, u64)> + '_ {
         self.pids.iter().map(|(worker, pid)| (*worker, *pid))
     }
@@ -124,7 +124,7 @@ impl Crew {
         std::mem::take(&mut self.own)
     }
 
-    /// A sample of a batch does not fit to the others.
+    /// Records the position of a sample that could not be collated.
     pub fn note_unfit(&mut self, batch: BatchId, position: Option<u32>) {
         if let Some(position) = position {
             self.unfit.insert(batch, position);
@@ -143,12 +143,12 @@ impl Crew {
         }
     }
 
-    /// The worker and the sample with which a batch failed, if that is known.
+    /// Removes and returns the worker and the sample of a failed batch, as far as they are known.
     pub fn failure(&mut self, batch: BatchId) -> Option<(Option<WorkerId>, Option<u64>)> {
         self.failures.remove(&batch)
     }
 
-    /// Where a record of `worker` belongs. A fetch that is over is not asked for again.
+    /// Returns the batch of a record of `worker`. The end of a fetch takes the indices, because no later record needs them.
     pub fn find(&mut self, worker: WorkerId, record: &Record) -> Found {
         let (of, is_last) = match record {
             Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => {

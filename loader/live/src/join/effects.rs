@@ -6,18 +6,18 @@ use loadscope_trace::{RunId, brief};
 
 use crate::wire::About;
 
-/// Errors that are kept.
+/// Maximum number of stored errors.
 const MOST_REFUSED: usize = 1000;
 
-/// Effects of a [`Request`](crate::Request) on the program. The recording has a message for each of them, for people: its text
-/// steers nothing.
+/// Effects of a [`Request`](crate::Request) on the program. The recording also has a message about each of them. That text is for users
+/// only: no code reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// The probe ended the program, as [`Request::stop`](crate::Request::stop) asks.
+    /// True if the probe ended the program, as [`Request::stop`](crate::Request::stop) requests.
     pub stopped: bool,
-    /// Arguments of a loader were set.
+    /// True if arguments of a loader were overridden.
     pub was_set: bool,
-    /// Loaders that kept their arguments, with the first line of the error of `DataLoader`; at most 1000.
+    /// Loaders that kept their arguments, with the first line of the error from `DataLoader`. At most 1000.
     pub refused: BTreeMap<RunId, String>,
 }
 

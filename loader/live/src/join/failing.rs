@@ -1,4 +1,4 @@
-//! Batches that fail, and workers that leave.
+//! Failed batches and ended workers.
 
 use loadscope_trace::{
     BatchId, EndReason, EventKind, Level, Message, Nanos, RunId, Stage, WorkerId,
@@ -39,7 +39,7 @@ impl Join {
         }
     }
 
-    /// Tells of errors whose sample is known by now, and of those for which `it_is_time`.
+    /// Reports the errors whose sample is known, and those for which `it_is_time` returns true.
     pub(super) fn tell_failures(&mut self, it_is_time: impl Fn(&Failure) -> bool) {
         for failure in std::mem::take(&mut self.failures) {
             let main = self.streams.get_mut(&failure.main);
@@ -63,7 +63,7 @@ impl Join {
     }
 
     pub(super) fn left(&mut self, at: Nanos, run: RunId, worker: WorkerId, pid: u64, code: i64) {
-        // PyTorch itself terminates a worker that does not end in time.
+        // SIGTERM (-15) counts as a normal end: PyTorch terminates a worker that does not end in time.
         let reason = match code {
             0 | -15 => EndReason::Finished,
             _ => EndReason::Died,

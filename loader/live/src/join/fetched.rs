@@ -1,4 +1,4 @@
-//! What a finished fetch tells.
+//! Events from a completed fetch.
 
 use loadscope_trace::{
     BatchContent, BatchId, EventKind, Fetched, Field, Nanos, Part, ProcessorTime, RunId,
@@ -9,7 +9,7 @@ use super::{Fetch, Join, Outcome, Stream};
 use crate::wire::Needed;
 
 impl Join {
-    /// A fetch is over. Answers which sample failed, if one did.
+    /// Records the end of a fetch. Returns the failed batch with its worker and sample, or `None` if it did not fail.
     pub(super) fn fetched(
         &mut self,
         stream: &Stream,
@@ -31,7 +31,7 @@ impl Join {
         if let Some(needed) = fetch.needed.filter(|_| fetch.outcome == Outcome::Fetched) {
             self.needed(end, run, batch, Part::Fetch, needed);
         }
-        // An error and the end of a stream are answers, too.
+        // A worker also returns errors and the end of a stream through its result queue.
         if worker.is_some() {
             self.enter(end, run, batch, Stage::Returning);
         }
@@ -46,7 +46,7 @@ impl Join {
         })
     }
 
-    /// What a part of the work on a batch needed of the processor.
+    /// Records the CPU use of a part of the work on a batch.
     pub(super) fn needed(
         &mut self,
         at: Nanos,
@@ -66,7 +66,7 @@ impl Join {
         self.event(at, run, kind);
     }
 
-    /// How long each sample took, if that was measured.
+    /// Returns the time of each sample. `None` if not measured.
     fn timings(
         &self,
         stream: &Stream,
@@ -79,7 +79,7 @@ impl Join {
             .len()
             .checked_sub(1)
             .filter(|count| *count > 0)?;
-        // A worker that draws other samples than those asked for cannot be matched with its indices.
+        // The worker fetched another number of samples than dispatched, so the times do not match the indices.
         if expected != 0 && expected != count {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Facts that became known, put in their place.
+//! Assignment of facts to runs, workers and batches.
 
 use loadscope_trace::{BatchId, EventKind, Fact, Misfit, Nanos, RunId, WorkerId};
 
@@ -6,7 +6,7 @@ use super::{Join, Place, Stream};
 use crate::wire::{Learned, Record};
 
 impl Join {
-    /// A fact that the main process sends, unless it is about a batch.
+    /// Records a fact from the main process, unless it is about a batch.
     pub(super) fn learned_of_main(&mut self, stream: &Stream, learned: &Learned) {
         let at = self.time(stream, learned.at());
         let (run, fact) = match learned {
@@ -38,7 +38,7 @@ impl Join {
         }
     }
 
-    /// A fact about a worker as a whole, which it sends itself.
+    /// Records a fact that a worker reports about itself.
     pub(super) fn learned_of_worker(&mut self, stream: &Stream, place: Place, record: &Record) {
         let Record::Learned(Learned::Undivided { at, .. }) = record else {
             return;
@@ -52,7 +52,7 @@ impl Join {
         }
     }
 
-    /// A fact about a sample of a batch. Answers the position of a sample that does not fit.
+    /// Records a fact about a sample of a batch. Returns the position of a sample that differs from the others, if there is a usual form.
     pub(super) fn learned_of_batch(
         &mut self,
         at: Nanos,

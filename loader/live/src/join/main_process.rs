@@ -1,4 +1,4 @@
-//! What the main process of a program says.
+//! Records of the main process.
 
 use loadscope_trace::{
     BatchId, Clock, ClockBy, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
@@ -9,14 +9,14 @@ use super::step::named;
 use super::{Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{About, Arrival, Record, Started, Where};
 
-/// As many as have a number.
+/// Maximum number of workers: worker numbers are of type `WorkerId`.
 const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
 
-/// Names of what else loads data.
+/// Maximum number of names of other libraries that load data.
 const MOST_OTHERS: usize = 32;
 
 impl Join {
-    /// What the main process says.
+    /// Processes a record of the main process.
     pub(super) fn of_main(&mut self, id: StreamId, record: Record) {
         let Some(mut stream) = self.streams.remove(&id) else {
             return;
@@ -118,7 +118,7 @@ impl Join {
         main.crews.get(&place.iterator).map(|crew| crew.run)
     }
 
-    /// What the main process says of one of its iterators.
+    /// Processes a record about an iterator.
     fn of_iterator(&mut self, id: StreamId, stream: &mut Stream, at: Nanos, record: Record) {
         let Some(iterator) = iterator_of(&record) else {
             return;
@@ -196,7 +196,7 @@ impl Join {
         }
     }
 
-    /// The workers of an iterator run.
+    /// Records the start of the workers of an iterator.
     fn joined(
         &mut self,
         id: StreamId,
@@ -245,7 +245,7 @@ impl Join {
         }
     }
 
-    /// Workers of an iterator ended, each with its exit code.
+    /// Records the end of workers. Each has its exit code.
     fn all_left(&mut self, crew: &mut Crew, at: Nanos, workers: Vec<(WorkerId, i64)>) {
         for (worker, code) in workers {
             if let Some(pid) = crew.left(worker) {
@@ -254,7 +254,7 @@ impl Join {
         }
     }
 
-    /// What the main process says of the way of a batch.
+    /// Processes a record about the path of a batch.
     fn of_batch(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
         match record {
             Record::Arrive {

@@ -1,12 +1,12 @@
-//! Forgets what is over, so that a program that runs for weeks is not remembered whole.
+//! Removal of ended iterators, which bounds the memory for programs that run for weeks.
 
 use super::{Join, Place, Stream, StreamId};
 
-/// Iterators of a process that are over and are still remembered.
+/// Number of ended iterators to keep per process.
 const CREWS_KEPT: usize = 8;
 
 impl Join {
-    /// Lets go of iterators that are over; the latest may still be spoken of.
+    /// Removes the oldest ended iterators. The latest ones are kept, because records about them can still arrive.
     pub(super) fn prune(&mut self, id: StreamId, stream: &mut Stream) {
         let over = stream.crews.iter().filter(|(_, crew)| crew.is_over());
         let mut over: Vec<u32> = over.map(|(iterator, _)| *iterator).collect();

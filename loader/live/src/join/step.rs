@@ -7,7 +7,7 @@ use super::{Join, Stream};
 use crate::wire::Record;
 
 impl Join {
-    /// Lines of the main process about its training steps.
+    /// Processes a record about the start or the end of a training step.
     pub(super) fn of_step(&mut self, crew: &mut Crew, at: Nanos, record: Record) {
         let run = crew.run;
         match record {
@@ -39,7 +39,7 @@ impl Join {
         }
     }
 
-    /// Events of a training step.
+    /// Processes a record about an event in a training step.
     pub(super) fn in_step(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
         match record {
             Record::Aside {

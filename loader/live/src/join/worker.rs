@@ -1,4 +1,4 @@
-//! What workers say, put in its place.
+//! Assignment of workers' records to batches.
 
 use super::crew::Found;
 use super::{Join, Place, Stream, StreamId};
@@ -6,7 +6,7 @@ use crate::wire::Record;
 use loadscope_trace::{EventKind, Generators, Stage};
 
 impl Join {
-    /// Puts what workers of a main process said in its place, as far as that is known now.
+    /// Processes queued records of workers of a main process, as far as their batches are known now.
     pub(super) fn place_all(&mut self, main: StreamId) {
         if self.held == 0 {
             return;
@@ -54,7 +54,7 @@ impl Join {
         self.streams.insert(id, stream);
     }
 
-    /// A worker tells what its random numbers begin with.
+    /// Records the digests of a worker's random generators.
     fn set_up(&mut self, stream: &Stream, place: Place, record: &Record) {
         let Record::Fetcher {
             at,
@@ -113,7 +113,7 @@ impl Join {
         }
     }
 
-    /// Too much waits: the stream that holds most will not be understood any more.
+    /// Drops the queued records of the stream with the most bytes. They count as lost.
     pub(super) fn give_up_on_longest(&mut self) {
         let weight = |s: &Stream| s.held.iter().map(Record::weight).sum::<usize>();
         let longest = self.streams.iter().max_by_key(|(_, s)| weight(s));
