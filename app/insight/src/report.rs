@@ -1,4 +1,4 @@
-//! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
+//! Full report of one run as text, Markdown, JSON or an HTML page.
 
 use loadscope_diagnose::{Cause, Diagnosis, FetchBlame, Finding, Prospects, Survey};
 use loadscope_trace::{AsideKind, Nanos, Run, RunId, Summary};
@@ -30,38 +30,38 @@ pub use markdown::markdown;
 pub use program::Program;
 pub use text::text;
 
-/// The whole report of a recording.
+/// Report of one run: verdict, findings, waits by cause and forecasts.
 pub struct Report<'a> {
-    /// Survey of the run.
+    /// Measurements of the run, the basis of the findings.
     pub survey: Survey<'a>,
     /// The verdict and the findings.
     pub diagnosis: Diagnosis,
-    /// The facts.
+    /// Counts and rates: batches, samples, samples per second, errors, dropped events.
     pub summary: Summary,
-    /// Waits due to fetching, in detail.
+    /// Waits with the cause *Fetching*, by named stage and by sample.
     pub fetching: FetchBlame,
-    /// Forecasts for other settings, or why there are none; `None` if not requested.
+    /// Forecasts for other settings, or the reason why there are none. `None` if not requested.
     pub prospects: Option<Result<Prospects, String>>,
-    /// True if the file ends in the middle.
+    /// True if the file is truncated.
     pub cut: bool,
     /// True if the file is still being written.
     pub is_growing: bool,
-    /// Which loader it is about, if there are several.
+    /// The reported loader and the other loaders of the session. `None` for a session with one loader.
     pub loader: Option<AboutLoader>,
-    /// The file it is about, as the user named it.
+    /// Path of the recording as the user entered it. `None` if the caller set no path.
     pub file: Option<String>,
 }
 
-/// Version of the JSON of a report. A program that reads it can rely on the keys of this version.
+/// Version of the JSON format. Scripts can rely on the keys of a version.
 const JSON_VERSION: u32 = 1;
 
 impl<'a> Report<'a> {
-    /// Looks at a run whose file may have been `cut` off, and forecasts nothing.
+    /// Creates a report without forecasts. `cut` is true if the file is truncated.
     pub fn of(run: &'a Run, cut: bool, datasets: Datasets) -> Self {
         Self::with(run, cut, datasets, None)
     }
 
-    /// The same with forecasts for other settings.
+    /// Creates a report with forecasts for other settings. `cut` is true if the file is truncated.
     pub fn with_prospects(run: &'a Run, cut: bool, datasets: Datasets) -> Self {
         let prospects = prospects(run, &|_| true).map_err(|e| e.to_string());
         Self::with(run, cut, datasets, prospects.transpose())
@@ -88,7 +88,9 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds what the other loaders of `all` show about the loader `id`.
+    /// Adds the other loaders of `all` and the findings from comparing them with the loader `id`.
+    ///
+    /// `was_asked_for` is true if the user chose this loader.
     #[must_use]
     pub fn among(mut self, all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Self {
         self.loader = AboutLoader::of(all, id, was_asked_for);
@@ -100,13 +102,13 @@ impl<'a> Report<'a> {
         self
     }
 
-    /// One JSON object.
+    /// Returns the report as a JSON object with the keys of version `JSON_VERSION`.
     pub fn json(&self) -> Value {
         let verdict = &self.diagnosis.verdict;
         let blame = &self.survey.blame;
         let run = self.survey.run;
         let about = self.loader.as_ref().map(AboutLoader::json);
-        // One that is alone has a name, too.
+        // A single loader has an entry with its name too.
         let alone = || (loader::alone(run).json(), json!([]));
         let (loader, others) = about.unwrap_or_else(alone);
         json!({
@@ -142,7 +144,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The findings, each with the effects of its remedy on training.
+    /// Returns the findings, each with its remedy and the remedy's effects on training.
     fn findings_json(&self) -> Value {
         let of = |finding: &Finding| {
             let mut value = json!(finding);
@@ -160,7 +162,7 @@ impl<'a> Report<'a> {
         self.diagnosis.findings.iter().map(of).collect()
     }
 
-    /// Forecasts for other settings; null if not requested.
+    /// Returns the forecasts for other settings. Null if not requested.
     fn forecasts_json(&self) -> Value {
         match &self.prospects {
             None => Value::Null,
@@ -174,7 +176,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Seconds by cause; null for what the source does not measure.
+    /// Returns the waited seconds by cause. Null for causes that the source does not measure.
     fn blame(&self) -> Map<String, Value> {
         let causes = Cause::ALL.into_iter();
         let entry = |cause: Cause| {
@@ -210,7 +212,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Seconds that are not in the loop.
+/// Returns the seconds outside the loop, by kind of work.
 fn left_out(run: &Run) -> Value {
     let out = run.left_out();
     let of = |kind| {

@@ -1,4 +1,4 @@
-//! Texts that all formats of the report share.
+//! Texts and numbers that all formats of the report share.
 
 use loadscope_diagnose::Cause;
 use loadscope_trace::{Nanos, Origin, RunInfo, Summary, count, plural};
@@ -6,10 +6,10 @@ use loadscope_words::say;
 
 use super::Report;
 
-/// Causes of less than this share of the waited time are reported together.
+/// Minimum share of the time for an entry of its own. Smaller causes are reported together.
 const LITTLE: f64 = 0.005;
 
-/// `64 batches, 256 samples, 303.2 samples/s`
+/// Returns counts and throughput, as in `64 batches, 256 samples, 303.2 samples/s`.
 pub fn facts(s: &Summary) -> String {
     say!(
         "{}, {}, {} samples/s",
@@ -19,7 +19,9 @@ pub fn facts(s: &Summary) -> String {
     )
 }
 
-/// `Dataset: ImageFolder (1,281,167 samples) from train.py · PyTorch 2.13.0`, without a dataset only the source.
+/// Returns dataset and source, as in `Dataset: ImageFolder (1,281,167 samples) from train.py · PyTorch 2.13.0`.
+///
+/// Returns only the source if the dataset is unknown.
 pub fn source(info: &RunInfo) -> String {
     let origin = info.origin.label();
     match crate::dataset(info).as_str() {
@@ -28,7 +30,7 @@ pub fn source(info: &RunInfo) -> String {
     }
 }
 
-/// A rate: `303.2`, `49,358`.
+/// Formats a rate: `303.2`, or `49,358` without decimals from 1,000.
 pub fn rate(rate: f64) -> String {
     match rate {
         r if r.is_finite() && r >= 1_000.0 => count(r.round() as u64),
@@ -36,7 +38,9 @@ pub fn rate(rate: f64) -> String {
     }
 }
 
-/// Causes with more than a little time, in the order of a batch's life, and what all others come to.
+/// Returns the causes of at least 0.5 % of the waited time, and the sum of the others.
+///
+/// The causes have the order of the stages of a batch.
 pub fn causes(report: &Report) -> (Vec<(Cause, Nanos)>, Nanos) {
     let blame = &report.survey.blame;
     let is_little = |time: Nanos| (time.0 as f64) < LITTLE * blame.waited.0 as f64;
@@ -45,7 +49,9 @@ pub fn causes(report: &Report) -> (Vec<(Cause, Nanos)>, Nanos) {
     (much, rest)
 }
 
-/// Steps of fetching that took more than a little of the waited time: those that have a name, then the rest of `dataset[i]`.
+/// Returns the steps of fetching that took at least 0.5 % of the waited time.
+///
+/// The rest of `dataset[i]` follows the named stages. Empty if the recording has no named stages.
 pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
     let waited = report.survey.blame.waited.0 as f64;
     let fetching = &report.fetching;
@@ -60,20 +66,24 @@ pub fn steps(report: &Report) -> Vec<(String, Nanos)> {
         .collect()
 }
 
-/// Time for which finished batches were held, if it is noticeable.
+/// Returns the time that finished batches waited in the reorder buffer.
+///
+/// `None` if it is unknown or less than 0.5 % of the run.
 pub fn ready(report: &Report) -> Option<Nanos> {
     let survey = &report.survey;
     let ready = survey.blame.ready_batches?;
     (survey.share(ready) >= LITTLE).then_some(ready)
 }
 
-/// `Finished batches waited 1.74 s in total in the reorder buffer`
+/// Returns a sentence about `ready`, as in `Finished batches waited 1.74 s in total in the reorder buffer`.
 pub fn held(report: &Report, ready: Nanos) -> String {
     let time = report.survey.say(ready);
     say!("Finished batches waited {time} in total in the reorder buffer")
 }
 
-/// Time in `iter`, which no cause contains, if it is noticeable.
+/// Returns a sentence about the time in `iter`, which no cause includes.
+///
+/// `None` without workers, or if the time is less than 0.5 % of the run.
 pub fn opening(report: &Report) -> Option<String> {
     let survey = &report.survey;
     let opening = survey.run.opening();
@@ -86,7 +96,7 @@ pub fn opening(report: &Report) -> Option<String> {
     })
 }
 
-/// The sentence above the report of a truncated recording, or of one that is still being written.
+/// Returns the sentence above the report of a truncated or unfinished recording. `None` for a complete recording.
 pub fn truncated(report: &Report) -> Option<String> {
     let batches = report.summary.batches;
     let batches = || plural(batches, say!(n: "batch"), say!(n: "batches"));

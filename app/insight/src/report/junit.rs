@@ -1,18 +1,20 @@
-//! Results of rules as a JUnit test report.
+//! JUnit report of the checked rules, for CI.
 
 use maud::{PreEscaped, html};
 
 use crate::format::printable;
 
-/// A rule, and why it is broken; `None` if it is kept.
+/// A rule with its result.
 pub struct Checked {
-    /// As it was given: `wait>10%`.
+    /// The rule as the user entered it, as in `wait>10%`.
     pub rule: String,
-    /// A sentence.
+    /// A sentence that explains the failure. `None` if the rule passed.
     pub broken: Option<String>,
 }
 
-/// A test suite `name` with a test for each rule; without rules there is one, which passes. `text` is what people read beside it.
+/// Returns the JUnit XML of a test suite `name` with one test case per rule.
+///
+/// Without rules it has one test case, which passes. `seconds` is the duration of the suite, `text` the content of `system-out`.
 pub fn junit(name: &str, seconds: f64, rules: &[Checked], text: &str) -> String {
     let failures = rules.iter().filter(|rule| rule.broken.is_some()).count();
     let (tests, time) = (rules.len().max(1), format!("{seconds:.3}"));
@@ -37,7 +39,7 @@ pub fn junit(name: &str, seconds: f64, rules: &[Checked], text: &str) -> String 
     html! { (head) (suite) }.into_string() + "\n"
 }
 
-/// XML has no control characters, not even spelled out as entities.
+/// Removes the characters that XML 1.0 forbids even as entities, such as control characters.
 fn sound(text: &str) -> String {
     let is_known =
         |c: char| matches!(c, '\n' | '\t') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');

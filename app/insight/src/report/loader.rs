@@ -1,4 +1,4 @@
-//! Which loader of several a report is about.
+//! The reported loader of a session with several loaders.
 
 use loadscope_diagnose::Glance;
 use loadscope_trace::{Nanos, Run, RunId};
@@ -9,45 +9,45 @@ use super::program::Program;
 use crate::format::{join, plural};
 use crate::loaders::{crews, name, names, said};
 
-/// Others that are named one by one.
+/// Maximum number of other loaders that the sentence names.
 const NAMED: usize = 7;
 
-/// A loader, and the others of its session.
+/// The reported loader and the other loaders of its session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AboutLoader {
-    /// The one that is looked at.
+    /// The reported loader.
     pub this: Named,
-    /// The others, the one that was waited for longest first.
+    /// The other loaders, sorted by waited time, longest first.
     pub others: Vec<Named>,
-    /// It was asked for; otherwise it is the one that was waited for longest.
+    /// True if the user chose the loader. Otherwise, the report is about the loader with the longest waits.
     pub was_asked_for: bool,
-    /// Which rank is the straggler, a sentence; `None` if none does.
+    /// A sentence about the straggler among the ranks. `None` without a straggler.
     pub straggler: Option<String>,
-    /// Time of its program by loader, if that has several.
+    /// Time of the loader's program by loader. `None` if the program has one loader.
     pub program: Option<Program>,
 }
 
-/// A loader with its name among several.
+/// A loader with a name that is unique in its session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// Its number.
+    /// Number of the loader in the session.
     pub id: RunId,
-    /// Its name.
+    /// Name, as in `train.py:42`.
     pub name: String,
-    /// The host; empty if that is not known.
+    /// Host name. Empty if unknown.
     pub host: String,
-    /// Its rank, if there are several.
+    /// Rank of the process. `None` for a job with one rank.
     pub rank: Option<u32>,
-    /// Role in the program (`train`, `val`), from a framework. Otherwise empty.
+    /// Role in the program as a framework reports it, as in `train` or `val`. Empty if unknown.
     pub role: String,
-    /// Length of its waits.
+    /// Time that training waited for the loader.
     pub waited: Nanos,
-    /// Length of its loop.
+    /// Time in the loader's loop.
     pub total: Nanos,
 }
 
 impl AboutLoader {
-    /// Describes `id` of `all`; `None` if it is alone.
+    /// Describes the loader `id` of `all`. `None` if it is the only loader or not in `all`.
     pub fn of(all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Option<Self> {
         let mut loaders = named(all);
         let at = loaders.iter().position(|one| one.id == id)?;
@@ -62,12 +62,12 @@ impl AboutLoader {
         })
     }
 
-    /// `loader 4 (rank 2 · photographs)`
+    /// Returns number and name, as in `loader 4 (rank 2 · photographs)`.
     pub fn label(&self) -> String {
         self.this.label()
     }
 
-    /// Name of the shown loader, and the waits of the others, in a few sentences.
+    /// Returns sentences that name the reported loader and compare its waits with those of the other loaders.
     pub fn sentence(&self) -> String {
         let why = match (self.was_asked_for, self.others.first()) {
             (false, Some(other)) if other.waited < self.this.waited => {
@@ -101,7 +101,7 @@ impl AboutLoader {
         text
     }
 
-    /// The two entries of a JSON object.
+    /// Returns the JSON values of `loader` and `other_loaders`.
     pub fn json(&self) -> (Value, Value) {
         let mut this = self.this.json();
         this["chosen"] = match self.was_asked_for {
@@ -119,7 +119,7 @@ impl Named {
         say!("loader {} ({})", self.id.0, self.name)
     }
 
-    /// One JSON object.
+    /// Returns the loader as a JSON object.
     pub fn json(&self) -> Value {
         json!({
             "number": self.id.0,
@@ -133,7 +133,7 @@ impl Named {
     }
 }
 
-/// The sentence about the straggler of the job of `id`; `None` without one.
+/// Returns a sentence about the straggler among the ranks that run the loader `id`. `None` without a straggler.
 fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     let crews = crews(all);
     let crew = crews
@@ -144,7 +144,7 @@ fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     said(&crew, Some(&slow), None)
 }
 
-/// A loader without others.
+/// Describes the only loader of a session.
 pub fn alone(run: &Run) -> Named {
     Named {
         id: RunId(0),
@@ -157,7 +157,7 @@ pub fn alone(run: &Run) -> Named {
     }
 }
 
-/// All loaders of a session with their names.
+/// Returns all loaders of a session with unique names, in the order of `all`.
 pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
     let named = |((id, run), name): (&(RunId, &Run), String)| Named {
         id: *id,

@@ -1,9 +1,9 @@
-//! The options of a run as JSON: what is known of them.
+//! Options of a run as JSON, with null for unknown options.
 
 use loadscope_trace::{Origin, Run, RunOptions, Summary};
 use serde_json::{Map, Value};
 
-/// Options of the embedded loader only.
+/// Options that only Loadscope's embedded loader has.
 const OURS: [&str; 5] = [
     "image_size",
     "extra_cost",
@@ -12,7 +12,7 @@ const OURS: [&str; 5] = [
     "set_epoch",
 ];
 
-/// One JSON object with the options of a run. Unknown options are null.
+/// Returns the options of a run as a JSON object. Unknown options are null.
 pub fn options(run: &Run) -> Value {
     let mut known = object(&run.info.options);
     match run.info.origin {
@@ -27,7 +27,7 @@ pub fn options(run: &Run) -> Value {
             known.insert("dataset".to_owned(), run.info.dataset_class().into());
             known.insert("epochs".to_owned(), epochs(run).into());
         }
-        // A value other than the default was reported.
+        // Only a value that differs from the default is certain to be recorded.
         Origin::Import(_) => {
             let usual = object(&RunOptions::default());
             for (name, value) in &mut known {
@@ -41,7 +41,7 @@ pub fn options(run: &Run) -> Value {
     Value::Object(known)
 }
 
-/// Epochs that the program began, if the source records epochs.
+/// Returns the number of started epochs. `None` if the source does not record epochs.
 fn epochs(run: &Run) -> Option<u64> {
     (!run.tells_only_parts()).then(|| Summary::of(run).epochs)
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(told["prefetch_factor"], 5);
     }
 
-    /// A default that was not set is not reported as an argument of the program.
+    /// An unset default is not an argument of the program.
     #[test]
     fn of_other_tools_only_what_they_told_is_reported() {
         let told = run(Origin::Import("somewhere".to_owned()), |o| {

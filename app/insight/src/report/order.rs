@@ -1,4 +1,4 @@
-//! Problems of the sample order, as findings of the report.
+//! Findings about the sample order for the report.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use crate::sampling::analysis::{Question, answer};
 use crate::sampling::of_run::question;
 use crate::sampling::order::Gathered;
 
-/// Epochs that are looked into one by one; what is found again in a later one is reported once.
+/// Number of analyzed epochs, from the first. A finding of several epochs is reported once.
 const EPOCHS: usize = 4;
 
-/// Findings of the Sampling workspace about the first epochs of a run.
+/// Returns the findings of the Sampling workspace for the first [`EPOCHS`] epochs of a run.
 pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
     let mut said = HashSet::new();
     let mut out = Vec::new();
@@ -46,7 +46,7 @@ pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
 
 fn of_epoch(asked: &Question) -> Vec<crate::sampling::findings::Finding> {
     let answers = answer(asked, &Progress::default());
-    // A recording cannot be compared with an order that the engine cannot predict.
+    // No findings if the engine cannot predict the order.
     answers
         .ok()
         .and_then(Result::ok)

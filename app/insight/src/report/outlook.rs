@@ -1,4 +1,4 @@
-//! Forecasts for other settings, as the rows of a table.
+//! Table of the forecasts for other settings.
 
 use loadscope_diagnose::{Change, Forecast, Prospects};
 use loadscope_trace::Nanos;
@@ -6,22 +6,24 @@ use loadscope_words::say;
 
 use super::Report;
 
-/// A setting and what it would bring.
+/// Table row: a setting with its measured or forecast time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// `in_order=False`
+    /// Name of the setting, as in `in_order=False`.
     pub name: String,
-    /// Measured or forecast time.
+    /// Measured or forecast duration of the run.
     pub took: Nanos,
-    /// Length of the waits in it.
+    /// Waited time in `took`.
     pub waited: Nanos,
-    /// Difference from [`Prospects::now`], as a share of it; negative is better. `None` for the recorded settings.
+    /// Relative difference from [`Prospects::now`]: −0.26 is 26 % faster. `None` for the recorded settings.
     pub change: Option<f64>,
-    /// The 90 % interval of such runs.
+    /// The 90 % interval of `took`, as (low, high). `None` for the recorded settings and the ideal loader.
     pub between: Option<(Nanos, Nanos)>,
 }
 
-/// Time outside the loop that all forecasts include; `None` if it is within their error.
+/// Returns the time outside the loop, which all forecasts include.
+///
+/// `None` if it is at most the share [`Prospects::WORTH`] of the recorded time, or if the report covers only the end of the run.
 pub fn outside(report: &Report, prospects: &Prospects) -> Option<Nanos> {
     let glance = &report.survey.glance;
     let outside = Nanos(prospects.recorded.0 - report.survey.total().0);
@@ -29,8 +31,9 @@ pub fn outside(report: &Report, prospects: &Prospects) -> Option<Nanos> {
     (outside.0 as f64 > least && !glance.is_of_the_end()).then_some(outside)
 }
 
-/// Rows for the recorded setting, the nearest other ones, the best and the cheapest with the fastest first, and an ideal loader.
-/// Nothing, if there are no forecasts that can be believed.
+/// Returns the recorded settings, the forecasts sorted by time, and an ideal loader as rows.
+///
+/// Empty if the report has no forecasts or unreliable ones.
 pub fn rows(report: &Report) -> Vec<Row> {
     let Some(Ok(prospects)) = &report.prospects else {
         return Vec::new();
@@ -87,7 +90,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
     rows
 }
 
-/// Each once, with a mark at the best change of the verdict.
+/// Returns each forecast once, with a mark at the best change of the verdict.
 fn settings(
     prospects: &Prospects,
     first: Option<Change>,
@@ -104,14 +107,14 @@ fn settings(
     })
 }
 
-/// Sentences below the table: a warning about rough forecasts, and the settings without one.
+/// Returns the sentences below the table: a warning about rough forecasts, and the settings without a forecast.
 pub fn remarks(report: &Report) -> Vec<String> {
     let prospects = report.prospects.as_ref().and_then(|p| p.as_ref().ok());
     let caveat = prospects.and_then(Prospects::caveat);
     caveat.into_iter().chain(left_out(report)).collect()
 }
 
-/// A sentence about settings that the table omits, unless the verdict contains it.
+/// Returns a sentence about the settings that the table omits. `None` if the verdict contains it.
 fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;
@@ -120,7 +123,7 @@ fn left_out(report: &Report) -> Option<String> {
     prospects.left_out().filter(|_| !is_reported)
 }
 
-/// Why there is no table; `None` if there is one, or it was not asked for.
+/// Returns the reason why the table is missing. `None` if there is a table, or if no forecasts were requested.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
         Err(reason) => Some(say!("No forecasts: {reason}")),

@@ -1,4 +1,4 @@
-//! Sentences about a recording with a limit.
+//! Report of the older data that a size-limited recording keeps as sums per minute.
 
 use loadscope_trace::{Awaited, Kept, Nanos, Past, Run, percent, plural};
 use loadscope_words::say;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::format::length;
 
-/// Kept waits that are named.
+/// Maximum number of long waits in [`longest`].
 const NAMED: usize = 5;
 
-/// Sentences about older data; empty if everything is kept in full.
+/// Returns sentences about the older data. Empty if the recording keeps everything in full.
 pub fn sentences(run: &Run) -> Vec<String> {
     let Some(past) = run.past() else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn sentences(run: &Run) -> Vec<String> {
     out
 }
 
-/// Main cause of the waits in the time with sums only.
+/// Returns a sentence about the main cause of the waits in the summarized time. `None` without waits.
 fn main_cause(past: &Past) -> Option<String> {
     let waited = past.total().waited();
     let (what, time) = past.total().waited.iter().max_by_key(|(_, time)| **time)?;
@@ -47,7 +47,7 @@ fn main_cause(past: &Past) -> Option<String> {
     })
 }
 
-/// Events kept in full from the time with sums only.
+/// Returns sentences about the events of the summarized time that are kept in full.
 fn kept(past: &Past) -> Vec<String> {
     let Some(retention) = past.retention() else {
         return Vec::new();
@@ -79,7 +79,7 @@ fn is_batch(kept: &Kept) -> bool {
     kept.wait.is_none() && kept.message().is_none()
 }
 
-/// The waits that are kept, the longest first: how long, when, and which.
+/// Returns the kept waits as (duration, start, event), sorted by duration, longest first.
 fn waits(past: &Past) -> Vec<(Nanos, Nanos, &Kept)> {
     let all = past.kept().iter();
     let mut waits: Vec<(Nanos, Nanos, &Kept)> = all
@@ -89,7 +89,7 @@ fn waits(past: &Past) -> Vec<(Nanos, Nanos, &Kept)> {
     waits
 }
 
-/// The longest waits of the time of which there are sums, a line each.
+/// Returns one line for each of the [`NAMED`] longest waits of the summarized time.
 pub fn longest(run: &Run) -> Vec<String> {
     let Some(past) = run.past() else {
         return Vec::new();
@@ -104,7 +104,7 @@ pub fn longest(run: &Run) -> Vec<String> {
     waits(past).into_iter().take(NAMED).map(line).collect()
 }
 
-/// The same for programs; null if everything is there.
+/// Returns the older data as JSON, times in seconds. Null if the recording keeps everything in full.
 pub fn json(run: &Run) -> Value {
     let Some(past) = run.past() else {
         return Value::Null;

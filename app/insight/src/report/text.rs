@@ -1,4 +1,4 @@
-//! The report for people who read it in a terminal.
+//! The report as plain text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use super::Report;
 use super::facts::{causes, facts, held, opening, ready, source, steps, truncated};
 use crate::format::{percent, plural, signed};
 
-/// Length of a bar for the share 1, characters.
+/// Length of the bar for 100 %, characters.
 const BAR: f64 = 24.0;
 
-/// Width of the names of causes, characters.
+/// Minimum width of the column of causes, characters.
 const NAMES: usize = 26;
 
-/// The verdict, why, what next, and the numbers.
+/// Returns the report as text: verdict, waits by cause, findings, forecasts and facts.
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -56,7 +56,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
                 writeln!(out, "{}", message.text)?;
             }
         }
-        // The source has no number of samples.
+        // The source does not record samples.
         0 if run.info.python_line().is_none() => {
             writeln!(
                 out,
@@ -103,7 +103,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     writeln!(out, "{}", say!("Waits by cause"))?;
     let steps = steps(report);
-    // Two places for the indent of a step, one before the numbers.
+    // 3 characters: 2 to indent a step, 1 before the numbers.
     let widest = steps.iter().map(|(name, _)| places(name) + 3).max();
     let width = widest.unwrap_or_default().max(NAMES);
     let mut row = |name: &str, time: Nanos| {
@@ -149,9 +149,9 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out)
 }
 
-/// The table of forecasts.
+/// Writes the table of forecasts, or the reason why it is missing.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
-    // The verdict may have said so already.
+    // The verdict may contain the same sentence.
     let is_reported = report.diagnosis.verdict.outlook.is_some();
     if let Some(reason) = super::outlook::reason(report) {
         if is_reported {

@@ -1,4 +1,4 @@
-//! The verdict with one fact per line: the wait, its cause, and the best change.
+//! The verdict with one fact per line: the waited time, its cause and the best change.
 
 use loadscope_diagnose::{FindingId, Glance, Prospects};
 use loadscope_trace::{Origin, percent};
@@ -7,16 +7,16 @@ use loadscope_words::{left, places, say};
 use super::Report;
 use crate::format::signed;
 
-/// A fact of the verdict.
+/// Line of the verdict: a label and a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// `Cause`
+    /// Translated label, as in `Cause`.
     pub label: &'static str,
-    /// `batch 4: sample 4 took 1.00 s in worker 0`
+    /// Text of the fact, as in `batch 4: sample 4 took 1.00 s in worker 0`.
     pub text: String,
 }
 
-/// The facts of the verdict of `report`, the most important one first.
+/// Returns the facts of the verdict in the order of the report.
 pub fn facts(report: &Report) -> Vec<Fact> {
     let verdict = &report.diagnosis.verdict;
     let glance = Glance::of(report.survey.run);
@@ -29,7 +29,7 @@ pub fn facts(report: &Report) -> Vec<Fact> {
         });
     }
     let mut waited = (glance.amount()).unwrap_or_else(|| say!("not measured").to_owned());
-    // A finding, or the longest wait.
+    // The cause is a finding or the longest wait.
     let cause = match &verdict.cause {
         Some(_) if is_error => None,
         Some(text) if verdict.is_apart => Some(Fact {
@@ -68,14 +68,16 @@ pub fn facts(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// True if the finding with this text explains the wait.
+/// Returns true if the finding with this text explains the wait.
 fn is_cause(report: &Report, text: &str) -> bool {
     let mut findings = report.diagnosis.findings.iter();
     let found = findings.find(|f| f.text == text);
     found.is_some_and(|f| f.cost.is_some() || f.id == FindingId::TrainingBound)
 }
 
-/// The forecast for the best other setting, or why there is none.
+/// Returns the forecast for the best other setting, and the settings without a forecast.
+///
+/// Empty if the report has no forecasts, or if the verdict mentions none.
 pub fn best_change(report: &Report) -> Vec<Fact> {
     let Some(Ok(prospects)) = &report.prospects else {
         return Vec::new();
@@ -116,7 +118,7 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
     [Some(best), left_out].into_iter().flatten().collect()
 }
 
-/// The misfit of the model, and a setting to try.
+/// Returns a sentence about the model's error, with a setting to try.
 fn unreliable(report: &Report, prospects: &Prospects) -> String {
     let time = |time| report.survey.say(time);
     let text = say!(
@@ -136,7 +138,7 @@ fn unreliable(report: &Report, prospects: &Prospects) -> String {
     }
 }
 
-/// The facts as lines, their texts in one column.
+/// Returns the facts as lines with their texts aligned in one column.
 pub fn lines(facts: &[Fact]) -> Vec<String> {
     let longest = facts.iter().map(|fact| places(fact.label)).max();
     let width = longest.unwrap_or_default() + 2;
