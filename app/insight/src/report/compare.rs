@@ -1,4 +1,4 @@
-//! Comparison of two recordings: changes, and their significance.
+//! Comparison of two recordings: changes with bootstrap confidence intervals.
 
 use std::fmt::Write as _;
 
@@ -33,25 +33,25 @@ use pieces::{epochs_of, piece, summed, yield_the_same};
 use strip::strip;
 pub use titles::title;
 
-/// Width of the column of names, characters.
+/// Minimum width of the column of names, characters.
 const NAMES: usize = 24;
 
-/// Two runs, and what differs.
+/// Two runs and their differences.
 pub struct Comparison<'a> {
-    /// The first.
+    /// Report of the first run.
     pub a: Report<'a>,
-    /// The second.
+    /// Report of the second run.
     pub b: Report<'a>,
-    /// Number of epochs that both have. Only these are compared.
+    /// Number of compared epochs: the epochs that both runs have, from the first.
     pub epochs: usize,
-    /// Measures of both.
+    /// Measures of both runs. Empty if one run has no batches.
     pub measures: Vec<Measure>,
-    /// Distributions of batch times.
+    /// Quantiles of the batch times of both runs.
     pub distributions: Vec<Quantile>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares two runs, epoch by epoch.
+    /// Compares two runs, each with a flag that is true if its file is truncated.
     pub fn of(a: (&'a Run, bool), b: (&'a Run, bool), datasets: Datasets) -> Self {
         let epochs = a.0.epochs().len().min(b.0.epochs().len());
         let piece = piece(a.0, epochs).max(piece(b.0, epochs));
@@ -75,18 +75,18 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The significance of the change in throughput.
+    /// Returns the significance of the change in throughput.
     pub fn outcome(&self) -> Outcome {
         let first = self.measures.first();
         first.map_or(Outcome::Unclear, |m| m.outcome)
     }
 
-    /// The outcome in one sentence, which names what the change is of.
+    /// Returns sentences about the changes in throughput and waits, with the names A and B.
     pub fn sentence(&self) -> String {
         self.sentence_of("A", "B")
     }
 
-    /// The same with names of the runs.
+    /// Returns the sentences of [`Comparison::sentence`] with the names `a` and `b`.
     pub fn sentence_of(&self, a: &str, b: &str) -> String {
         let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
         let waits = self.waits(b);
@@ -105,7 +105,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The change in throughput, in one sentence. `of` names a measure with its change.
+    /// Returns a sentence about the change in throughput. `of` formats a measure with its change.
     fn rate(&self, a: &str, b: &str, of: impl Fn(&Measure) -> String) -> String {
         let both = self
             .times()
@@ -130,7 +130,9 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// `B waits longer: 89 % instead of 55 % of the time, +34 points (+2 to +71)`; `None` if the change is not significant.
+    /// Returns the change in waits, as in `B waits longer: 89 % instead of 55 % of the time, +34 points (+2 to +71)`.
+    ///
+    /// `None` if the change is not significant.
     fn waits(&self, b: &str) -> Option<String> {
         let m = self.measures.iter().find(|m| m.id == "wait_share")?;
         let (_, of_a, of_b) = shown(m);
@@ -146,17 +148,19 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Which options differ, in one line.
+    /// Returns one line with the options that differ.
     pub fn options(&self) -> String {
         differ::line(&self.a.survey.run.info, &self.b.survey.run.info)
     }
 
-    /// Warnings about other datasets and batch sizes, a line each.
+    /// Returns one warning for each difference in dataset or batch size.
     pub fn warnings(&self) -> Vec<String> {
         differ::warnings(&self.a.survey.run.info, &self.b.survey.run.info)
     }
 
-    /// Times of both, if they trained on the same number of samples, and one took noticeably longer.
+    /// Returns the durations of both runs.
+    ///
+    /// `None` if they differ in epochs or samples, or by at most 5 % in duration.
     fn times(&self) -> Option<(Nanos, Nanos)> {
         const NOTICEABLE: f64 = 0.05;
         let [a, b] = [&self.a.summary, &self.b.summary];
@@ -166,7 +170,7 @@ impl<'a> Comparison<'a> {
         (are_equal && differ).then(|| (time(a.seconds), time(b.seconds)))
     }
 
-    /// Findings that are warnings or worse: of the first run alone, and of the second one alone.
+    /// Returns the findings of the first run only and of the second run only. Notes are excluded.
     pub fn findings(&self) -> (Vec<FindingId>, Vec<FindingId>) {
         let ids = |r: &Report| -> Vec<FindingId> {
             let weighty = r.diagnosis.findings.iter();
@@ -183,7 +187,7 @@ impl<'a> Comparison<'a> {
         (without(&a, &b), without(&b, &a))
     }
 
-    /// One JSON object.
+    /// Returns the comparison as a JSON object.
     pub fn json(&self) -> Value {
         let (gone, new) = self.findings();
         let blame = |r: &Report| -> Map<String, Value> {
@@ -218,7 +222,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// The same for people.
+    /// Returns the comparison as text for a terminal.
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Writing to a String cannot fail.
@@ -304,7 +308,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// The waits of both by cause. Names are as wide as `wide`, and times have the unit of `longest`.
+    /// Writes the waits of both runs by cause. Names are padded to `wide` characters, and times have the unit of `longest`.
     fn write_causes(&self, out: &mut String, wide: usize, longest: Nanos) -> std::fmt::Result {
         let (a, b) = (&self.a.survey, &self.b.survey);
         writeln!(out, "{}", say!("\nWaits by cause"))?;
@@ -326,7 +330,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// A time in the unit of `longest`. Zero has none.
+/// Formats a time in the unit of `longest`. Zero has no unit.
 fn beside(time: Nanos, longest: Nanos) -> String {
     match time {
         Nanos(0) => "0".to_owned(),

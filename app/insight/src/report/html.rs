@@ -1,6 +1,6 @@
-//! The report as one page: pictures drawn here, nothing fetched from elsewhere, in dark and in light.
+//! The report as a self-contained HTML page with SVG images and a light and a dark theme.
 //!
-//! Every text is put on the page by [`html!`], which escapes it: none can become a tag.
+//! [`html!`] escapes every text, so that names from recordings cannot become tags.
 
 use loadscope_diagnose::Cause;
 use loadscope_trace::{Activity, Lane, Nanos, count};
@@ -15,17 +15,17 @@ mod style;
 
 use style::{WIDTH, capital, class, dot, prose, severity_class, style};
 
-/// The height of the bar of blame, px.
+/// Height of the bars, px.
 const BAR: f64 = 28.0;
-/// The height of the strip of the run, px.
+/// Height of the timeline strip, px.
 const STRIP: f64 = 64.0;
-/// Number of parts of the strip.
+/// Number of time slices in the strip.
 const PARTS: i64 = 240;
 
-/// The whole page.
+/// Returns the report as an HTML page.
 pub fn html(report: &Report) -> String {
     let page = page(report).into_string();
-    // A page is no terminal, but a name that turns the direction of the letters would turn those of the page, too.
+    // Escapes bidirectional control characters, which could reverse the text of the page.
     let mut page = printable(&page).into_owned();
     page.push('\n');
     page
@@ -40,7 +40,7 @@ fn page(report: &Report) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
                 title { (prose(&report.survey.run.info.dataset)) " – Loadscope" }
-                // Ours, without a word from the recording.
+                // Constant text without names from the recording, so unescaped is safe.
                 style { (PreEscaped(style())) }
             }
             body {
@@ -85,13 +85,13 @@ fn page(report: &Report) -> Markup {
     }
 }
 
-/// A share of what the trainer waited for.
+/// A cause with its part of the waited time.
 struct Part {
     class: &'static str,
     label: &'static str,
     explanation: &'static str,
     time: Nanos,
-    /// Named steps of it.
+    /// Named steps of the cause with their times.
     steps: Vec<(String, Nanos)>,
 }
 
@@ -157,7 +157,7 @@ fn blame(report: &Report) -> Markup {
     }
 }
 
-/// Time of a program by loader.
+/// Returns a bar and a table of the program's time by loader.
 fn program_bar(program: &Program) -> Markup {
     let class = |what: What| match what {
         What::Steps => "step",
@@ -199,7 +199,7 @@ fn program_bar(program: &Program) -> Markup {
     }
 }
 
-/// All parts side by side, each as wide as its share.
+/// Returns a stacked bar. The width of each part is its share.
 fn bar(parts: &[Part], share: impl Fn(Nanos) -> f64) -> Markup {
     let mut end = 0.0;
     let placed = parts.iter().map(|part| {
@@ -222,12 +222,12 @@ fn view_box(width: f64, height: f64) -> String {
     format!("0 0 {width} {height}")
 }
 
-/// A length or a place in a picture.
+/// Formats a length or coordinate in an image.
 fn px(length: f64) -> String {
     format!("{length:.2}")
 }
 
-/// The run from left to right: training below, waiting above it.
+/// Returns the timeline of the run as a stacked chart: training below, waiting above.
 fn strip(report: &Report) -> Markup {
     let survey = &report.survey;
     let total = survey.total().0;
@@ -238,7 +238,7 @@ fn strip(report: &Report) -> Markup {
         survey.start + Nanos((i128::from(total) * i128::from(k) / i128::from(PARTS)) as i64)
     };
     let width = WIDTH / PARTS as f64;
-    // Where it begins, its colour, what is below it, and its height.
+    // Tuples of x, CSS class, height of the columns below, and height.
     let columns = (0..PARTS).flat_map(|k| {
         let (start, end) = (at(k), at(k + 1));
         let length = (end - start).0.max(1) as f64;
@@ -262,11 +262,11 @@ fn strip(report: &Report) -> Markup {
     }
 }
 
-/// The table of forecasts, with a bar for the time and the wait of each setting.
+/// Returns the table of forecasts, with a bar of training and waits for each setting.
 fn outlook(report: &Report) -> Markup {
     let title = html! { h2 { (say!("Forecasts for other settings")) } };
     if let Some(reason) = super::outlook::reason(report) {
-        // The verdict may have said so already.
+        // The verdict may contain the same sentence.
         return match report.diagnosis.verdict.outlook.is_some() {
             true => Markup::default(),
             false => html! { (title) p { (prose(&reason)) } },
@@ -295,7 +295,7 @@ fn outlook(report: &Report) -> Markup {
     }
 }
 
-/// One setting. `longest` is what the slowest would take.
+/// Returns the table row of one setting. `longest` is the time of the slowest setting, ns.
 fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
     let share = |time: Nanos| time.0 as f64 / longest.max(1) as f64 * 100.0;
     let trains = px(share(row.took - row.waited).max(0.0));

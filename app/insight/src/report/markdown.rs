@@ -1,6 +1,6 @@
-//! The report in Markdown, for comments in code review, summaries of CI and notebooks.
+//! The report in Markdown, for code reviews, CI summaries and notebooks.
 //!
-//! Names and sentences come from recorded programs: what would be markup in them is spelled out.
+//! Markup in names and sentences from recorded programs is escaped.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::facts::{causes, facts, held, opening, ready, source, steps, truncated
 use super::verdict::{self, Fact};
 use crate::format::{percent, printable, signed};
 
-/// The verdict, why, what next, and the numbers, as GitHub's Markdown.
+/// Returns the report in GitHub's Markdown: verdict, waits by cause, findings, forecasts and facts.
 pub fn markdown(report: &Report) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -29,7 +29,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     let line = |fact: Fact| format!("**{}** {}", fact.label, plain(&fact.text));
     let lines: Vec<String> = verdict::facts(report).into_iter().map(line).collect();
-    // Two spaces at the end of a line break it.
+    // Two spaces at the end of a line are a line break in Markdown.
     writeln!(out, "{}\n", lines.join("  \n"))?;
     if let Some(loader) = &report.loader {
         writeln!(out, "{}\n", plain(&loader.sentence()))?;
@@ -116,7 +116,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     Ok(())
 }
 
-/// The table of forecasts.
+/// Writes the table of forecasts.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     let rows = super::outlook::rows(report);
     if rows.is_empty() {
@@ -149,7 +149,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out)
 }
 
-/// A text in which nothing is markup, on one line.
+/// Escapes all Markdown in a text and puts it on one line.
 fn plain(text: &str) -> String {
     let text = printable(text);
     let mut out = String::with_capacity(text.len() + 16);
@@ -162,7 +162,7 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // The name of a user who would be notified, or an address that becomes a link: not in a stranger's words.
+            // A word joiner prevents mentions (@user), which notify a user, and links (https://).
             '@' | ':' if c == '@' || rest.peek() == Some(&'/') => {
                 out.push(c);
                 out.push('\u{2060}');
@@ -173,7 +173,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// A text as code: with a fence longer than any in it.
+/// Returns a code span, with more backticks around it than in any run of backticks in `text`.
 fn code(text: &str) -> String {
     let text = printable(text).replace(['\n', '\r'], " ");
     let longest = text.split(|c| c != '`').map(str::len).max();

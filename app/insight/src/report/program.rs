@@ -1,4 +1,4 @@
-//! Time of a program with several loaders, in one sentence and one bar.
+//! Time of a program with several loaders, by loader.
 
 use loadscope_diagnose::{Blame, Cause};
 use loadscope_trace::{Nanos, Run, RunId};
@@ -8,48 +8,48 @@ use serde_json::{Value, json};
 use crate::format::{join, percent};
 use crate::loaders::names;
 
-/// Shares that are named in the sentence.
+/// Maximum number of parts in the sentence.
 const NAMED: usize = 6;
-/// A smaller share is not worth a word.
+/// Minimum share of a part in the sentence.
 const LEAST: f64 = 0.005;
 
 /// Time of a program by loader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// From the first epoch of its loaders to the end of the last.
+    /// Time from the start of the first epoch to the end of the last one, over all loaders.
     pub total: Nanos,
-    /// The longest first. What is left passed outside of all loops.
+    /// Parts of the time, longest first. Their sum is `total`.
     pub parts: Vec<Part>,
-    /// The loader that is waited for longest, if it is worth a change.
+    /// Name of the loader with the longest wait. `None` if this wait is less than 5 % of `total`.
     pub begin_with: Option<String>,
 }
 
-/// A part of its time.
+/// A part of a program's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Activity of the main process.
     pub what: What,
-    /// With which loader; `None` outside of all loops.
+    /// Number and name of the loader. `None` outside all loops.
     pub loader: Option<(RunId, String)>,
-    /// Its length.
+    /// Duration.
     pub time: Nanos,
 }
 
 /// Activity of the main process of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// It trains, or validates.
+    /// Training or validation steps.
     Steps,
-    /// It waits for batches.
+    /// Waiting for batches.
     Waiting,
-    /// It starts workers, and waits until they have started.
+    /// Starting workers, and waiting until they have started.
     Starting,
-    /// It is in no loop over a loader.
+    /// Work outside all loops over loaders.
     Elsewhere,
 }
 
 impl What {
-    /// Its name in JSON.
+    /// Returns the name in JSON.
     pub fn id(self) -> &'static str {
         match self {
             Self::Steps => "steps",
@@ -61,7 +61,7 @@ impl What {
 }
 
 impl Program {
-    /// Measures the process that has the loader `id` of `all`; `None` if it has no other loader.
+    /// Measures the process of the loader `id` in `all`. `None` if the process has fewer than two loaders with epochs.
     pub fn of(all: &[(RunId, &Run)], id: RunId) -> Option<Self> {
         let this = all.iter().find(|(other, _)| *other == id)?.1;
         let is_of_process = |run: &Run| {
@@ -86,7 +86,7 @@ impl Program {
             .flat_map(|(loader, run)| parts_of(loader, run))
             .collect();
         let in_loops: i64 = parts.iter().map(|part| part.time.0).sum();
-        // Loops within each other are counted twice.
+        // Nested loops count twice, so the sum can exceed the elapsed time.
         let total = total.max(Nanos(in_loops));
         parts.push(Part {
             what: What::Elsewhere,
@@ -108,12 +108,12 @@ impl Program {
         })
     }
 
-    /// The share of a part, 0 to 1.
+    /// Returns the share of a part in the total time, 0 to 1.
     pub fn share(&self, part: &Part) -> f64 {
         part.time.0 as f64 / self.total.0.max(1) as f64
     }
 
-    /// In a sentence or two.
+    /// Returns the parts, and the loader to improve first, in one or two sentences.
     pub fn sentence(&self) -> String {
         let weighty = self.parts.iter().filter(|part| self.share(part) >= LEAST);
         let parts = weighty.take(NAMED);
@@ -131,7 +131,7 @@ impl Program {
         }
     }
 
-    /// One JSON object.
+    /// Returns the parts as a JSON object.
     pub fn json(&self) -> Value {
         let parts = self.parts.iter().map(|part| {
             json!({
@@ -151,7 +151,7 @@ impl Program {
 }
 
 impl Part {
-    /// `waiting for train.py:42`
+    /// Returns the activity with its loader, as in `waiting for train.py:42`.
     pub fn label(&self) -> String {
         let name = self.loader.as_ref().map_or("", |(_, name)| name);
         match self.what {
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// A loader without workers: each batch is waited for, then a step.
+    /// Returns a run without workers: a wait of `wait` ms and a step of `step` ms for each batch.
     fn loader(line: u32, start: i64, batches: u32, wait: i64, step: i64) -> Run {
         let mut run = Run::new(RunInfo {
             made_at: Some(MadeAt {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_time_of_a_program_is_shared_out_among_its_loaders() {
-        // 1 s of training, of which 0.2 s are steps; 0.5 s elsewhere; 0.5 s of validation, of which 0.4 are steps.
+        // Training takes 1 s with 0.2 s of steps, other work 0.5 s, validation 0.5 s with 0.4 s of steps.
         let train = loader(42, 0, 10, 80, 20);
         let validate = loader(50, 1_500, 5, 20, 80);
         let all = [(RunId(0), &train), (RunId(1), &validate)];

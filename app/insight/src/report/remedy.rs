@@ -1,4 +1,4 @@
-//! Findings and remedies of a report, each sentence printed once.
+//! Findings and remedies of a report without repeated sentences.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,8 +8,9 @@ use loadscope_words::say;
 use super::Report;
 use super::compare::title;
 
-/// The remedies of the findings of `report`, in their order, with their effects on training. What the report has printed already is a
-/// reference, or left out.
+/// Returns the remedies of all findings in their order, with their effects on training.
+///
+/// A repeated remedy becomes a reference. A repeated effect is omitted.
 pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     let mut printed = BTreeSet::new();
     let findings = report.diagnosis.findings.iter();
@@ -27,7 +28,7 @@ pub fn remedies<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
 }
 
 impl Report<'_> {
-    /// The remedy of a finding with all its effects, for readers of this finding alone.
+    /// Returns the remedy of one finding with all its effects.
     pub(super) fn whole_remedy<'a>(
         &self,
         finding: &'a loadscope_diagnose::Finding,
@@ -39,7 +40,7 @@ impl Report<'_> {
     }
 }
 
-/// A remedy and its effects, each a sentence.
+/// Appends each effect to the remedy as a sentence.
 fn with<'a>(remedy: Cow<'a, str>, effects: &[String]) -> Cow<'a, str> {
     effects.iter().fold(remedy, |text, effect| {
         let text = text.trim_end_matches(['.', '。']).to_owned();
@@ -56,7 +57,7 @@ fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
         if let Some(same) = before.position(|f| f.remedy == remedy) {
             return say!("The same remedy as for {}", same + 1).into();
         }
-        // The number of the change is above.
+        // The verdict contains the forecast, so the remedy omits it.
         let more = best.as_ref().and_then(|(text, change)| {
             let more = remedy.strip_prefix(text.as_str())?;
             Some(format!("{change}{more}"))
@@ -66,7 +67,7 @@ fn plain<'a>(report: &'a Report) -> Vec<Cow<'a, str>> {
     findings.iter().enumerate().map(remedy).collect()
 }
 
-/// The texts of the findings of `report`, in their order. A text that the verdict contains is a reference.
+/// Returns the texts of all findings in their order. A text that the verdict contains becomes a reference.
 pub fn texts(report: &Report) -> Vec<String> {
     let repeated = repeated(report);
     let findings = report.diagnosis.findings.iter().enumerate();
@@ -79,7 +80,7 @@ pub fn texts(report: &Report) -> Vec<String> {
     findings.map(text).collect()
 }
 
-/// The finding whose text the verdict contains, and its label there.
+/// Returns the position of the finding whose text the verdict contains, and the verdict's label.
 fn repeated(report: &Report) -> Option<(usize, &'static str)> {
     let facts = super::verdict::facts(report);
     let findings = report.diagnosis.findings.iter().enumerate();
@@ -90,13 +91,13 @@ fn repeated(report: &Report) -> Option<(usize, &'static str)> {
     labels.next()
 }
 
-/// The label of `text` in the verdict, if a finding refers to it.
+/// Returns the label of `text` in the verdict. `None` if no finding refers to it.
 pub fn label(report: &Report, text: &str) -> Option<&'static str> {
     let (at, label) = repeated(report)?;
     (report.diagnosis.findings[at].text == text).then_some(label)
 }
 
-/// The best change that the verdict names, as a remedy with and without its forecast.
+/// Returns the verdict's best change as a remedy with its forecast, and without. `None` if the verdict names no change.
 fn best(report: &Report) -> Option<(String, String)> {
     let prospects = report.prospects.as_ref()?.as_ref().ok()?;
     let is_named = report.diagnosis.verdict.outlook.is_some() && prospects.fits();
@@ -114,7 +115,7 @@ mod tests {
     use crate::report::{html, markdown, text};
     use crate::simulated::simulated;
 
-    /// Too few workers: the verdict and the finding have the same remedy.
+    /// Returns options with too few workers: verdict and finding have the same remedy.
     fn options() -> RunOptions {
         RunOptions {
             dataset: "synthetic:len=400,cost_ms=10".to_owned(),

@@ -1,4 +1,4 @@
-//! Rules that a recording can break: `wait>10%`, for scripts and CI.
+//! Rules about a recording, for scripts and CI: `wait>10%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use loadscope_words::{Text, say};
 use super::Report;
 use crate::format::percent;
 
-/// A condition under which a report fails.
+/// Condition that makes the check of a report fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     what: What,
@@ -24,31 +24,31 @@ pub struct Rule {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// The trainer's waiting.
+    /// Time that training waited.
     Wait,
-    /// Waits due to one cause.
+    /// Waits with one cause.
     Blame(Cause),
-    /// The run.
+    /// Time in the loader's loop.
     Run,
-    /// Time for which finished batches were held.
+    /// Time that finished batches waited in the reorder buffer.
     Ready,
-    /// Samples a second.
+    /// Samples per second.
     Throughput,
-    /// Events lost.
+    /// Number of dropped events.
     Dropped,
-    /// Errors.
+    /// Number of errors.
     Errors,
-    /// Findings that are warnings or worse.
+    /// Number of findings that are warnings or worse.
     Findings,
-    /// The most memory that all processes held together.
+    /// Peak memory (PSS) of all processes together, bytes.
     Memory,
-    /// The most that was in use of `/dev/shm`.
+    /// Peak use of `/dev/shm`, bytes.
     Shm,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Unit {
-    /// A share of the run's time.
+    /// Share of the run's time.
     Percent,
     Seconds,
     /// Bytes of memory.
@@ -56,12 +56,12 @@ enum Unit {
     Plain,
 }
 
-/// Why a rule is not understood.
+/// Error message for an invalid rule.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", say!("{0}. Examples: 'wait>10%', 'wait>2s', 'fetching>500ms', 'throughput<100', 'dropped>0', 'findings>0', 'memory>8GB'.", .0))]
 pub struct NoRule(String);
 
-/// Names of the quantities that rules limit, sorted.
+/// Returns the sorted names of the quantities that rules can limit.
 pub fn keys() -> Vec<&'static str> {
     let causes = Cause::ALL.into_iter().map(Cause::id);
     let mut names: Vec<_> = NAMES
@@ -73,7 +73,7 @@ pub fn keys() -> Vec<&'static str> {
     names
 }
 
-/// The names as a language.
+/// Returns the names as a [`Language`] for error messages.
 fn names() -> Language {
     Language::new(
         keys()
@@ -94,7 +94,7 @@ const NAMES: [(&str, What); 9] = [
     ("shm", What::Shm),
 ];
 
-/// Units of memory. The longer ones come first, since each ends in the last.
+/// Units of memory as (suffix, bytes). `B` is last, because every other unit ends in it.
 const BYTES: [(&str, f64); 7] = [
     ("KiB", 1024.0),
     ("MiB", 1048576.0),
@@ -172,7 +172,9 @@ fn what(name: &str) -> Result<What, Mistake> {
 }
 
 impl Rule {
-    /// Why the report breaks the rule; `None` if it does not. A rule about what was not measured is broken, too.
+    /// Returns a sentence if the report breaks the rule. `None` if it keeps the rule.
+    ///
+    /// A rule fails if the recording does not measure its quantity.
     pub fn broken_by(&self, report: &Report) -> Option<String> {
         let value = self.value(report);
         let Some(value) = value else {
@@ -204,7 +206,7 @@ impl Rule {
             What::Run => Some(survey.total()),
             What::Ready => survey.blame.ready_batches,
             What::Blame(cause) => survey.blame.of(cause),
-            // Batches without samples: the source has no number of samples.
+            // Batches without samples: the source does not record samples.
             What::Throughput
                 if report.summary.samples == 0 && survey.run.info.python_line().is_none() =>
             {
@@ -227,7 +229,7 @@ impl Rule {
     }
 }
 
-/// The highest value of what was measured of the whole program.
+/// Returns the peak of a gauge of the whole program. `None` without measurements.
 fn peak(run: &Run, what: GaugeKind) -> Option<f64> {
     let series = run.gauge(None, what)?;
     series.highest(Nanos(i64::MIN), Nanos::MAX)

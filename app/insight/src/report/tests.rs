@@ -28,7 +28,7 @@ fn the_json_is_as_promised() {
     let blame = json["blame"].as_object().expect("an object");
     let sum: f64 = blame.values().filter_map(|v| v.as_f64()).sum();
     assert!((sum - 1.11).abs() < 1e-12, "{sum}");
-    // Nothing is pinned, so there is nothing to be measured.
+    // The loader does not pin memory, so the time is 0, not null.
     assert_eq!(json["blame"]["pinning"], 0.0);
     assert_eq!(json["findings"][0]["evidence"]["sample"], 4);
     assert_eq!(json["fetching"]["samples"][0]["sample"], 4);
@@ -57,7 +57,7 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     assert!(text.ends_with(" samples/s"), "{text}");
 }
 
-/// `loadscope repair` refuses the files of other tools.
+/// `loadscope repair` rejects files of other tools, so the warning must not mention it.
 #[test]
 fn a_truncated_file_of_another_tool_is_copied_again() {
     let mut run = simulated(&proof());
@@ -183,7 +183,7 @@ fn plain(text: &str) -> String {
         .replace('\\', "")
 }
 
-/// All forms of a report for people.
+/// Returns the report as text, Markdown and HTML.
 fn forms(report: &Report) -> [String; 3] {
     let html = super::html(report).replace("&gt;", ">");
     [
@@ -193,7 +193,7 @@ fn forms(report: &Report) -> [String; 3] {
     ]
 }
 
-/// Several slow batches, and more after them.
+/// Simulates a run with three slow samples far apart.
 fn blocked() -> Run {
     simulated(&RunOptions {
         dataset: "synthetic:len=240,cost_ms=20,slow=9:900;99:900;180:900".to_owned(),
@@ -204,7 +204,7 @@ fn blocked() -> Run {
     })
 }
 
-/// The cause was printed as the verdict and word for word as the first finding, each with the time in the reorder buffer.
+/// Regression: verdict and first finding repeated the cause and the time in the reorder buffer.
 #[test]
 fn each_sentence_is_printed_once() {
     let run = blocked();
@@ -224,7 +224,7 @@ fn each_sentence_is_printed_once() {
     }
 }
 
-/// With several workers, finished batches wait after each slow one: the finding was about the order, and named a batch.
+/// Regression: the finding was head-of-line blocking by one batch, because finished batches wait after each slow batch.
 #[test]
 fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
     let run = simulated(&RunOptions {
@@ -245,7 +245,7 @@ fn a_sample_that_is_slow_in_every_epoch_is_the_cause() {
     );
 }
 
-/// The base was the recorded time or the forecast, whichever was less.
+/// Regression: the base of the percentages was the smaller of recorded and forecast time.
 #[test]
 fn forecasts_have_one_base() {
     let run = blocked();
@@ -339,7 +339,7 @@ fn a_few_batches_have_no_forecasts() {
     assert!(!said(10).contains("No forecasts"), "{}", said(10));
 }
 
-/// "Waited 2.52 s of 2.52 s", and a best change "instead of 3.77 s": forecasts include the time between epochs.
+/// Regression: "Waited 2.52 s of 2.52 s" with a best change "instead of 3.77 s". Forecasts include the time between epochs.
 #[test]
 fn forecasts_name_the_time_outside_the_loop_that_they_include() {
     let options = RunOptions {

@@ -1,30 +1,30 @@
-//! Significance of a difference.
+//! Settings of the bootstrap, and the significance of a difference.
 
 use oorandom::Rand64;
 use serde::Serialize;
 
-/// The interval holds the truth with this probability.
+/// Confidence level of all intervals.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// Fewer pieces say nothing of chance.
+/// Minimum number of pieces per run for a confidence interval.
 pub(super) const FEW_PIECES: usize = 5;
 
-/// The same two recordings give the same intervals.
+/// Fixed seed of the bootstrap: the same recordings give the same intervals.
 pub(super) const SEED: u128 = 0;
 
-/// Any one of them, each as likely as the others. There is one.
+/// Returns a uniformly random element of `all`, which must not be empty.
 pub(super) fn any_of<'a, T>(all: &'a [T], random: &mut Rand64) -> &'a T {
     &all[random.rand_range(0..all.len() as u64) as usize]
 }
 
-/// Significance of a difference.
+/// Significance of a difference at the 95 % confidence level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Improved, beyond chance.
+    /// Significantly better: the confidence interval excludes zero.
     Improved,
-    /// Worse, beyond chance.
+    /// Significantly worse: the confidence interval excludes zero.
     Worse,
-    /// It may be chance, or there is no difference.
+    /// Not significant, or too few batches for a confidence interval.
     Unclear,
 }

@@ -1,4 +1,4 @@
-//! Differences between the options and the datasets of two runs.
+//! Differences between two runs in options and datasets.
 
 use loadscope_trace::{Origin, RunInfo, RunOptions, count};
 use loadscope_words::say;
@@ -9,26 +9,28 @@ use crate::options::{Field, changed};
 /// An option that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Its name, PyTorch's where PyTorch has one.
+    /// Name of the option, with PyTorch's name if PyTorch has the option.
     pub name: &'static str,
-    /// In the first run, as Python writes it.
+    /// Value in the first run, in Python syntax.
     pub a: String,
-    /// In the second one.
+    /// Value in the second run, in Python syntax.
     pub b: String,
 }
 
 impl Difference {
-    /// `num_workers 4 → 7`
+    /// Returns the difference as text: `num_workers 4 → 7`.
     pub fn text(&self) -> String {
         let Self { name, a, b } = self;
         format!("{name} {a} → {b}")
     }
 }
 
-/// Seeds of PyTorch's default generator from here on count as drawn by the system, which draws 53 bits. Programs choose smaller ones.
+/// Minimum value of a seed of PyTorch's default generator that counts as drawn by the system.
+///
+/// The system draws seeds of 53 bits. Programs choose smaller seeds.
 const DRAWN: u64 = 1 << 32;
 
-/// The options without a seed of the default generator that no program chose.
+/// Returns the options without a `global_seed` that the system drew.
 fn chosen(options: &RunOptions) -> RunOptions {
     RunOptions {
         global_seed: options.global_seed.filter(|seed| *seed < DRAWN),
@@ -36,7 +38,9 @@ fn chosen(options: &RunOptions) -> RunOptions {
     }
 }
 
-/// The options that differ between two runs. The dataset of a program is in the warnings: its option is Loadscope's model of it.
+/// Returns the options that differ between two runs.
+///
+/// A program's dataset is excluded, because its option is only Loadscope's model of the dataset. [`warnings`] compares datasets.
 pub fn between(a: &RunInfo, b: &RunInfo) -> Vec<Difference> {
     let is_model = |info: &RunInfo| matches!(info.origin, Origin::Pytorch(_) | Origin::Import(_));
     let mut of_b = b.options.clone();
@@ -46,7 +50,7 @@ pub fn between(a: &RunInfo, b: &RunInfo) -> Vec<Difference> {
     differences(&a.options, &of_b)
 }
 
-/// The options that differ.
+/// Returns the options that differ.
 fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
     let (a, b) = (&chosen(a), &chosen(b));
     let (x, y) = (serde_json::to_value(a), serde_json::to_value(b));
@@ -54,7 +58,7 @@ fn differences(a: &RunOptions, b: &RunOptions) -> Vec<Difference> {
         return Vec::new();
     };
     let of = |field: Field| match field {
-        // Both draw from a generator of their own with the same seed.
+        // Both loaders have their own generator with the same seed, so torch.manual_seed differs.
         Field::Generator if a.seed.is_some() && a.seed == b.seed => Difference {
             name: "manual_seed",
             a: seed(a.global_seed),
@@ -73,7 +77,7 @@ fn seed(seed: Option<u64>) -> String {
     seed.map_or("None".to_owned(), |seed| seed.to_string())
 }
 
-/// The options that differ, in one line: `Options that differ: num_workers 4 → 7`.
+/// Returns one line with the options that differ: `Options that differ: num_workers 4 → 7`.
 pub fn line(a: &RunInfo, b: &RunInfo) -> String {
     let all = between(a, b);
     if all.is_empty() {
@@ -83,7 +87,7 @@ pub fn line(a: &RunInfo, b: &RunInfo) -> String {
     say!("Options that differ: {}", all.join(say!(", ")))
 }
 
-/// Warnings about differences that make numbers of two runs hard to compare: other datasets, other batch sizes.
+/// Returns warnings about differences in dataset, dataset size and batch size, which make two runs hard to compare.
 pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     match (a.dataset_len, b.dataset_len) {
@@ -111,25 +115,26 @@ pub fn warnings(a: &RunInfo, b: &RunInfo) -> Vec<String> {
     warnings
 }
 
-/// True if the datasets are known and have other names. The name of a PyTorch program's dataset is its class: the same dataset can have
-/// another length, or belong to another script.
+/// Returns true if both datasets are known and their names differ.
+///
+/// Datasets of PyTorch programs are compared by class, because one dataset can differ in length or script.
 fn differ_in_dataset(a: &RunInfo, b: &RunInfo) -> bool {
     let class = |info: &RunInfo| info.dataset_class().unwrap_or(&info.dataset).to_owned();
     let (of_a, of_b) = (class(a), class(b));
     of_a != of_b && !of_a.is_empty() && !of_b.is_empty()
 }
 
-/// `batch_size` as Python writes it; `None` if it is not known.
+/// Returns `batch_size` in Python syntax. `None` if it is unknown.
 fn batch_size(info: &RunInfo) -> Option<String> {
     let is_known = info.batch_sampler.is_empty() && !matches!(info.origin, Origin::Import(_));
     let size = info.options.batch_size;
     is_known.then(|| size.map_or("None".to_owned(), |size| size.to_string()))
 }
 
-/// A field of `options` as text. `all` contains all of them as JSON.
+/// Returns a field of `options` in Python syntax. `all` contains the options as JSON.
 fn shown(options: &RunOptions, all: &Value, field: Field) -> String {
     match (field, all.get(field.option())) {
-        // With a seed of its own a loader draws nothing from the default generator.
+        // Without its own seed, a loader draws from the default generator.
         (Field::Generator, None | Some(Value::Null)) => match options.global_seed {
             Some(seed) => format!("torch.manual_seed({seed})"),
             None => "None".to_owned(),
@@ -201,7 +206,7 @@ mod tests {
             global_seed: Some(seed),
             ..RunOptions::default()
         };
-        // The program did not call torch.manual_seed.
+        // Seeds that the system drew: the programs did not call torch.manual_seed.
         let (x, y) = (
             unseeded(5_862_114_070_351_283),
             unseeded(1_400_218_337_906_114),

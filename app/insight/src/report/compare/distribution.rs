@@ -1,4 +1,4 @@
-//! Distribution of batch times in both runs: median, 90th and 99th percentile.
+//! Median, 90th and 99th percentile of the batch times of both runs.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -9,34 +9,34 @@ use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 
 /// Number of bootstrap draws.
 const DRAWS: usize = 300;
-/// Batches that are drawn from at most, in pieces all over the run.
+/// Maximum number of batches for the bootstrap, in evenly spaced pieces of the run.
 const MOST: usize = 2_000;
-/// A reported quantile of a distribution.
+/// The reported quantiles, 0 to 1.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// A quantile of both runs.
+/// A quantile of the batch times of both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quantile {
-    /// The quantity: `wait_seconds` or `work_seconds` of a batch.
+    /// Name of the batch time in JSON: `wait_seconds` or `work_seconds`.
     pub id: &'static str,
-    /// This share of the batches takes no longer.
+    /// Quantile, 0 to 1: 0.9 is the 90th percentile.
     pub quantile: f64,
-    /// In the first run, s.
+    /// Value in the first run, s.
     pub a: f64,
-    /// In the second one, s.
+    /// Value in the second run, s.
     pub b: f64,
-    /// The second less the first, s.
+    /// `b − a`, s.
     pub difference: f64,
-    /// The lower end of its confidence interval, s; none if there are too few batches.
+    /// Lower end of the confidence interval of `difference`, s. `None` with too few batches.
     pub low: Option<f64>,
-    /// The upper end, s.
+    /// Upper end of the confidence interval of `difference`, s.
     pub high: Option<f64>,
-    /// Its significance. Less is better.
+    /// Significance of the difference. Shorter times are better.
     pub outcome: Outcome,
 }
 
 impl Quantile {
-    /// The quantity, in words.
+    /// Returns the translated name of the batch time.
     pub fn name(&self) -> &'static str {
         match self.id {
             "wait_seconds" => say!("wait for a batch"),
@@ -44,7 +44,7 @@ impl Quantile {
         }
     }
 
-    /// `wait for a batch, 90th percentile`
+    /// Returns name and quantile, as in `wait for a batch, 90th percentile`.
     pub fn label(&self) -> String {
         let name = self.name();
         match (self.quantile * 100.0).round() {
@@ -53,7 +53,7 @@ impl Quantile {
         }
     }
 
-    /// `−12.0 ms (−13.1 ms to −11.0 ms)`
+    /// Returns the difference with its confidence interval, as in `−12.0 ms (−13.1 ms to −11.0 ms)`.
     pub fn change(&self) -> String {
         let signed = |seconds: f64| match Nanos::from_secs_f64(seconds.abs()) {
             Nanos(0) => "0".to_owned(),
@@ -69,7 +69,9 @@ impl Quantile {
     }
 }
 
-/// The quantiles of some times of both runs, s, each in pieces of neighbouring batches.
+/// Returns the quantiles of the batch times of both runs, s. Each run is a list of pieces of consecutive batches.
+///
+/// Empty if one run has no times.
 pub fn quantiles(id: &'static str, a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Quantile> {
     let all = |pieces: &[Vec<f64>]| pieces.concat();
     let (mut of_a, mut of_b) = (all(a), all(b));
@@ -106,7 +108,7 @@ pub fn quantiles(id: &'static str, a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Quanti
     each.collect()
 }
 
-/// The quantiles of `times`, which are put into another order.
+/// Returns the quantiles of `times`. Sorts `times`.
 fn at(times: &mut [f64]) -> [f64; QUANTILES.len()] {
     times.sort_unstable_by(f64::total_cmp);
     let last = times.len().saturating_sub(1);
@@ -116,7 +118,7 @@ fn at(times: &mut [f64]) -> [f64; QUANTILES.len()] {
     })
 }
 
-/// At most so many pieces that a thousand draws of them take no time, evenly chosen.
+/// Returns evenly spaced pieces with about [`MOST`] batches, to keep the bootstrap fast.
 fn thinned(pieces: &[Vec<f64>]) -> Vec<&Vec<f64>> {
     let each = pieces.iter().map(Vec::len).max().unwrap_or_default().max(1);
     let most = (MOST / each).max(FEW_PIECES);

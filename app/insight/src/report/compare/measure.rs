@@ -1,4 +1,4 @@
-//! Measures of both runs, and the significance of their changes.
+//! Throughput and waits of both runs, with bootstrap confidence intervals of their changes.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -15,28 +15,28 @@ use crate::report::facts::rate;
 /// Number of bootstrap draws.
 const DRAWS: usize = 1_000;
 
-/// A number of both runs.
+/// A number that is compared between two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measure {
-    /// Its name for scripts.
+    /// Name in JSON.
     pub id: &'static str,
-    /// In the first run.
+    /// Value in the first run.
     pub a: f64,
-    /// In the second one.
+    /// Value in the second run.
     pub b: f64,
-    /// The second over the first, minus 1; none if the first is zero.
+    /// `b / a − 1`. `None` if `a` is zero.
     pub change: Option<f64>,
-    /// The lower end of its confidence interval; none if there are too few batches.
+    /// Lower end of the confidence interval of `change`. `None` with too few batches.
     pub low: Option<f64>,
-    /// The upper end.
+    /// Upper end of the confidence interval of `change`.
     pub high: Option<f64>,
-    /// Its significance.
+    /// Significance of the change.
     pub outcome: Outcome,
 }
 
-/// The value of a measure.
+/// Function that returns the value of a measure.
 type Value64 = fn(&Drawn) -> f64;
-/// Names, values, and whether more is better.
+/// All measures as (name, value, true if more is better).
 const MEASURES: [(&str, Value64, bool); 4] = [
     ("samples_per_second", |d| d.samples / d.cycle * 1e9, true),
     ("wait_share", |d| d.waited / d.cycle, false),
@@ -52,7 +52,9 @@ const MEASURES: [(&str, Value64, bool); 4] = [
     ),
 ];
 
-/// `+12 % (+9.1 % to +15 %)`; of a share in points of a hundred: `−20 points (−28 to −12)`.
+/// Returns the change with its confidence interval: `+12 % (+9.1 % to +15 %)`.
+///
+/// The change of `wait_share` is in percentage points: `−20 points (−28 to −12)`.
 pub fn change(m: &Measure) -> String {
     let is_zero = |end: Option<f64>| end.is_none_or(|end| end == 0.0);
     if m.a == m.b && is_zero(m.low) && is_zero(m.high) {
@@ -87,7 +89,7 @@ pub fn change(m: &Measure) -> String {
     }
 }
 
-/// Its name, and both values as people read them.
+/// Returns the translated name and the formatted values of both runs.
 pub fn shown(m: &Measure) -> (&'static str, String, String) {
     let time = |s: f64| match Nanos::from_secs_f64(s) {
         Nanos(0) => "0".to_owned(),
@@ -101,7 +103,9 @@ pub fn shown(m: &Measure) -> (&'static str, String, String) {
     }
 }
 
-/// The measures of two runs. With `noise` both yield the same batches in the same order: those are not drawn anew.
+/// Returns the measures of two runs.
+///
+/// With `noise`, both runs yield the same batches in the same order. Random noise then replaces the resampling of pieces.
 pub(super) fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>) -> Vec<Measure> {
     let (of_a, of_b) = (whole(a), whole(b));
     if of_a.batches == 0.0 || of_b.batches == 0.0 {
@@ -142,8 +146,9 @@ pub(super) fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>], noise: Option<Noise>)
     MEASURES.into_iter().map(measure).collect()
 }
 
-/// Relative change of a value, with its confidence interval; no interval where there are too
-/// few pieces.
+/// Returns the relative change of a value with its bootstrap confidence interval.
+///
+/// `None` if the first value is zero. The interval is `None` with too few pieces.
 pub(crate) fn change_of(
     a: &[Vec<Drawn>],
     b: &[Vec<Drawn>],
@@ -165,24 +170,24 @@ pub(crate) fn change_of(
     ))
 }
 
-/// All pieces together.
+/// Returns the sum of all pieces.
 fn whole(epochs: &[Vec<Drawn>]) -> Drawn {
     let mut sum = Drawn::default();
     epochs.iter().flatten().for_each(|d| sum.add(d));
     sum
 }
 
-/// True if there are enough pieces to say something of chance.
+/// Returns true if there are enough pieces for a confidence interval.
 fn are_enough(epochs: &[Vec<Drawn>]) -> bool {
     epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES
 }
 
-/// The second over the first, minus 1; none if the first is zero.
+/// Returns `y / x − 1`. `None` if `x` is not positive or `y` is not finite.
 fn ratio(x: f64, y: f64) -> Option<f64> {
     (x > 0.0 && y.is_finite()).then(|| y / x - 1.0)
 }
 
-/// The ends of the confidence interval of what was drawn; none if nothing was.
+/// Returns the ends of the confidence interval of bootstrap draws. `None` without draws.
 fn interval(mut drawn: Vec<f64>) -> Option<(f64, f64)> {
     drawn.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -192,7 +197,7 @@ fn interval(mut drawn: Vec<f64>) -> Option<(f64, f64)> {
     at((1.0 - CONFIDENCE) / 2.0).zip(at((1.0 + CONFIDENCE) / 2.0))
 }
 
-/// As many pieces of each epoch as it has, each any one of them.
+/// Returns the sum of one bootstrap draw: as many pieces of each epoch as it has, drawn with replacement.
 fn draw(epochs: &[Vec<Drawn>], random: &mut Rand64) -> Drawn {
     let mut sum = Drawn::default();
     for pieces in epochs {

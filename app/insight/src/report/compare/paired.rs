@@ -1,22 +1,26 @@
-//! Two runs that yield the same samples in the same batches. A batch of slow samples is slow in both, so that the spread of the times of
-//! batches says nothing about chance: what does is how much the time of one and the same batch differs.
+//! Noise model for two runs that yield the same samples in the same batches (paired comparison).
+//!
+//! A batch of slow samples is slow in both runs, so the spread of batch times is not noise.
+//! The noise is the spread of the time differences between the same batches.
 
 use oorandom::Rand64;
 
 use super::pieces::Drawn;
 
-/// Standard deviations of the sums of the second run, as far as chance goes, ns.
+/// Standard deviations of the second run's sums due to noise, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Noise {
-    /// Noise of waits and training steps together.
+    /// Noise of waits plus training steps, ns.
     cycle: f64,
-    /// Noise of fetching and collating.
+    /// Noise of fetching plus collating, ns.
     work: f64,
 }
 
 impl Noise {
-    /// From what the same batches took in both runs. What all batches differ by alike is no chance. What a worker took longer by chance
-    /// is counted as if the trainer had waited for all of it, which it does at most.
+    /// Estimates the noise from the time differences between the same batches.
+    ///
+    /// The mean difference is a real change, not noise. The noise of fetching and collating counts fully as noise of waits,
+    /// which is an upper bound.
     pub fn between(a: &[Vec<Vec<Drawn>>], b: &[Vec<Vec<Drawn>>]) -> Self {
         let all = |of: &[Vec<Vec<Drawn>>]| -> Vec<Drawn> {
             of.iter().flatten().flatten().copied().collect()
@@ -35,7 +39,7 @@ impl Noise {
         }
     }
 
-    /// The sums of the second run as they might have been.
+    /// Returns the second run's sums with random noise.
     pub fn draw(self, sums: &Drawn, random: &mut Rand64) -> Drawn {
         let (cycle, work) = (normal(random) * self.cycle, normal(random) * self.work);
         Drawn {
@@ -47,9 +51,9 @@ impl Noise {
     }
 }
 
-/// A number of the standard normal distribution.
+/// Returns a random number of the standard normal distribution (Box–Muller).
 fn normal(random: &mut Rand64) -> f64 {
-    // Above zero, whose logarithm is not finite.
+    // `u` is above zero, because the logarithm of zero is infinite.
     let (u, v) = (1.0 - random.rand_float(), random.rand_float());
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }

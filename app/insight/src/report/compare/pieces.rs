@@ -1,18 +1,19 @@
-//! Times and samples of batches, in pieces of neighbouring ones.
+//! Times and samples of batches, grouped into blocks of consecutive batches for the bootstrap.
 
 use loadscope_trace::{Nanos, Run};
 
-/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next: at least one of each
-/// worker. At most so many.
+/// Maximum number of blocks (pieces) of a run in the block bootstrap.
+///
+/// Times of consecutive batches are correlated. A piece therefore has at least as many batches as the run has workers.
 const MOST_PIECES: usize = 2_000;
-/// Times and samples of one batch.
+/// Times and samples of one batch, or sums of several batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drawn {
-    /// The wait for it and its training step, ns.
+    /// Wait for the batch plus its training step, ns.
     pub(crate) cycle: f64,
-    /// Part of the cycle that the trainer waited, ns.
+    /// Waited part of `cycle`, ns.
     pub(crate) waited: f64,
-    /// Time of its worker, ns.
+    /// Time of fetching and collating, ns.
     pub(crate) work: f64,
     pub(crate) samples: f64,
     pub(crate) batches: f64,
@@ -28,14 +29,14 @@ impl Drawn {
     }
 }
 
-/// Batches in a piece of this run.
+/// Returns the number of batches per piece for this run.
 pub(super) fn piece(run: &Run, epochs: usize) -> usize {
     let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
     let at_least = run.info.options.num_workers.max(1);
     all.div_ceil(MOST_PIECES).max(at_least)
 }
 
-/// True if both yield the same samples in the same batches, in the same order.
+/// Returns true if both runs yield the same samples in the same batches and order.
 pub(super) fn yield_the_same(a: &Run, b: &Run, epochs: usize) -> bool {
     let rows = |run: &Run| -> Vec<usize> {
         let epochs = run.epochs().iter().take(epochs);
@@ -52,7 +53,7 @@ pub(super) fn yield_the_same(a: &Run, b: &Run, epochs: usize) -> bool {
     !of_a.is_empty() && of_a.len() == of_b.len() && of_a.iter().zip(&of_b).all(is_same)
 }
 
-/// When each batch of an epoch was yielded, in that order.
+/// Returns the yielded batches of an epoch as (time, row), sorted by time.
 fn yielded(run: &Run, epoch: &loadscope_trace::Epoch) -> Vec<(Nanos, usize)> {
     let of = |row: &u32| {
         let row = *row as usize;
@@ -64,13 +65,13 @@ fn yielded(run: &Run, epoch: &loadscope_trace::Epoch) -> Vec<(Nanos, usize)> {
     out
 }
 
-/// The batches of the first epochs in the order in which they were yielded, epoch by epoch, in pieces of so many.
+/// Returns the batches of the first `epochs` epochs in yield order, by epoch, in chunks of `piece` batches.
 pub(super) fn epochs_of(run: &Run, epochs: usize, piece: usize) -> Vec<Vec<Vec<Drawn>>> {
     let epochs = run.epochs().iter().take(epochs);
     epochs.map(|epoch| pieces(run, epoch, piece)).collect()
 }
 
-/// Sums the batches of each piece.
+/// Returns the sum of the batches of each piece, by epoch.
 pub(super) fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
     let sum = |piece: &Vec<Drawn>| {
         let mut sum = Drawn::default();
@@ -117,7 +118,7 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
             batches: 1.0,
         });
     }
-    // Until the end of the epoch is known.
+    // The last batch includes the wait for the end of the epoch.
     if let Some(last) = batches.last_mut() {
         let more = waited(before, end.max(before));
         last.cycle += more;

@@ -1,4 +1,4 @@
-//! Rules about the change from one recording to another: `wait>+5%`, for scripts and CI.
+//! Rules about the change between two recordings, for scripts and CI: `wait>+5%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,12 @@ use loadscope_words::{Text, say};
 use super::chance::Outcome;
 use super::{Comparison, Measure, change, shown};
 
-/// By how much a measure may change.
+/// Limit for the change of a measure. A significant change beyond it is a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeRule {
     what: What,
     is_greater: bool,
-    /// As a share.
+    /// Limit as a share: 0.05 is 5 %.
     limit: f64,
     text: String,
 }
@@ -22,9 +22,9 @@ pub struct ChangeRule {
 /// A quantity that a rule limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// The share of the time that was waited, by points.
+    /// Change of the share of time waiting, in percentage points.
     Wait,
-    /// A measure, relative to the first recording.
+    /// Relative change of the measure with this name.
     Measure(&'static str),
 }
 
@@ -35,7 +35,7 @@ const NAMES: [(&str, What); 4] = [
     ("work_per_batch", What::Measure("work_seconds_per_batch")),
 ];
 
-/// Why a rule is not understood.
+/// Error message for an invalid rule.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", say!("{0}. Examples: 'wait>+5%' (percentage points), 'throughput<-10%', 'wait_per_batch>+20%', 'work_per_batch>+20%'.", .0))]
 pub struct NoChangeRule(String);
@@ -75,8 +75,9 @@ impl FromStr for ChangeRule {
 }
 
 impl ChangeRule {
-    /// Why the second recording breaks the rule; `None` if it does not, or if the change is not significant. A rule about what cannot be
-    /// compared is broken, too.
+    /// Returns a sentence if the second recording breaks the rule.
+    ///
+    /// `None` if it keeps the rule, or if the change is not significant. A rule fails if one of the recordings has no batches.
     pub fn broken_by(&self, comparison: &Comparison) -> Option<String> {
         let id = match self.what {
             What::Wait => "wait_share",
@@ -91,7 +92,7 @@ impl ChangeRule {
             What::Wait => measure.b - measure.a,
             What::Measure(_) => match measure.change {
                 Some(change) => change,
-                // Nothing became something.
+                // An increase from zero has no relative change.
                 None if measure.b > 0.0 => f64::INFINITY,
                 None => 0.0,
             },
@@ -117,7 +118,9 @@ impl ChangeRule {
     }
 }
 
-/// False without an interval: with too few batches, the change itself counts.
+/// Returns true if the change is not significant.
+///
+/// False without a confidence interval: with too few batches, the change itself decides.
 fn may_be_chance(measure: &Measure) -> bool {
     measure.low.is_some() && measure.outcome == Outcome::Unclear
 }
@@ -167,7 +170,7 @@ mod tests {
         for rule in ["wait>+5%", "throughput<-10%", "wait_per_batch>+0%"] {
             assert_eq!(broken(rule, &few, &many), None, "{rule}");
         }
-        // Points of the time, and not a share of the share.
+        // The limit is in percentage points, not relative to the first share.
         assert_eq!(broken("wait>+100%", &many, &few), None);
     }
 

@@ -1,14 +1,14 @@
-//! Two runs from left to right, on one scale of time: for which share of each part their trainers waited.
+//! Sparkline of the share of time waiting, with one time scale for two runs.
 
 use loadscope_diagnose::Survey;
 use loadscope_trace::{Activity, Lane, Nanos};
 
-/// Characters of the longer run.
+/// Length of the longer run, characters.
 const PARTS: i64 = 64;
-/// From no waiting to nothing else.
+/// Characters by share of time waiting, from 0 % to 100 %.
 const LEVELS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A character for each part of `run`, of which the longer one has [`PARTS`].
+/// Returns one character for each 1/[`PARTS`] of `longest` that `run` covers.
 pub fn strip(run: &Survey, longest: Nanos) -> String {
     let at = |k: i64| {
         let offset = i128::from(longest.0) * i128::from(k) / i128::from(PARTS);
@@ -20,7 +20,7 @@ pub fn strip(run: &Survey, longest: Nanos) -> String {
         let waited = run.run.spent(Lane::Trainer, from, to).of(Activity::Waiting);
         let share = waited.0 as f64 / (to - from).0 as f64;
         let top = (LEVELS.len() - 1) as f64;
-        // A little is not nothing.
+        // Rounded up, so that a short wait is visible.
         let level = (share * top).ceil().clamp(0.0, top);
         LEVELS[level as usize]
     };

@@ -94,7 +94,7 @@ fn other_datasets_and_batch_sizes_come_first() {
     );
     let same = lines(&a, &a);
     assert!(!same[0].contains("differ in"), "{same:?}");
-    // PyTorch's dataset of another script.
+    // Datasets of another script, with the same and with another class.
     let of_script = |dataset: &str| {
         let mut run = of(400, 4);
         run.info.dataset = dataset.to_owned();
@@ -109,7 +109,7 @@ fn other_datasets_and_batch_sizes_come_first() {
         let first = &lines(&train, &of_script(other))[0];
         assert_eq!(first.contains("differ in dataset ("), differs, "{first}");
     }
-    // One class of datasets, another length.
+    // Same class, different length.
     let mut longer = of(200, 4);
     longer.info.dataset.clone_from(&a.info.dataset);
     let sizes = lines(&a, &longer);
@@ -117,7 +117,7 @@ fn other_datasets_and_batch_sizes_come_first() {
         sizes[0].starts_with("The recordings differ in dataset size (400 and 200 samples)"),
         "{sizes:?}"
     );
-    // Other tools do not record the arguments.
+    // Other tools do not record the loader's arguments.
     let mut other = b.clone();
     other.info.origin = Origin::Import("SPDL".to_owned());
     assert!(!lines(&a, &other)[0].contains("differ in"));
@@ -152,8 +152,7 @@ fn findings_are_called_by_their_titles() {
     }
 }
 
-/// A few slow samples make the times of batches vary widely. Where both runs yield the same batches, the same ones are slow in both,
-/// and what is left is the change.
+/// A few slow samples make batch times vary widely. A paired comparison removes this spread, because both runs have the same slow batches.
 #[test]
 fn runs_of_the_same_batches_are_compared_batch_by_batch() {
     let of = |num_workers, seed| {
@@ -181,13 +180,13 @@ fn runs_of_the_same_batches_are_compared_batch_by_batch() {
         text.contains("Options that differ: num_workers 4 → 6"),
         "{text}"
     );
-    // With another order of the samples they cannot be told from chance so well.
+    // Another sample order prevents pairing, so the interval is wider.
     let (_, _, apart) = compare(&of(4, 1), &of(6, 2));
     let width = |m: &Measure| m.high.expect("enough") - m.low.expect("enough");
     assert!(width(&paired) < width(&apart), "{paired:?} {apart:?}");
 }
 
-/// From 56 % to 36 % was shown as −35 %, which few read as that.
+/// Regression: a change from 56 % to 36 % was shown as −35 %.
 #[test]
 fn shares_change_in_points() {
     let m = Measure {
@@ -202,7 +201,7 @@ fn shares_change_in_points() {
     assert_eq!(change(&m), "−20 points (−28 to −14)");
 }
 
-/// A trainer that waited for 89 % instead of 55 % of the time was reported as "no significant change".
+/// Regression: an increase of the waits from 55 % to 89 % was reported as "no significant change".
 #[test]
 fn a_significant_change_of_the_waiting_is_in_the_first_sentence() {
     let (a, b) = (run(2, 1), run(2, 2));
@@ -259,7 +258,7 @@ fn columns_are_aligned_and_percentiles_are_named() {
     ] {
         of(name);
     }
-    // The numbers of both runs end in the same columns.
+    // Numbers of both runs are right-aligned in the same columns.
     let wide = "wait for a batch, 90th percentile".len() + 24;
     for name in [
         "samples/s",

@@ -1,9 +1,9 @@
-//! Titles of findings, for places without room for their sentence.
+//! Short titles of findings, for lists without room for sentences.
 
 use loadscope_diagnose::FindingId;
 use loadscope_words::say;
 
-/// The title of a finding.
+/// Returns the translated title of a finding.
 pub fn title(id: FindingId) -> &'static str {
     match id {
         FindingId::BusyHost => say!("Other programs use the cores"),

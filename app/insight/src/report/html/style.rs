@@ -1,4 +1,4 @@
-//! Styles of the page, and functions for its text.
+//! Styles of the HTML page, and functions for its text.
 
 use loadscope_diagnose::{Cause, Severity};
 use loadscope_trace::Activity;
@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use crate::colours::Colours;
 
-/// The width that pictures are drawn for, px; they grow and shrink with the page.
+/// Nominal width of images, px. Images scale with the page.
 pub(super) const WIDTH: f64 = 960.0;
 
-/// The colour of a cause.
+/// Returns the CSS class for the colour of a cause.
 pub(super) fn class(cause: Cause) -> &'static str {
     match cause.activity() {
         Some(Activity::Fetching) => "fetch",
@@ -21,7 +21,7 @@ pub(super) fn class(cause: Cause) -> &'static str {
     }
 }
 
-/// The weight of the title.
+/// Returns the CSS class of the title for a severity.
 pub(super) fn severity_class(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
@@ -30,7 +30,7 @@ pub(super) fn severity_class(severity: Severity) -> &'static str {
     }
 }
 
-/// The colours of the window as variables, and what the page is made of.
+/// Returns the style sheet, with the window's light and dark colours as CSS variables.
 pub(super) fn style() -> String {
     let variables = |p: &Colours| {
         let colours = [
@@ -76,12 +76,12 @@ pub(super) fn style() -> String {
     )
 }
 
-/// A sentence or a name, in which no line ends between a number and its unit: a space as thin, and no line ends there.
+/// Replaces thin spaces with narrow no-break spaces, to keep numbers and units on one line.
 pub(super) fn prose(text: &str) -> String {
     text.replace('\u{2009}', "\u{202f}")
 }
 
-/// A name of PyTorch's at the beginning keeps its letters.
+/// Capitalizes the first letter, unless the first word is a PyTorch name such as `in_order=False`.
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
@@ -97,7 +97,7 @@ pub(super) fn capital(text: &str) -> String {
     }
 }
 
-/// A square of a colour, before a word.
+/// Returns a coloured square for a legend.
 pub(super) fn dot(class: &str) -> Markup {
     html! {
         svg.dot viewBox="0 0 10 10" aria-hidden="true" {

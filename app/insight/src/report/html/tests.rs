@@ -25,7 +25,7 @@ fn the_page_stands_alone_and_escapes_what_it_shows() {
     );
     assert!(page.contains("0.96\u{202f}s of it for batch 4"), "{page}");
     assert!(page.contains("prefers-color-scheme:dark"));
-    // Everything that is opened is closed.
+    // Each opening tag has a closing tag.
     for tag in [
         "html", "body", "main", "svg", "rect", "title", "table", "tr", "td", "th", "ol", "li", "p",
         "h2",
@@ -34,14 +34,14 @@ fn the_page_stands_alone_and_escapes_what_it_shows() {
             page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
-    // The parts of the bar fill it.
+    // The parts fill the whole bar.
     let bar = page.split("</svg>").next().unwrap_or_default();
     let widths = bar.split(" width=\"").skip(1);
     let widths = widths.filter_map(|w| w.split('"').next()?.parse::<f64>().ok());
     assert!((widths.sum::<f64>() - WIDTH).abs() < 0.1, "{bar}");
 }
 
-/// A wait for a sample of "20.0 ms" was "0.02 s".
+/// Regression: a wait for a sample of "20.0 ms" was shown as "0.02 s".
 #[test]
 fn waits_for_samples_have_the_unit_of_the_samples() {
     let run = simulated(&RunOptions {

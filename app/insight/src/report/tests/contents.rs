@@ -1,4 +1,4 @@
-//! Rows and keys of a report.
+//! Tests of table rows and JSON keys.
 
 use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
@@ -28,7 +28,7 @@ fn the_json_names_its_version_and_the_recording() {
     assert!(json(0)["cores"].is_null());
 }
 
-/// Only the text had steps, and none had the time without a name.
+/// Regression: only the text report had steps, and no format had the time without a named stage.
 #[test]
 fn steps_of_fetching_and_their_rest_are_in_all_forms() {
     let mut events = simulate(&proof(), &MadeUp).expect("sound options");
