@@ -15,7 +15,7 @@ use crate::sampling::order::Gathered;
 /// Number of analyzed epochs, from the first. A finding of several epochs is reported once.
 const EPOCHS: usize = 4;
 
-/// Returns the findings of the Sampling workspace for the first [`EPOCHS`] epochs of a run.
+/// Returns the findings of the Sampling workspace for the first `EPOCHS` epochs of a run.
 pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
     let mut said = HashSet::new();
     let mut out = Vec::new();

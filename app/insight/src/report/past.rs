@@ -89,7 +89,7 @@ fn waits(past: &Past) -> Vec<(Nanos, Nanos, &Kept)> {
     waits
 }
 
-/// Returns one line for each of the [`NAMED`] longest waits of the summarized time.
+/// Returns one line for each of the `NAMED` longest waits of the summarized time.
 pub fn longest(run: &Run) -> Vec<String> {
     let Some(past) = run.past() else {
         return Vec::new();
