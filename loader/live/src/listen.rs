@@ -40,7 +40,7 @@ pub struct Listener {
     refused: u64,
     /// True after the message that connections have to wait.
     is_full: bool,
-    /// Time of the last handshake, and the monotonic clock of its process at that time, ns.
+    /// Time of the first handshake, and the monotonic clock of its process at that time, ns.
     clock: Option<(Instant, i64)>,
     buffer: Vec<u8>,
 }
@@ -184,7 +184,7 @@ impl Listener {
         self.connections.len()
     }
 
-    /// Returns the current time on the monotonic clock of the program, ns. `None` before the first handshake.
+    /// Returns the current time on the monotonic clock of the first process, ns. `None` before the first handshake.
     pub fn now(&self) -> Option<i64> {
         let (when, time) = self.clock?;
         let passed = i64::try_from(when.elapsed().as_nanos()).unwrap_or(i64::MAX);
@@ -269,7 +269,9 @@ impl Listener {
                 match introduced(&line, &self.token) {
                     Ok(introduction) => {
                         connection.introduced = true;
-                        self.clock = Some((Instant::now(), introduction.monotonic));
+                        // `Join` shifts the times of processes with another clock to the first clock.
+                        let clock = (Instant::now(), introduction.monotonic);
+                        self.clock.get_or_insert(clock);
                         join.open(id, introduction);
                     }
                     Err(why) => return Heard::Refused(why),

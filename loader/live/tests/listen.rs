@@ -64,6 +64,23 @@ fn who_knows_the_token_is_heard_at_either_door() {
 }
 
 #[test]
+fn a_process_with_another_clock_does_not_change_the_time() {
+    let mut listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
+    let mut join = Join::default();
+    let port = port_of(&listener);
+    let elsewhere = introduction(TOKEN).replace("monotonic\":1", "monotonic\":9000000000000000");
+    let mut sockets = Vec::new();
+    for (number, line) in [introduction(TOKEN), elsewhere].iter().enumerate() {
+        let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        socket.write_all(line.as_bytes()).expect("written");
+        sockets.push(socket);
+        until(&mut listener, &mut join, |l, _| l.speaking() == number + 1);
+    }
+    let now = listener.now().expect("two processes");
+    assert!(now < 1_000_000_000_000, "{now}");
+}
+
+#[test]
 fn strangers_are_refused_and_told_of() {
     let mut listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
     let mut join = Join::default();

@@ -9,7 +9,7 @@ use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 
 /// Number of bootstrap draws.
 const DRAWS: usize = 300;
-/// Maximum number of batches for the bootstrap, in evenly spaced pieces of the run.
+/// Target number of batches for the bootstrap, in evenly spaced pieces of the run.
 const MOST: usize = 2_000;
 /// The reported quantiles, 0 to 1.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
