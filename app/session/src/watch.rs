@@ -331,10 +331,9 @@ impl Pump {
             }
         }
         let lookout = self.lookout.as_mut();
-        for unrecorded in lookout.map_or_else(Vec::new, |l| l.look(self.join.pids())) {
-            let text = unrecorded.sentence();
-            self.outgoing.tell(SessionEvent::Notice(text));
-        }
+        let unrecorded = lookout.map_or_else(Vec::new, |l| l.look(self.join.pids()));
+        let notices = unrecorded.iter().map(|process| process.sentence());
+        notices.for_each(|text| self.outgoing.tell(SessionEvent::Notice(text)));
     }
 
     /// A host that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.

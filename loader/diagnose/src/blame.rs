@@ -123,8 +123,8 @@ impl Blamed {
     }
 }
 
-/// Calls `tell` for each wait with its position, the awaited batch and the parts.
-pub(crate) fn each_wait(run: &Run, mut tell: impl FnMut(usize, Option<usize>, &[Blamed])) {
+/// Calls `visit` for each wait with its position, the awaited batch and the parts.
+pub(crate) fn each_wait(run: &Run, mut visit: impl FnMut(usize, Option<usize>, &[Blamed])) {
     let culprits = Culprits::of(run);
     let mut parts = Vec::new();
     for (k, wait) in run.waits().iter().enumerate() {
@@ -132,7 +132,7 @@ pub(crate) fn each_wait(run: &Run, mut tell: impl FnMut(usize, Option<usize>, &[
         let row = run.awaited_in(wait);
         let clip = (wait.start, wait.end.min(run.end()));
         culprits.each(row, clip, &mut |part| parts.push(part));
-        tell(k, row, &parts);
+        visit(k, row, &parts);
     }
 }
 
@@ -176,14 +176,14 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// Calls `tell` for each part of a wait for the batch at `row`. The parts fill `clip` without gaps, the last part first.
-    fn each(&self, row: Option<usize>, clip: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+    /// Calls `visit` for each part of a wait for the batch at `row`. The parts fill `clip` without gaps, the last part first.
+    fn each(&self, row: Option<usize>, clip: (Nanos, Nanos), visit: &mut impl FnMut(Blamed)) {
         let (start, mut end) = clip;
         if end <= start {
             return;
         }
         let Some(row) = row else {
-            tell(Blamed {
+            visit(Blamed {
                 cause: Cause::End,
                 start,
                 end,
@@ -194,7 +194,7 @@ impl<'a> Culprits<'a> {
         for (step, t) in self.run.steps_back(row) {
             if t.at < end {
                 let part = (t.at.max(start), end);
-                self.stage(row, step, next, part, tell);
+                self.stage(row, step, next, part, visit);
                 end = part.0;
                 if end <= start {
                     return;
@@ -207,17 +207,17 @@ impl<'a> Culprits<'a> {
             true => Cause::NotDispatched,
             false => Cause::NotMeasured,
         };
-        tell(Blamed { cause, start, end });
+        visit(Blamed { cause, start, end });
     }
 
-    /// Calls `tell` with the causes during one stage of the batch at `row`: it entered the stage with the transition `at`, and then `next`.
+    /// Calls `visit` with the causes during one stage of the batch at `row`: it entered the stage with the transition `at`, and then `next`.
     fn stage(
         &self,
         row: usize,
         at: usize,
         next: Option<Stage>,
         part: (Nanos, Nanos),
-        tell: &mut impl FnMut(Blamed),
+        visit: &mut impl FnMut(Blamed),
     ) {
         let run = self.run;
         let stage = run.transitions()[at].stage;
@@ -233,7 +233,7 @@ impl<'a> Culprits<'a> {
             _ => false,
         };
         let mut whole = |cause| {
-            tell(Blamed {
+            visit(Blamed {
                 cause,
                 start: part.0,
                 end: part.1,
@@ -242,13 +242,13 @@ impl<'a> Culprits<'a> {
         match stage {
             Stage::Queued if self.is_unrecorded(row, at) => whole(Cause::InWorker),
             _ if is_blind || !run.measures(stage) => whole(Cause::NotMeasured),
-            Stage::Queued => self.queued(row, part, tell),
+            Stage::Queued => self.queued(row, part, visit),
             Stage::Fetching => whole(Cause::Fetching),
             Stage::Collating => whole(Cause::Collating),
             Stage::Returning => whole(Cause::Returning),
             Stage::Pinning => whole(Cause::Pinning),
             Stage::Held => whole(Cause::Held),
-            Stage::Ready => self.ready(row, at, part, tell),
+            Stage::Ready => self.ready(row, at, part, visit),
             Stage::Training | Stage::Done => whole(Cause::Trainer),
             Stage::Failed | Stage::Discarded => whole(Cause::End),
         }
@@ -264,16 +264,16 @@ impl<'a> Culprits<'a> {
     }
 
     /// Splits the time in an index queue: the worker starts, works on an earlier batch, or has not taken the task.
-    fn queued(&self, row: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+    fn queued(&self, row: usize, part: (Nanos, Nanos), visit: &mut impl FnMut(Blamed)) {
         let (mut start, end) = part;
         let Some(worker) = self.run.batches()[row].worker else {
             let cause = Cause::IndexQueue;
-            tell(Blamed { cause, start, end });
+            visit(Blamed { cause, start, end });
             return;
         };
         let (starting, at_work) = self.not_yet_alive(worker, start, end);
         if starting.0 > 0 {
-            tell(Blamed {
+            visit(Blamed {
                 cause: Cause::Starting,
                 start,
                 end: start + starting,
@@ -285,14 +285,14 @@ impl<'a> Culprits<'a> {
         let middle = start + busy.max(Nanos::ZERO).min(end - start);
         if middle > start {
             let cause = Cause::Queued;
-            tell(Blamed {
+            visit(Blamed {
                 cause,
                 start,
                 end: middle,
             });
         }
         if end > middle {
-            tell(Blamed {
+            visit(Blamed {
                 cause: Cause::IndexQueue,
                 start: middle,
                 end,
@@ -342,7 +342,7 @@ impl<'a> Culprits<'a> {
     }
 
     /// Splits the time after the arrival: the main process draws the indices of the next task, then yields the batch.
-    fn ready(&self, row: usize, at: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+    fn ready(&self, row: usize, at: usize, part: (Nanos, Nanos), visit: &mut impl FnMut(Blamed)) {
         // Few other transitions are in between. The limit bounds the search in a broken recording.
         const NEAR: usize = 64;
         let (start, end) = part;
@@ -351,14 +351,14 @@ impl<'a> Culprits<'a> {
         let put = until_out.find(|t| t.stage == Stage::Queued);
         let drawn = put.map_or(start, |t| t.at.clamp(start, end));
         if drawn > start {
-            tell(Blamed {
+            visit(Blamed {
                 cause: Cause::Sampling,
                 start,
                 end: drawn,
             });
         }
         if end > drawn {
-            tell(Blamed {
+            visit(Blamed {
                 cause: Cause::Trainer,
                 start: drawn,
                 end,

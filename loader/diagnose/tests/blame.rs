@@ -6,8 +6,8 @@ use loadscope_diagnose::{
     Blame, Blamed, Cause, Diagnosis, FetchBlame, Severity, Survey, VerdictId,
 };
 use loadscope_trace::{
-    Awaited, BatchId, Event, EventKind, Fetched, Lane, Nanos, Origin, Run, RunId, RunInfo,
-    SampleTiming, Stage, StageTiming, WorkerInfo,
+    BatchId, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo, SampleTiming, Stage,
+    StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 
@@ -355,53 +355,4 @@ fn a_million_batches_are_blamed_in_a_tenth_of_a_second() {
         diagnosis.verdict.text()
     );
     assert!(best < Duration::from_millis(100), "{best:?}");
-}
-
-/// A lane has at most 65,535 rows. Their numbers must not overflow.
-#[test]
-fn a_lane_with_all_rows_is_diagnosed() {
-    let mut run = Run::new(RunInfo::default());
-    let mut tell = |at, kind| {
-        run.apply(&Event {
-            at: Nanos(at),
-            run: RunId(0),
-            kind,
-        });
-    };
-    tell(0, EventKind::EpochStarted { epoch: 0 });
-    tell(1, EventKind::Consumer { waiting: true });
-    let batches = || (0..66_000).map(|idx| BatchId { epoch: 0, idx });
-    for batch in batches() {
-        tell(
-            2,
-            EventKind::dispatched(batch, Some(0), [u64::from(batch.idx)]),
-        );
-    }
-    for (at, stage) in [(3, Stage::Fetching), (4, Stage::Held)] {
-        for batch in batches() {
-            tell(at, EventKind::Entered { batch, stage });
-        }
-    }
-    tell(1_000_000_000, EventKind::RunEnded);
-    assert_eq!(run.rows_of(Lane::Reorder).count(), usize::from(u16::MAX));
-    let diagnosis = Diagnosis::of(&run, None, Vec::new());
-    assert_eq!(Blame::whole(&run).waited, run.waited(), "{diagnosis:?}");
-}
-
-/// Sums of older data name the stages as the causes of waits do.
-#[test]
-fn sums_and_causes_have_the_same_labels() {
-    let pairs = [
-        (Awaited::NotDispatched, Cause::NotDispatched),
-        (Awaited::Fetching, Cause::Fetching),
-        (Awaited::Collating, Cause::Collating),
-        (Awaited::Returning, Cause::Returning),
-        (Awaited::Pinning, Cause::Pinning),
-        (Awaited::Held, Cause::Held),
-        (Awaited::Ready, Cause::Trainer),
-        (Awaited::End, Cause::End),
-    ];
-    for (awaited, cause) in pairs {
-        assert_eq!(awaited.label(), cause.label());
-    }
 }

@@ -173,3 +173,28 @@ impl fmt::Display for Cause {
         f.write_str(self.label())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::Awaited;
+
+    use super::*;
+
+    /// Sums of older data name the stages as the causes of waits do.
+    #[test]
+    fn sums_and_causes_have_the_same_labels() {
+        let pairs = [
+            (Awaited::NotDispatched, Cause::NotDispatched),
+            (Awaited::Fetching, Cause::Fetching),
+            (Awaited::Collating, Cause::Collating),
+            (Awaited::Returning, Cause::Returning),
+            (Awaited::Pinning, Cause::Pinning),
+            (Awaited::Held, Cause::Held),
+            (Awaited::Ready, Cause::Trainer),
+            (Awaited::End, Cause::End),
+        ];
+        for (awaited, cause) in pairs {
+            assert_eq!(awaited.label(), cause.label());
+        }
+    }
+}

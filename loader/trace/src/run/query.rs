@@ -271,18 +271,18 @@ impl Run {
         (kept.at <= self.last).then_some(&*kept.content)
     }
 
-    /// Position of the batch that the trainer waits for in `wait`: the one that came, or that would have come next.
+    /// Position of the awaited batch of a wait: the batch that came, or the next one.
     pub fn awaited_in(&self, wait: &Wait) -> Option<usize> {
         if let Some(row) = wait.batch {
             return Some(row as usize);
         }
         let end = wait.end.min(self.last);
-        // What ends a wait without a batch may end the batches as well: look at the pipeline just before.
+        // The end of a wait without a batch may also end the batches, so the pipeline just before counts.
         let before = Nanos(end.0.saturating_sub(1)).max(wait.start);
         self.pipeline_at(before).awaited().map(|b| b.row)
     }
 
-    /// True if the source tells when batches are in `stage`. One that does not say what it measures is taken to measure all.
+    /// True if the source records when batches are in `stage`. A source without a list of stages counts as one that records all.
     pub fn measures(&self, stage: Stage) -> bool {
         self.info.measured.is_empty() || self.info.measured.contains(&stage)
     }
