@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::state::Source;
+use loadscope_trace::{BatchId, Event, EventKind, RunId};
 
 use crate::fixture::{Window, control_recording, photographs, wait};
 use crate::texts::Picture as _;
@@ -138,10 +139,20 @@ fn a_run_that_is_dropped_is_let_go_of() {
         ..Window::new()
     }
     .open();
-    let run = Arc::downgrade(&window.state().state.session.run.now());
+    let run = &mut window.state_mut().state.set_up().session.run;
+    for epoch in 0..2000 {
+        let kind = EventKind::EpochStarted { epoch };
+        let (at, id) = (run.end(), RunId(0));
+        run.apply(&Event { at, run: id, kind });
+        let batch = BatchId { epoch, idx: 0 };
+        let kind = EventKind::dispatched(batch, Some(0), [1]);
+        run.apply(&Event { at, run: id, kind });
+    }
+    let run = run.snapshot();
+    assert!(run.is_shared());
     let ctx = window.ctx.clone();
     window
         .state_mut()
         .run(&ctx, loadscope_model::command::Command::DropRun(1));
-    wait(&mut window, |_| run.upgrade().is_none());
+    wait(&mut window, |_| !run.is_shared());
 }

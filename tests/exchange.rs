@@ -192,13 +192,13 @@ fn an_import_is_saved_as_a_recording() {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
     wait(&mut window, |app| app.state.session.saving.is_none());
-    let before = window.state().state.session.run.transitions().to_vec();
+    let before = window.state().state.session.run.transitions().clone();
     window.state_mut().run(&ctx, Command::Open(path));
     wait(
         &mut window,
         |app| matches!(&app.state.session.source, Source::Recording { path, .. } if path.ends_with("saved.jsonl.zst")),
     );
-    assert_eq!(window.state().state.session.run.transitions(), before);
+    assert_eq!(*window.state().state.session.run.transitions(), before);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn compare(events: &[Event], shares: &[f64]) {
         let looks = looks(&then);
         let state = ended.state_mut().state.set_up();
         state.session.landmarks = Landmarks::of(&then);
-        state.session.run = then.into();
+        state.session.run = then;
         state.session.run_number += 1;
         state.look.search.start_again();
         let begin = [

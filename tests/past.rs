@@ -108,7 +108,7 @@ fn open(size: Vec2, theme: Theme) -> Harness<'static, App> {
     }
     .open();
     let state = window.state_mut().state.set_up();
-    state.session.run = limited().into();
+    state.session.run = limited();
     state.session.source = Source::Finished;
     window.run();
     window
@@ -178,7 +178,7 @@ fn the_status_line_says_what_of_a_live_run_is_in_memory() {
         let kind = EventKind::Retention(Box::new(retention));
         run.apply(&Event { at, run: id, kind });
         limited_events().iter().for_each(|event| run.apply(event));
-        state.session.run = run.into();
+        state.session.run = run;
         state.session.source = Source::Live { paused: true };
         window.run();
         window

@@ -38,7 +38,7 @@ pub fn state(run: Run, cursor: Cursor) -> State {
     State {
         session: SessionState {
             source: Source::Finished,
-            run: run.into(),
+            run,
             cursor,
             ..SessionState::default()
         },

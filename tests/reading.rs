@@ -127,7 +127,7 @@ fn the_window_shows_how_far_it_has_been_read() {
         let mut run = Run::default();
         control_sequence().iter().for_each(|e| run.apply(e));
         let state = window.state_mut().state.set_up();
-        state.session.run = run.into();
+        state.session.run = run;
         state.session.source = Source::Loading {
             path: "/data/runs/train-2026-11-24.jsonl.zst".into(),
             share: 0.34,

@@ -25,7 +25,7 @@ fn failed() -> State {
     State {
         session: SessionState {
             landmarks: Landmarks::of(&run),
-            run: run.into(),
+            run,
             source: Source::Finished,
             selection: Some(Item::Batch(5)),
             ..SessionState::default()

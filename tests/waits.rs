@@ -120,7 +120,7 @@ fn who_looks_at_the_past_of_a_live_run_sees_how_far_behind_and_comes_back() {
             ..Window::new()
         }
         .open();
-        let end = window.state().state.session.run.whole_end();
+        let end = window.state().state.session.run.whole().end();
         window.state_mut().state.set_up().session.source = Source::Live { paused: true };
         window.run();
         window.get_by_label("Live");

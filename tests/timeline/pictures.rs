@@ -83,7 +83,7 @@ fn scenes() -> Vec<Scene> {
     let mut deep = Window::new(&LARGE);
     deep.state.session.view = view(30_000, 30_100);
     let mut live = Window::new(&SMALL);
-    live.state.session.run = SMALL.run(Some(400_000)).into();
+    live.state.session.run = SMALL.run(Some(400_000));
     live.state.session.source = Source::Live { paused: false };
     let mut lane = Window::new(&SMALL);
     lane.state.session.selection = Some(Item::Lane(Lane::Worker(1)));

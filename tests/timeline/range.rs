@@ -17,7 +17,7 @@ fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, S
     let range = Item::Range(Nanos::from_millis(from), Nanos::from_millis(to));
     let state = State {
         session: SessionState {
-            run: loader.run(None).into(),
+            run: loader.run(None),
             selection: Some(range),
             ..SessionState::default()
         },

@@ -20,7 +20,7 @@ fn a_sample_of_a_stream_is_named_by_its_place_in_the_batch() {
     };
     let mut window = Window::default();
     let run = simulated(&options).expect("sound options");
-    window.state.session.run = run.into();
+    window.state.session.run = run;
     window.state.session.source = Source::Finished;
     window.state.session.view = Some(TimeView::new(Nanos(0), Nanos::from_millis(60)));
     window.state.look.still = true;

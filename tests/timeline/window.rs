@@ -22,7 +22,7 @@ pub struct Window {
 impl Window {
     pub fn new(loader: &Loader) -> Self {
         let mut window = Self::default();
-        window.state.session.run = loader.run(None).into();
+        window.state.session.run = loader.run(None);
         window.state.session.source = Source::Finished;
         window.state.look.still = true;
         window

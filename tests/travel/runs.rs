@@ -111,7 +111,9 @@ fn a_held_run_is_let_go_on_to_the_next_batch() {
     assert!(window.state().state.session.seeking.is_some());
     wait(&mut window, |app| app.state.session.seeking.is_none());
     let run = &window.state().state.session.run;
-    let got = run.transitions()[before..]
+    let got = run
+        .transitions()
+        .range(before..)
         .iter()
         .filter(|t| t.stage == Stage::Training);
     assert_eq!(got.count(), 1, "it stops at the first one");

@@ -16,7 +16,8 @@ pub use page::{Options, build, install, run};
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The crates in which no thread, clock, file or socket is needed.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
+    "loadscope-column",
     "loadscope-diagnose",
     "loadscope-trace",
     "loadscope-plan",

@@ -6,8 +6,9 @@ use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 
 /// The crates that are compiled for a browser, as `xtask/src/web.rs` has them.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "loader/words",
+    "loader/column",
     "loader/diagnose",
     "loader/trace",
     "loader/plan",

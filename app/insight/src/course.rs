@@ -25,7 +25,7 @@ pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec
 /// Where the part of a run begins of which everything is kept; `None` if that is all of it.
 pub fn kept_since(run: &Run) -> Option<Nanos> {
     let past = run.past()?;
-    Some(past.until().unwrap_or(run.whole_end()))
+    Some(past.until().unwrap_or(run.whole().end()))
 }
 
 /// Where the far past of a run begins; `None` if it has none.
@@ -37,7 +37,7 @@ pub fn begins(run: &Run) -> Option<Nanos> {
 pub fn in_memory(run: &Run) -> Option<(String, String)> {
     let past = run.past()?;
     let (retention, until) = (past.retention()?, past.until()?);
-    let kept = length(run.whole_end() - until);
+    let kept = length(run.whole().end() - until);
     let text = say!(
         "The last {kept} is in memory in full. Older data is kept as sums per minute. Waits of at least {}, errors, warnings and the slowest batches stay in full. The limit is {} (set it with --memory).",
         retention.long_wait,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loadscope_trace::{Level, Nanos, Run, Stage, Wait};
+use loadscope_trace::{Column, Level, Nanos, Run, Stage, View, Wait};
 use loadscope_words::say;
 
 /// A kind of moment to jump to.
@@ -59,9 +59,9 @@ pub struct Landmarks {
     /// Transitions that were looked at.
     transitions: usize,
     /// Numbers of transitions after which the trainer has just got a batch.
-    yields: Vec<u32>,
+    yields: Column<u32>,
     /// Numbers of transitions after which a batch has just arrived out of order.
-    out_of_order: Vec<u32>,
+    out_of_order: Column<u32>,
     /// The first transition that discarded a batch that a worker still had: an epoch was stopped early.
     stopped_early: Option<usize>,
     /// Batches of each epoch that were dispatched and have not arrived.
@@ -72,15 +72,15 @@ pub struct Landmarks {
     messages: usize,
     losses: usize,
     /// Positions of the warnings and errors among the messages.
-    said: Vec<u32>,
+    said: Column<u32>,
     /// Those of the errors.
-    errors: Vec<u32>,
+    errors: Column<u32>,
     /// Closed waits that were looked at, the longest of them, and the longest of each full block of them.
     waits: usize,
     longest: Nanos,
-    blocks: Vec<Nanos>,
+    blocks: Column<Nanos>,
     /// The longest of all waits before each block.
-    before: Vec<Nanos>,
+    before: Column<Nanos>,
     /// What is left of all this while the end of the run is hidden.
     shown: Option<Shown>,
 }
@@ -170,7 +170,7 @@ impl Landmarks {
     }
 
     fn follow_waits(&mut self, run: &Run) {
-        for wait in &run.waits()[self.waits.min(run.waits().len())..] {
+        for wait in run.waits().range(self.waits.min(run.waits().len())..) {
             if wait.end == Nanos::MAX {
                 return;
             }
@@ -205,14 +205,14 @@ impl Landmarks {
         let Some(before) = self.before.get(block) else {
             return self.longest;
         };
-        let over = waits.get(block * BLOCK..).unwrap_or_default().iter();
+        let over = waits.range(block * BLOCK..).iter();
         let over = over.filter(|w| w.end != Nanos::MAX);
         over.map(|w| w.end - w.start).fold(*before, Nanos::max)
     }
 
     /// The first moment of this kind after `step` transitions, or after the instant `now`, whichever the kind is found by.
     pub fn after(&self, run: &Run, goal: Goal, step: usize, now: Nanos) -> Option<Place> {
-        let next = |steps: &[u32]| {
+        let next = |steps: &Column<u32>| {
             let place = steps.partition_point(|s| *s as usize <= step);
             steps.get(place).map(|s| Place::Step(*s as usize))
         };
@@ -230,7 +230,7 @@ impl Landmarks {
 
     /// The last moment of this kind before.
     pub fn before(&self, run: &Run, goal: Goal, step: usize, now: Nanos) -> Option<Place> {
-        let last = |steps: &[u32]| {
+        let last = |steps: &Column<u32>| {
             let place = steps.partition_point(|s| (*s as usize) < step);
             let found = steps.get(place.checked_sub(1)?)?;
             Some(Place::Step(*found as usize))
@@ -255,15 +255,13 @@ impl Landmarks {
     }
 
     /// Positions in [`Run::messages`] of the warnings and errors.
-    pub fn said(&self) -> &[u32] {
+    pub fn said(&self) -> View<'_, u32> {
         self.up_to_shown(&self.said)
     }
 
-    fn up_to_shown<'a>(&self, messages: &'a [u32]) -> &'a [u32] {
-        let Some(shown) = self.shown else {
-            return messages;
-        };
-        &messages[..messages.partition_point(|k| (*k as usize) < shown.messages)]
+    fn up_to_shown<'a>(&self, messages: &'a Column<u32>) -> View<'a, u32> {
+        let shown = self.shown.map_or(usize::MAX, |shown| shown.messages);
+        messages.range(..messages.partition_point(|k| (*k as usize) < shown))
     }
 
     /// Number of errors and of warnings among the messages.
@@ -281,12 +279,10 @@ impl Landmarks {
     }
 
     /// Numbers of transitions after which a batch has just arrived out of order.
-    pub fn out_of_order(&self) -> &[u32] {
+    pub fn out_of_order(&self) -> View<'_, u32> {
         let all = &self.out_of_order;
-        let Some(shown) = self.shown else {
-            return all;
-        };
-        &all[..all.partition_point(|after| *after as usize <= shown.transitions)]
+        let shown = self.shown.map_or(usize::MAX, |shown| shown.transitions);
+        all.range(..all.partition_point(|after| *after as usize <= shown))
     }
 
     /// True if `wait` is long enough to be called a stall, beside the longest one.
@@ -299,8 +295,8 @@ impl Landmarks {
 
     /// The longest of all waits, also of those that are hidden.
     fn longest_at_all(&self, run: &Run) -> Nanos {
-        let open = run.whole_waits().last().filter(|w| w.end == Nanos::MAX);
-        let open = open.map_or(Nanos::ZERO, |w| run.whole_end() - w.start);
+        let open = run.whole().waits().last().filter(|w| w.end == Nanos::MAX);
+        let open = open.map_or(Nanos::ZERO, |w| run.whole().end() - w.start);
         self.longest.max(open)
     }
 
@@ -312,7 +308,7 @@ impl Landmarks {
     }
 
     fn stall_after(&self, run: &Run, now: Nanos) -> Option<Nanos> {
-        let (waits, end) = (run.whole_waits(), run.whole_end());
+        let (waits, end) = (run.whole().waits(), run.whole().end());
         let longest = self.longest_at_all(run);
         let mut k = waits.partition_point(|w| w.start <= now);
         while let Some(wait) = waits.get(k) {

@@ -40,7 +40,6 @@ pub mod report;
 pub mod sampling;
 pub mod search;
 pub mod session_event;
-pub mod shared;
 #[cfg(test)]
 mod simulated;
 pub mod tune;

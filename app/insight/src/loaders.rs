@@ -7,8 +7,6 @@ use std::sync::Arc;
 use loadscope_trace::fleet::extent;
 use loadscope_trace::{Event, EventKind, Fleet, Moment, Nanos, Run, RunId, RunInfo};
 
-use crate::shared::Shared;
-
 mod find;
 mod straggling;
 mod strip;
@@ -24,7 +22,7 @@ pub use together::findings;
 #[derive(Clone, Debug, Default)]
 pub struct Loaders {
     shown: RunId,
-    others: BTreeMap<RunId, Shared<Run>>,
+    others: BTreeMap<RunId, Run>,
 }
 
 impl Loaders {
@@ -37,7 +35,7 @@ impl Loaders {
         for (id, one) in fleet.into_runs() {
             match id == shown {
                 true => run = one,
-                false => _ = others.insert(id, one.into()),
+                false => _ = others.insert(id, one),
             }
         }
         (Self { shown, others }, run)
@@ -45,9 +43,7 @@ impl Loaders {
 
     /// The opposite of [`of`](Self::of): all of them, with the one that is shown, to take in more.
     pub fn into_fleet(self, run: Run) -> Fleet {
-        let others = self.others.into_iter();
-        let others = others.map(|(id, one)| (id, one.into_inner()));
-        Fleet::of(others.chain([(self.shown, run)]))
+        Fleet::of(self.others.into_iter().chain([(self.shown, run)]))
     }
 
     /// Which one is shown.
@@ -67,7 +63,7 @@ impl Loaders {
 
     /// All of them by id; `run` is the one that is shown.
     pub fn all<'a>(&'a self, run: &'a Run) -> Vec<(RunId, &'a Run)> {
-        let others = self.others.iter().map(|(id, one)| (*id, &**one));
+        let others = self.others.iter().map(|(id, one)| (*id, one));
         let mut all: Vec<(RunId, &Run)> = others.collect();
         let at = all.partition_point(|(id, _)| *id < self.shown);
         all.insert(at, (self.shown, run));
@@ -76,14 +72,14 @@ impl Loaders {
 
     /// From the first epoch of any of them to their last event; `run` is the one that is shown.
     pub fn extent(&self, run: &Run) -> Option<(Nanos, Nanos)> {
-        extent(self.others.values().map(|one| &**one).chain([run]))
+        extent(self.others.values().chain([run]))
     }
 
     /// Hides what came after `at` of those that are not shown, or nothing.
     pub fn hide_after(&mut self, at: Option<Nanos>) {
         for other in self.others.values_mut() {
-            let moment = at.filter(|at| *at < other.whole_end()).map(|at| Moment {
-                step: other.whole_transitions().partition_point(|t| t.at <= at),
+            let moment = at.filter(|at| *at < other.whole().end()).map(|at| Moment {
+                step: other.whole().transitions().partition_point(|t| t.at <= at),
                 at,
             });
             if other.hidden_after() != moment {
@@ -92,36 +88,14 @@ impl Loaders {
         }
     }
 
-    /// True while one of those that are not shown is in use.
-    pub fn are_read(&self) -> bool {
-        self.others.values().any(Shared::is_read)
-    }
-
-    /// All of them by id, for a thread that reads them; `run` is the one that is shown.
-    pub fn now(&self, run: &Shared<Run>) -> Vec<(RunId, Arc<Run>)> {
-        let others = self.others.iter().map(|(id, one)| (*id, one.now()));
-        let mut all: Vec<(RunId, Arc<Run>)> = others.collect();
-        let at = all.partition_point(|(id, _)| *id < self.shown);
-        all.insert(at, (self.shown, run.now()));
-        all
-    }
-
-    /// Puts copies into the place of those that are read, so that these can grow again. `run` is the one that is shown.
-    pub fn renew(&mut self, run: &mut Shared<Run>, copies: Vec<(RunId, Arc<Run>)>) {
-        for (id, copy) in copies {
-            let place = match id == self.shown {
-                true => Some(&mut *run),
-                false => self.others.get_mut(&id),
-            };
-            // A copy of what has grown since would take something back.
-            if let Some(place) = place.filter(|place| place.events() == copy.events()) {
-                *place = copy.into();
-            }
-        }
+    /// Snapshots of all loaders by id; `run` is the shown one.
+    pub fn snapshot(&self, run: &Run) -> Vec<(RunId, Arc<Run>)> {
+        let all = self.all(run).into_iter();
+        all.map(|(id, one)| (id, one.snapshot())).collect()
     }
 
     /// Puts runs into the place of those with the same id, which have the same events; `run` is the one that is shown.
-    pub fn replace(&mut self, run: &mut Shared<Run>, all: Vec<(RunId, Shared<Run>)>) {
+    pub fn replace(&mut self, run: &mut Run, all: Vec<(RunId, Run)>) {
         for (id, one) in all {
             match id == self.shown {
                 true => *run = one,
@@ -132,7 +106,7 @@ impl Loaders {
 
     /// Takes an event in; `run` is the one that is shown. True if from now on another one is shown, because it is the
     /// first to load something.
-    pub fn take(&mut self, run: &mut Shared<Run>, event: Event) -> bool {
+    pub fn take(&mut self, run: &mut Run, event: Event) -> bool {
         if run.events() == 0 && self.others.is_empty() {
             self.shown = event.run;
         }
@@ -149,7 +123,7 @@ impl Loaders {
     }
 
     /// Shows another one in the place of `run`. False if it is there already, or if there is none of this id.
-    pub fn show(&mut self, run: &mut Shared<Run>, id: RunId) -> bool {
+    pub fn show(&mut self, run: &mut Run, id: RunId) -> bool {
         let Some(other) = self.others.remove(&id) else {
             return false;
         };
@@ -234,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_event_finds_its_loader_and_the_first_to_load_is_shown() {
-        let (mut loaders, mut run) = (Loaders::default(), Shared::from(Run::default()));
+        let (mut loaders, mut run) = (Loaders::default(), Run::default());
         for id in [3, 5] {
             let info = RunInfo {
                 dataset: format!("of {id}"),
@@ -271,7 +245,7 @@ mod tests {
             event(1, EventKind::RunEnded),
         ];
         let mut fleet = Fleet::default();
-        let (mut live, mut run) = (Loaders::default(), Shared::from(Run::default()));
+        let (mut live, mut run) = (Loaders::default(), Run::default());
         for e in &events {
             fleet.apply(e);
             live.take(&mut run, e.clone());
@@ -281,25 +255,6 @@ mod tests {
         assert_eq!(all, format!("{:?}", live.all(&run)));
         let (again, same) = Loaders::of(read.into_fleet(same), Some(RunId(1)));
         assert_eq!(all, format!("{:?}", again.all(&same)));
-    }
-
-    #[test]
-    fn what_is_read_is_replaced_by_its_copy_unless_it_has_grown() {
-        let (mut loaders, mut run) = (Loaders::default(), Shared::from(Run::default()));
-        loaders.take(&mut run, event(1, dispatched()));
-        loaders.take(&mut run, event(2, dispatched()));
-        let read = loaders.now(&run);
-        let copies = |of: &[(RunId, Arc<Run>)]| {
-            let copy = |(id, one): &(RunId, Arc<Run>)| (*id, Arc::new(Run::clone(one)));
-            of.iter().map(copy).collect()
-        };
-        loaders.renew(&mut run, copies(&read));
-        assert!(!run.is_read() && !loaders.are_read());
-        assert_eq!((run.events(), loaders.count()), (1, 2));
-        let before = copies(&loaders.now(&run));
-        loaders.take(&mut run, event(1, EventKind::RunEnded));
-        loaders.renew(&mut run, before);
-        assert_eq!(run.events(), 2);
     }
 
     #[test]

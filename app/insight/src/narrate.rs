@@ -137,7 +137,11 @@ fn is_last(run: &Run, t: &Transition) -> bool {
     };
     let all = run.transitions();
     let after = all.partition_point(|other| other.at < t.at);
-    let mut after = all[after..].iter().skip_while(|other| *other != t).skip(1);
+    let mut after = all
+        .range(after..)
+        .iter()
+        .skip_while(|other| *other != t)
+        .skip(1);
     let asked_for = |t: &Transition| matches!(t.stage, Stage::Training | Stage::Failed);
     let is_of_epoch = |t: &Transition| {
         let batch = run.batches().get(t.batch as usize);
@@ -213,7 +217,7 @@ fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
 /// Since when the trainer has been waiting at `at`, the last instant of the wait included.
 fn wait_around(run: &Run, at: Nanos) -> Option<Nanos> {
     let after = run.waits().partition_point(|w| w.start <= at);
-    let wait = run.waits()[..after].last()?;
+    let wait = run.waits().range(..after).last()?;
     (at <= wait.end).then_some(wait.start)
 }
 
@@ -229,7 +233,7 @@ fn stage_before(run: &Run, t: &Transition) -> Option<Stage> {
 fn pipeline_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Pipeline<'a> {
     let all = run.transitions();
     let first = all.partition_point(|other| other.at < t.at);
-    let found = all[first..].iter().position(|other| other == t);
+    let found = all.range(first..).iter().position(|other| other == t);
     run.pipeline_after(found.map_or(all.len(), |k| first + k + 1))
 }
 

@@ -7,7 +7,6 @@ use loadscope_trace::{Event, Nanos, Run, RunId};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
-use crate::shared::Shared;
 use crate::unsaved::Output;
 
 /// What the user should know.
@@ -65,7 +64,7 @@ pub struct ReadSoFar {
 #[derive(Clone, Debug)]
 pub struct Renewed {
     /// All of them by id, with what can be jumped to.
-    pub runs: Vec<(RunId, Shared<Run>, Landmarks)>,
+    pub runs: Vec<(RunId, Run, Landmarks)>,
     /// It is on its way as long as this is there: of a window that takes nothing in, no second one is made.
     pub on_its_way: Arc<()>,
 }

@@ -12,7 +12,10 @@ pub fn wait_for(run: &Run, row: usize) -> Option<Wait> {
     let at = yielded.or_else(|| run.entered(row, Stage::Failed))?;
     let waits = run.waits();
     let first = waits.partition_point(|wait| wait.end < at);
-    let same = waits[first..].iter().take_while(|wait| wait.end == at);
+    let same = waits
+        .range(first..)
+        .iter()
+        .take_while(|wait| wait.end == at);
     same.copied()
         .find(|wait| wait.batch == u32::try_from(row).ok())
 }
@@ -50,7 +53,7 @@ pub struct LongWaits {
 impl LongWaits {
     /// Takes in what `run`, which has this number, has got since the last call; costs nothing if that is nothing.
     pub fn follow(&mut self, number: u64, run: &Run) {
-        let waits = run.whole_waits();
+        let waits = run.whole().waits();
         if self.run != number || waits.len() < self.seen {
             *self = Self {
                 run: number,
@@ -58,7 +61,7 @@ impl LongWaits {
             };
         }
         self.open = None;
-        for wait in &waits[self.seen..] {
+        for wait in waits.range(self.seen..) {
             if wait.end == Nanos::MAX {
                 self.open = Some(wait.start);
                 return;

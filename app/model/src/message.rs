@@ -1,14 +1,13 @@
 //! Everything that changes the state: what a user asks for, what arrives, and the passing of time.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::options::Problem;
 use loadscope_insight::session_event::{Notice, SessionEvent};
 use loadscope_insight::unsaved::LeftOver;
-use loadscope_trace::{Nanos, Run, RunId};
+use loadscope_trace::Nanos;
 
 use crate::answers::Answers;
 use crate::command::{Action, Command};
@@ -90,8 +89,6 @@ pub enum Message {
     Answered(Box<Answers>),
     /// What a lesson needs was worked out.
     Prepared(Prepared),
-    /// Copies of the loaders of the session, made while an analysis reads them: they grow on from here.
-    Copied(Vec<(RunId, Arc<Run>)>),
     /// The program that is watched is run with other arguments.
     Trying(News),
     /// The recording is being written.

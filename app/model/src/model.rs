@@ -2,12 +2,10 @@
 
 use std::ops::Deref;
 
-use loadscope_insight::session_event::ReadSoFar;
-
 use crate::effect::Effect;
 use crate::message::Message;
 use crate::state::State;
-use crate::update::{give_back, update};
+use crate::update::update;
 
 /// The state. It can be read by anyone, and changes by messages only.
 #[derive(Debug, Default)]
@@ -37,11 +35,6 @@ impl Model {
             log.push(message.clone());
         }
         update(&mut self.state, message)
-    }
-
-    /// Between two frames what has been read so far of a file goes back to who reads it: nothing else may look at it meanwhile.
-    pub fn give_back(&mut self) -> Option<ReadSoFar> {
-        give_back(&mut self.state)
     }
 
     /// The messages so far; none if they are not kept.

@@ -236,7 +236,7 @@ fn batch_text(run: &Run, row: usize) -> String {
 /// What was done in a lane so far, and for how long.
 fn lane_text(state: &State, lane: Lane) -> String {
     let run = &state.session.run;
-    let (start, now) = (run.whole_start().unwrap_or_default(), state.now());
+    let (start, now) = (run.whole().start().unwrap_or_default(), state.now());
     let whole = (now - start).0.max(1) as f64;
     let spent = run.spent(lane, start, now);
     let mut lines = vec![lane.to_string()];

@@ -28,12 +28,12 @@ impl Sketch {
     /// Of all of `run`; `None` if nothing was trained. It takes as long for a million batches as for a hundred.
     pub fn of(run: &Run) -> Option<Self> {
         let start = run.epochs().first()?.start;
-        let drawn = run.whole_end() - start;
+        let drawn = run.whole().end() - start;
         if drawn <= Nanos::ZERO || run.batches().is_empty() || run.hidden_after().is_some() {
             return None;
         }
         let byte = |share: f32| (share.clamp(0.0, 1.0) * 255.0).round() as u8;
-        let parts = trainer(run, (start, run.whole_end()), PARTS).into_iter();
+        let parts = trainer(run, (start, run.whole().end()), PARTS).into_iter();
         Some(Self {
             parts: parts
                 .map(|part| [byte(part.trained), byte(part.waiting())])
@@ -151,7 +151,7 @@ mod tests {
         for run in [long, run()] {
             let sketch = Sketch::of(&run).expect("a batch");
             let session = SessionState {
-                run: run.into(),
+                run,
                 source: Source::Finished,
                 ..SessionState::default()
             };

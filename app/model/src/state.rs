@@ -81,14 +81,14 @@ impl State {
         match self.session.source {
             Source::None | Source::Simulating => false,
             // What was read so far.
-            Source::Loading { .. } => !self.session.run.whole_transitions().is_empty(),
+            Source::Loading { .. } => !self.session.run.whole().transitions().is_empty(),
             Source::Live { .. } | Source::Finished | Source::Recording { .. } => true,
         }
     }
 
     /// True if the pipeline is shown alone: where there is one.
     pub fn presents(&self) -> bool {
-        let has_pipeline = self.has_run() && !self.session.run.whole_transitions().is_empty();
+        let has_pipeline = self.has_run() && !self.session.run.whole().transitions().is_empty();
         self.look.presenting && has_pipeline && self.prefs.workspace == Workspace::Debug
     }
 
@@ -130,13 +130,13 @@ impl State {
     /// True if the run tells no batch, but what was measured over time.
     pub fn has_only_gauges(&self) -> bool {
         let run = &self.session.run;
-        run.whole_transitions().is_empty()
+        run.whole().transitions().is_empty()
             && (run.gauges().next().is_some() || !run.parts().is_empty())
     }
 
     /// Number of transitions that have happened at the instant that is looked at.
     pub fn step(&self) -> usize {
-        let transitions = self.session.run.whole_transitions();
+        let transitions = self.session.run.whole().transitions();
         match self.session.cursor {
             Cursor::Live => transitions.len(),
             Cursor::At(at) => transitions.partition_point(|t| t.at <= at),
@@ -147,13 +147,14 @@ impl State {
     /// The instant that is looked at.
     pub fn now(&self) -> Nanos {
         match self.session.cursor {
-            Cursor::Live => self.session.run.whole_end(),
+            Cursor::Live => self.session.run.whole().end(),
             Cursor::At(at) => at,
             Cursor::Step(step) => match step.checked_sub(1) {
                 Some(last) => self
                     .session
                     .run
-                    .whole_transitions()
+                    .whole()
+                    .transitions()
                     .get(last)
                     .map_or(Nanos::ZERO, |t| t.at),
                 None => Nanos::ZERO,
@@ -174,7 +175,7 @@ impl State {
     /// The pipeline at the instant that is looked at.
     pub fn pipeline(&self) -> Pipeline<'_> {
         match self.session.cursor {
-            Cursor::Live => self.session.run.pipeline_at(self.session.run.whole_end()),
+            Cursor::Live => self.session.run.pipeline_at(self.session.run.whole().end()),
             Cursor::At(at) => self.session.run.pipeline_at(at),
             Cursor::Step(step) => self.session.run.pipeline_after(step),
         }
@@ -184,7 +185,8 @@ impl State {
     pub fn last_transition(&self) -> Option<&Transition> {
         self.session
             .run
-            .whole_transitions()
+            .whole()
+            .transitions()
             .get(self.step().checked_sub(1)?)
     }
 
@@ -211,7 +213,7 @@ impl State {
             .loaders
             .extent(&self.session.run)
             .unwrap_or_default();
-        (start, end.max(self.session.run.whole_end()))
+        (start, end.max(self.session.run.whole().end()))
     }
 
     /// The range of the whole session. While data flow it grows in steps of a few pixels: a picture that creeps by a fraction of one

@@ -35,9 +35,7 @@ mod tries;
 
 pub use act::WATCH;
 use act::act;
-pub(crate) use arrive::give_back;
 use edit::edit;
-pub use future::is_due as is_future_due;
 pub use learn::{by_digit, candidates, has_wandered, takes_digits, takes_place};
 pub use look::drive;
 use look::{drive_to, set_view};
@@ -89,10 +87,6 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         Message::Checking { check, before } => session::check(state, *check, before),
         Message::Answered(answers) => state.session.answers = *answers,
         Message::Prepared(prepared) => learn::prepared(state, prepared),
-        Message::Copied(copies) => {
-            let session = &mut state.session;
-            session.loaders.renew(&mut session.run, copies);
-        }
         Message::Trying(news) => tries::take(state, news),
         Message::Saving(path) => session::save(state, path),
         Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),

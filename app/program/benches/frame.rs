@@ -62,7 +62,7 @@ impl Window {
             ..Start::default()
         };
         let mut app = App::new(&ctx, Prefs::default(), start);
-        app.state.set_up().session.run = run.into();
+        app.state.set_up().session.run = run;
         app.state.set_up().session.source = Source::Recording {
             path: "bench.jsonl".into(),
             cut: false,

@@ -125,11 +125,11 @@ fn resident(name: &str) -> f64 {
 /// Opens it as the window does, and looks at what has come fifty times a second.
 fn look(path: &Path) {
     const EVERY: Duration = Duration::from_millis(20);
-    const PATIENCE: Duration = Duration::from_millis(100);
     let start = Instant::now();
     let session = Session::open(path, Arc::new(|| {})).expect("there is a thread");
     let so_far = session.so_far().expect("it is a file").clone();
     let (mut first, mut most, mut longest) = (None, 0.0f64, Duration::ZERO);
+    let mut shown = None;
     let run = 'read: loop {
         while let Ok(update) = session.updates.try_recv() {
             if let SessionEvent::Loaded { run, .. } = update {
@@ -137,10 +137,10 @@ fn look(path: &Path) {
             }
         }
         let asked = Instant::now();
-        if let Some(read) = so_far.take(PATIENCE) {
+        if let Some(read) = so_far.take(shown) {
             longest = longest.max(asked.elapsed());
             first.get_or_insert((start.elapsed(), read.run.batches().len()));
-            so_far.give_back(read);
+            shown = Some(read.loaders.shown());
         }
         most = most.max(resident("RssAnon:"));
         std::thread::sleep(EVERY);
@@ -164,7 +164,7 @@ fn look(path: &Path) {
 }
 
 fn main() {
-    loadscope::allocator::use_the_disk();
+    loadscope_trace::spill_to([std::env::temp_dir(), "/var/tmp".into()]);
     if let Some(path) = std::env::var_os("RECORDING") {
         let path = Path::new(&path);
         look(path);

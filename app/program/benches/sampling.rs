@@ -92,7 +92,7 @@ fn run(batches: u32) -> Run {
 fn plots(c: &mut Criterion) {
     let mut state = State {
         session: SessionState {
-            run: run(500_000).into(),
+            run: run(500_000),
             ..SessionState::default()
         },
         ..State::default()

@@ -165,7 +165,7 @@ fn journeys(c: &mut Criterion) {
     });
     let mut state = State {
         session: SessionState {
-            run: run.into(),
+            run,
             landmarks,
             source: Source::Finished,
             ..SessionState::default()

@@ -35,6 +35,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use loadscope_files::survive_size_limit;
+#[cfg(target_os = "linux")]
+use loadscope_trace::spill_to;
 use loadscope_words::{Language, explain, language, say, set_language};
 
 pub use load::LoadArgs;
@@ -182,10 +184,10 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Ok(cli) => cli,
         Err(e) => return help_or_error(&help::with_tip(e)),
     };
-    // `run` reads its large lists of samples all the time, so they stay in memory.
     #[cfg(target_os = "linux")]
-    if !matches!(cli.command, Some(Sub::Run(_))) {
-        crate::allocator::use_the_disk();
+    {
+        let folders = [std::env::temp_dir(), "/var/tmp".into()];
+        spill_to(folders.into_iter().chain(dirs::cache_dir()));
     }
     match cli.command {
         None => window::open(Vec::new(), &cli.window),

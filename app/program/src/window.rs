@@ -17,7 +17,6 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::{Place, Source, State};
-use loadscope_model::update::is_future_due;
 use loadscope_model::watching::Program;
 use loadscope_session::{self as session, Journal, Limits, Selection, Session, Waker, Watched};
 use loadscope_ui::theme;
@@ -25,7 +24,6 @@ use loadscope_window::{Host, Window, turn};
 use loadscope_words::{Language, set_language};
 
 mod compare;
-mod held;
 mod intake;
 mod launch;
 mod launching;
@@ -106,7 +104,6 @@ pub struct App {
     store: Option<Store>,
     dialogs: Dialogs,
     wake: Waker,
-    held: held::Held,
     /// The file or folder that is looked at before it is opened.
     looking: Option<pending::Looking>,
     system_motion: SystemMotion,
@@ -160,7 +157,6 @@ impl App {
                 false => SystemMotion::ask(Arc::clone(&wake)),
             },
             wake,
-            held: held::Held::default(),
             looking: None,
             closing: false,
             window: Window::default(),
@@ -243,19 +239,6 @@ impl App {
         self.perform(ctx, effect);
     }
 
-    /// A large run that is read cannot hide its end: who reads it stops, or goes on with the old one.
-    fn make_way_for_hiding(&mut self, ctx: &Context) {
-        if !is_future_due(&self.state) {
-            return;
-        }
-        self.window.stop_calculating();
-        if let held::Next::By(copies) = self.held.next(&self.state, &self.wake) {
-            self.let_go_of_runs();
-            self.tell(ctx, Message::Copied(copies));
-        }
-        ctx.request_repaint();
-    }
-
     fn check_options(&mut self) {
         let problems = problems(&self.state.prefs.options);
         let _ = self.state.tell(Message::Checked(problems));
@@ -297,8 +280,6 @@ impl eframe::App for App {
         theme::set_preference(ctx, self.state.prefs.theme);
         self.attend(ctx, frame);
         self.settle_motion(ctx);
-        // It was not drawn, if the window is hidden.
-        self.give_back(ctx);
         let more = self.take_in(ctx);
         self.look_so_far(ctx);
         self.hear_tries(ctx);
@@ -310,7 +291,6 @@ impl eframe::App for App {
         }
         self.take_other(ctx);
         self.take_look(ctx);
-        self.make_way_for_hiding(ctx);
         let answers: Vec<Command> = self.dialogs.answers().collect();
         for command in answers {
             self.run(ctx, command);
@@ -324,8 +304,6 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         turn::draw(self, ui);
-        let ctx = ui.ctx().clone();
-        self.give_back(&ctx);
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {

@@ -55,27 +55,20 @@ pub fn look(path: &Path) -> Result<(), ImportError> {
     }
 }
 
-/// After so much of a file the rest is taken to be like it, and room is made for it.
-const FORESEEN: f64 = 1.0 / 64.0;
 /// Events that go from the thread that reads what others wrote to the one that takes in, at a time.
 const CHUNK: usize = 4096;
 
-/// Who waits while a recording is read. A function that hears how far it is, 0 to 1, and says whether to go on, is one.
+/// Time between two reports of progress.
+const REPORT_EVERY: Duration = Duration::from_millis(50);
+
+/// Receives the progress of reading a recording.
 pub(super) trait Watcher {
-    /// So much was read. False if the rest is not wanted.
-    fn progress(&mut self, share: f32) -> bool;
-
-    /// Until the next piece is there, what was read may be looked at.
-    fn put_down(&mut self, _fleet: &mut Fleet) {}
-
-    /// The next piece is there. False if the rest is not wanted.
-    fn take_up(&mut self, _fleet: &mut Fleet) -> bool {
-        true
-    }
+    /// Receives the share that was read, 0 to 1, and the loaders with it. Returns false to cancel.
+    fn progress(&mut self, share: f32, fleet: &Fleet) -> bool;
 }
 
 impl<F: FnMut(f32) -> bool> Watcher for F {
-    fn progress(&mut self, share: f32) -> bool {
+    fn progress(&mut self, share: f32, _: &Fleet) -> bool {
         self(share)
     }
 }
@@ -172,13 +165,7 @@ fn fold(
     let (mut lines, mut read, mut cut) = (1, 0, false);
     let mut text = Lines::default();
     let mut told: Option<Instant> = None;
-    loop {
-        watcher.put_down(taker.fleet);
-        let block = blocks.next(&mut text);
-        if !watcher.take_up(taker.fleet) {
-            break;
-        }
-        let Some(block) = block else { break };
+    while let Some(block) = blocks.next(&mut text) {
         read += block.events.len() as u64;
         merge.push(block.events, block.length);
         merge.ripe(|event| taker.take(event));
@@ -192,12 +179,9 @@ fn fold(
         // Some of what was read is held back.
         let taken = taker.fleet.events().saturating_sub(others).min(read);
         let folded = share * taken as f64 / read.max(1) as f64;
-        if folded >= FORESEEN && taker.seat.is_none() {
-            taker.fleet.make_room(folded);
-        }
-        if told.is_none_or(|at| at.elapsed() >= Duration::from_millis(50)) {
+        if told.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
             told = Some(Instant::now());
-            if !watcher.progress(folded as f32) {
+            if !watcher.progress(folded as f32, taker.fleet) {
                 break;
             }
         }
@@ -235,12 +219,11 @@ fn read_streams(
     let mut told = Instant::now();
     each_of_streams(path, |event| {
         taker.take(&event);
-        if told.elapsed() < Duration::from_millis(50) {
+        if told.elapsed() < REPORT_EVERY {
             return true;
         }
         told = Instant::now();
-        watcher.put_down(taker.fleet);
-        watcher.take_up(taker.fleet) && watcher.progress(0.0)
+        watcher.progress(0.0, taker.fleet)
     })
 }
 
@@ -263,17 +246,12 @@ fn read_others(
                 cause,
             })
             .map_err(ImportError::from)?;
-        loop {
-            watcher.put_down(taker.fleet);
-            let chunk = chunks.recv();
-            if !watcher.take_up(taker.fleet) {
-                break;
-            }
-            let Ok((events, bytes)) = chunk else { break };
+        while let Ok((events, bytes)) = chunks.recv() {
             events.iter().for_each(|event| taker.take(event));
-            if told.elapsed() >= Duration::from_millis(50) {
+            if told.elapsed() >= REPORT_EVERY {
                 told = Instant::now();
-                if !watcher.progress((bytes as f64 / size as f64) as f32) {
+                let share = (bytes as f64 / size as f64) as f32;
+                if !watcher.progress(share, taker.fleet) {
                     break;
                 }
             }

@@ -63,7 +63,7 @@ pub(super) fn open_watched(path: &Path, watcher: &mut dyn Watcher) -> Result<Ope
     Ok(opened)
 }
 
-/// Who waits, while one of several recordings is read.
+/// The progress of one of several recordings.
 struct OfPart<'a> {
     watcher: &'a mut dyn Watcher,
     /// The share of all that was read before, and that of this one.
@@ -73,17 +73,9 @@ struct OfPart<'a> {
 }
 
 impl Watcher for OfPart<'_> {
-    fn progress(&mut self, share: f32) -> bool {
-        *self.is_wanted = self.watcher.progress(self.before + share * self.share);
-        *self.is_wanted
-    }
-
-    fn put_down(&mut self, fleet: &mut Fleet) {
-        self.watcher.put_down(fleet);
-    }
-
-    fn take_up(&mut self, fleet: &mut Fleet) -> bool {
-        *self.is_wanted = self.watcher.take_up(fleet);
+    fn progress(&mut self, share: f32, fleet: &Fleet) -> bool {
+        let share = self.before + share * self.share;
+        *self.is_wanted = self.watcher.progress(share, fleet);
         *self.is_wanted
     }
 }

@@ -37,8 +37,6 @@ impl Opener {
             }
             Err(e) => Some(refusal(&path, &e)),
         };
-        // From now on nothing is put down.
-        self.so_far.end();
         self.tell(SessionEvent::Ended(end));
     }
 
@@ -69,16 +67,9 @@ impl Opener {
 }
 
 impl Watcher for Opener {
-    fn progress(&mut self, share: f32) -> bool {
+    fn progress(&mut self, share: f32, fleet: &Fleet) -> bool {
+        self.so_far.publish(fleet);
         self.tell(SessionEvent::Loading(share));
         !self.is_cancelled()
-    }
-
-    fn put_down(&mut self, fleet: &mut Fleet) {
-        self.so_far.put_down(fleet);
-    }
-
-    fn take_up(&mut self, fleet: &mut Fleet) -> bool {
-        self.so_far.take_up(fleet)
     }
 }

@@ -233,7 +233,7 @@ impl Folded {
         }
         follow(&self.fleet, &mut self.landmarks);
         let all = self.fleet.into_runs().zip(self.landmarks);
-        let all = all.map(|((id, run), landmarks)| (id, run.into(), landmarks));
+        let all = all.map(|((id, run), landmarks)| (id, run, landmarks));
         Renewed {
             runs: all.collect(),
             on_its_way,

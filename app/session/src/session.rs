@@ -297,10 +297,7 @@ impl Session {
             Origin::Engine { control, .. } => control.stop(),
             // It is worked out in a moment.
             Origin::Simulated { .. } => {}
-            Origin::File { cancel, so_far, .. } => {
-                cancel.store(true, Ordering::Release);
-                so_far.end();
-            }
+            Origin::File { cancel, .. } => cancel.store(true, Ordering::Release),
             Origin::Program { watched, .. } => watched.interrupt(),
         }
     }
@@ -329,12 +326,9 @@ impl Session {
                 Box::new(move || control.stop())
             }
             Origin::Simulated { .. } => Box::new(|| {}),
-            Origin::File { cancel, so_far, .. } => {
-                let (cancel, so_far) = (Arc::clone(cancel), so_far.clone());
-                Box::new(move || {
-                    cancel.store(true, Ordering::Release);
-                    so_far.end();
-                })
+            Origin::File { cancel, .. } => {
+                let cancel = Arc::clone(cancel);
+                Box::new(move || cancel.store(true, Ordering::Release))
             }
             Origin::Program { watched, .. } => {
                 let watched = watched.clone();

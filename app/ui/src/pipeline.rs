@@ -67,7 +67,7 @@ impl PipelineView {
         let palette = Palette::of(ui.ctx());
         let (area, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         ui.painter().rect_filled(area, 0.0, palette.canvas);
-        if state.session.run.whole_transitions().is_empty() {
+        if state.session.run.whole().transitions().is_empty() {
             let text = no_batches_yet(ui, state);
             empty_line(ui, area, &text);
             return Vec::new();

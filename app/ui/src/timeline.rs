@@ -70,7 +70,7 @@ impl Timeline {
         let palette = Palette::of(ui.ctx());
         ui.painter().rect_filled(rect, 0.0, palette.canvas);
         self.pointer = None;
-        let is_empty = state.session.run.whole_transitions().is_empty();
+        let is_empty = state.session.run.whole().transitions().is_empty();
         if is_empty && !state.has_only_gauges() && !state.hides_future() {
             let text = no_batches_yet(ui, state);
             empty_line(ui, rect, &text);

@@ -248,7 +248,7 @@ impl Window {
                 .show(ui, |ui| commands.extend(below.timeline.show(ui, state)));
             return commands;
         }
-        if state.session.run.whole_transitions().is_empty() {
+        if state.session.run.whole().transitions().is_empty() {
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))
                 .show(ui, |ui| welcome::nothing_yet(ui, state));

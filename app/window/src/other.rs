@@ -11,7 +11,7 @@ pub fn before(state: &State, number: u64) -> Other {
     Other {
         number,
         name: say!("Before").to_owned(),
-        run: state.session.run.now(),
+        run: state.session.run.snapshot(),
         cut: false,
         role: Role::Before,
     }
@@ -23,7 +23,7 @@ pub fn kept(state: &State, kept: u32, number: u64) -> Option<Other> {
     Some(Other {
         number,
         name: format!("#{kept} {}", of.line.name),
-        run: of.session.run.now(),
+        run: of.session.run.snapshot(),
         cut: false,
         role: Role::Chosen,
     })

@@ -346,7 +346,7 @@ impl<'a> Culprits<'a> {
         // Few other transitions are in between. The limit bounds the search in a broken recording.
         const NEAR: usize = 64;
         let (start, end) = part;
-        let later = self.run.transitions()[at + 1..].iter().take(NEAR);
+        let later = self.run.transitions().range(at + 1..).iter().take(NEAR);
         let mut until_out = later.take_while(|t| t.batch as usize != row);
         let put = until_out.find(|t| t.stage == Stage::Queued);
         let drawn = put.map_or(start, |t| t.at.clamp(start, end));

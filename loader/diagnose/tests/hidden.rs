@@ -241,7 +241,7 @@ fn the_moment_moves_within_a_frame_however_long_the_run_is() {
     for k in 1..=200usize {
         // To and fro.
         let step = (k * 7_919_777) % all;
-        let at = run.whole_transitions()[step].at;
+        let at = run.whole().transitions()[step].at;
         run.hide_after(Some(Moment { step: step + 1, at }));
         assert_eq!(run.transitions().len(), step + 1);
         versions.insert(run.version());
@@ -348,8 +348,8 @@ fn between_two_events_of_one_instant_the_later_one_is_to_come() {
             tell(at + after, EventKind::Entered { batch, stage });
         }
     }
-    for step in 1..=run.whole_transitions().len() {
-        let at = run.whole_transitions()[step - 1].at;
+    for step in 1..=run.whole().transitions().len() {
+        let at = run.whole().transitions()[step - 1].at;
         run.hide_after(Some(Moment { step, at }));
         // The loop does nothing but wait and train.
         assert_eq!(run.in_loop(), at, "after {step} changes of stage");

@@ -386,7 +386,7 @@ proptest! {
         for (lane, rows) in run.lanes() {
             for row in 0..rows as u16 {
                 let track = run.track(Track { lane, row }).expect("a listed track").all();
-                prop_assert!(track.windows(2).all(|p| p[0].end <= p[1].start));
+                prop_assert!(track.pairs().all(|p| p[0].end <= p[1].start));
             }
         }
     }

@@ -246,7 +246,7 @@ fn statistics_of_spdl_become_gauges_of_its_parts() {
     assert!((run.end().as_secs_f64() - seconds).abs() < 0.3);
     let mean = |name: &str, what| {
         let points = run.part_gauge(part(name), what).expect("measured").points();
-        let pairs = points.windows(2).filter(|w| w[0].1.is_finite());
+        let pairs = points.pairs().filter(|w| w[0].1.is_finite());
         let (area, time) = pairs.fold((0.0, 0.0), |(area, time), w| {
             let took = (w[1].0 - w[0].0).as_secs_f64();
             (area + w[0].1 * took, time + took)

@@ -3,6 +3,7 @@
 use std::ops::Add;
 
 use crate::{BatchId, Lane, Nanos, Stage, WorkerId};
+use loadscope_column::View;
 
 /// One batch as the fold keeps it. Its path, samples and content come from the [`crate::Run`] that holds it.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Batch {
     pub(crate) stages: Extent,
     /// Which list of stage names applies, once its samples were fetched.
     pub(crate) stage_names: Option<u16>,
+    /// Position in the run's list of contents, or [`u32::MAX`]. A list that was emptied has another batch there, or none.
+    pub(crate) content: u32,
 }
 
 /// A part of one of the run's arenas. Packed: there is one batch for every eight spans or so, and three of these in each.
@@ -133,7 +136,7 @@ impl Sample {
 pub struct SampleStages<'a> {
     /// Names in the order in which they ran.
     pub names: &'a [String],
-    pub(crate) walls: &'a [Nanos],
+    pub(crate) walls: View<'a, Nanos>,
     pub(crate) samples: usize,
 }
 

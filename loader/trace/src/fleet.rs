@@ -78,13 +78,6 @@ impl Fleet {
         self.runs.iter().map(|(_, run)| run.events()).sum()
     }
 
-    /// Makes room for what is still to come, if `share` of everything has been taken in and the rest is like it.
-    pub fn make_room(&mut self, share: f64) {
-        self.runs
-            .iter_mut()
-            .for_each(|(_, run)| run.make_room(share));
-    }
-
     /// Marks all runs as read to their end, also if their last events are missing.
     pub fn close(&mut self) {
         self.runs.iter_mut().for_each(|(_, run)| run.close());
@@ -114,10 +107,10 @@ impl Fleet {
 pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nanos)> {
     let of = |run: &Run| {
         let kept = run.past().and_then(Past::until);
-        let start = run.whole_start()?;
+        let start = run.whole().start()?;
         let start = start.max(kept.unwrap_or(start));
         // A run that ended before is not in what is kept.
-        Some((start, run.whole_end().max(start)))
+        Some((start, run.whole().end().max(start)))
     };
     let all = runs.into_iter().filter_map(of);
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))

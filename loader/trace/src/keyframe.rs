@@ -1,5 +1,7 @@
 //! The batches in flight at certain transitions, from which the state at any instant is found.
 
+use std::sync::Arc;
+
 use crate::{Nanos, Stage};
 
 /// The batches in flight before a certain transition. The state at any instant is found from the nearest one, so a
@@ -9,7 +11,7 @@ pub(crate) struct Keyframe {
     /// Number of transitions before it.
     pub step: usize,
     /// Batches in flight, in order of dispatch: position, stage, when it was entered, whether it was pinned.
-    pub in_flight: Box<[Flying]>,
+    pub in_flight: Arc<[Flying]>,
 }
 
 /// A batch in flight.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::rows::Rows;
-use crate::{Lane, Nanos, Span};
+use crate::{Lane, Nanos};
 
 /// The rows of all lanes that were ever used. Every event asks for two of them, so a lane is found by its number.
 #[derive(Clone, Debug, Default)]
@@ -14,14 +14,6 @@ pub(crate) struct Lanes {
     order: BTreeMap<Lane, u32>,
     /// Positions in `rows` by [`number`]; [`Lanes::UNUSED`] where there are none.
     numbered: Vec<u32>,
-}
-
-/// A span that is shown as if it lasted: where it is, and what it was.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChangedSpan {
-    lane: usize,
-    row: u16,
-    span: Span,
 }
 
 /// The number of a lane.
@@ -48,7 +40,7 @@ impl Lanes {
 
     pub fn get(&self, lane: &Lane) -> Option<&Rows> {
         let rows = &self.rows[self.at(*lane)?];
-        (!rows.is_hidden()).then_some(rows)
+        (!rows.is_empty()).then_some(rows)
     }
 
     pub fn get_mut(&mut self, lane: &Lane) -> Option<&mut Rows> {
@@ -80,29 +72,12 @@ impl Lanes {
     pub fn iter(&self) -> impl Iterator<Item = (&Lane, &Rows)> {
         let lanes = self.order.iter();
         let lanes = lanes.map(|(lane, at)| (lane, &self.rows[*at as usize]));
-        lanes.filter(|(_, rows)| !rows.is_hidden())
+        lanes.filter(|(_, rows)| !rows.is_empty())
     }
 
-    /// Hides what began after `at`. Spans that ended later are as if they lasted; what they were is returned.
-    pub fn hide_after(&mut self, at: Nanos) -> Vec<ChangedSpan> {
-        let mut all = Vec::new();
-        let mut of_lane = Vec::new();
-        for (lane, rows) in self.rows.iter_mut().enumerate() {
-            rows.hide_after(at, &mut of_lane);
-            let changed = of_lane.drain(..);
-            all.extend(changed.map(|(row, span)| ChangedSpan { lane, row, span }));
-        }
-        all
-    }
-
-    /// Hides nothing, and puts back what was changed.
-    pub fn show_all(&mut self, changed: &[ChangedSpan]) {
-        for change in changed {
-            if let Some(rows) = self.rows.get_mut(change.lane) {
-                rows.put_back(change.row, change.span);
-            }
-        }
-        self.rows.iter_mut().for_each(Rows::show_all);
+    /// Hides what began after `at`. Spans that ended later are as if they lasted.
+    pub fn hide_after(&mut self, at: Nanos) {
+        self.rows.iter_mut().for_each(|rows| rows.hide_after(at));
     }
 
     pub fn values(&self) -> impl Iterator<Item = &Rows> {
@@ -136,14 +111,14 @@ mod tests {
         let mut lanes = Lanes::default();
         for (at, lane) in all.into_iter().enumerate() {
             assert!(lanes.get(&lane).is_none());
-            for _ in 0..at {
+            for _ in 0..=at {
                 lanes.of(lane).open(Nanos(0), 0, crate::Activity::Queued);
             }
             lanes.of(lane);
         }
         for (at, lane) in all.iter().enumerate() {
-            assert_eq!(lanes.get(lane).map(Rows::len), Some(at), "{lane}");
-            assert_eq!(lanes.get_mut(lane).map(|r| r.len()), Some(at));
+            assert_eq!(lanes.get(lane).map(Rows::len), Some(at + 1), "{lane}");
+            assert_eq!(lanes.get_mut(lane).map(|r| r.len()), Some(at + 1));
         }
         assert!(lanes.get(&Lane::Worker(1)).is_none());
         let mut sorted = all;

@@ -26,7 +26,6 @@ loadscope_words::catalogs!();
 
 mod batch;
 mod clock;
-mod column;
 mod content;
 mod counter;
 mod error;
@@ -34,19 +33,18 @@ mod event;
 mod fact;
 pub mod fleet;
 mod flight;
-mod hidden;
 mod id;
 mod keyframe;
 mod lane;
 mod lanes;
 mod log;
 mod message;
+mod moment;
 mod options;
 mod past;
 mod pipeline;
 mod process;
 mod retention;
-mod room;
 mod rows;
 mod run;
 mod series;
@@ -66,9 +64,11 @@ mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
 pub use clock::{Clock, ClockBy};
-pub use column::Column;
 pub use content::{BatchContent, ENVELOPE, Field, FieldData, LEFT_OUT, Pictures, SPECTROGRAM};
 pub use counter::Counter;
+#[cfg(target_os = "linux")]
+pub use loadscope_column::spill_to;
+pub use loadscope_column::{Column, Items, View};
 
 pub use error::LogError;
 pub use event::{
@@ -78,7 +78,6 @@ pub use event::{
 pub use fact::{Difference, Fact, Misfit};
 pub use fleet::Fleet;
 pub use flight::{Keeper, Policy};
-pub use hidden::Moment;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{
@@ -88,6 +87,7 @@ pub use log::{
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
+pub use moment::Moment;
 pub use options::{
     Collate, MadeAt, NoCollate, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions,
     StartMethod, UNNAMED_DATASET, parts, quote, without_password,

@@ -50,10 +50,10 @@ impl<'a> Pipeline<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
         let mut flying = flying(run, step);
         // The batch that left the pipeline with the last transition is kept, so that this can be shown.
-        let moved = run.transitions[..step].last().map(|t| t.batch);
+        let moved = run.transitions.range(..step).last().map(|t| t.batch);
         flying.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
         let begun = run.epochs.partition_point(|e| e.start <= at);
-        let epoch = run.epochs[..begun].last();
+        let epoch = run.epochs.range(..begun).last();
         let mut pipeline = Self {
             run,
             at,
@@ -141,7 +141,7 @@ pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
         Some(frame) => (frame.step, frame.in_flight.to_vec()),
         None => (0, Vec::new()),
     };
-    for t in &run.transitions[from..step] {
+    for t in run.transitions.range(from..step) {
         match flying.binary_search_by_key(&t.batch, |f| f.batch) {
             Ok(known) => {
                 let f = &mut flying[known];
@@ -167,7 +167,7 @@ pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
 impl Run {
     fn wait_at(&self, at: Nanos) -> Option<Wait> {
         let after = self.waits.partition_point(|w| w.start <= at);
-        let wait = self.waits[..after].last()?;
+        let wait = self.waits.range(..after).last()?;
         (at < wait.end).then_some(*wait)
     }
 

@@ -1,8 +1,8 @@
 //! The rows of a lane: as many as batches were ever in it side by side.
 
-use crate::column::Column;
 use crate::spans::Spans;
 use crate::{Activity, Nanos, Span};
+use loadscope_column::Column;
 
 /// The rows of a lane, and which of them are free.
 #[derive(Clone, Debug, Default)]
@@ -67,45 +67,27 @@ impl Rows {
         }
     }
 
-    pub fn make_room(&mut self, share: f64) {
-        self.spans.iter_mut().for_each(|s| s.make_room(share));
+    /// True without rows: all of them began later than the end of the run.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
     }
 
-    /// True if nothing of it is shown, though there is something.
-    pub fn is_hidden(&self) -> bool {
-        self.spans.is_hidden()
-    }
-
-    /// Hides what began after `at`. Spans that ended later are as if they lasted; they are noted with their row.
-    pub fn hide_after(&mut self, at: Nanos, changed: &mut Vec<(u16, Span)>) {
+    /// Hides what began after `at`. Spans that ended later are as if they lasted.
+    pub fn hide_after(&mut self, at: Nanos) {
         let mut shown = 0;
-        for (row, spans) in self.spans.iter_mut().enumerate() {
-            let changed_one = spans.hide_after(at);
+        while let Some(spans) = self.spans.get_mut(shown) {
+            spans.hide_after(at);
             if spans.all().is_empty() {
                 // Rows come into use one after the other.
                 break;
             }
-            shown = row + 1;
-            changed.extend(changed_one.map(|span| (row as u16, span)));
+            shown += 1;
         }
-        self.spans.show(shown);
-    }
-
-    /// Hides nothing, and puts the spans back that were changed.
-    pub fn show_all(&mut self) {
-        self.spans.show_all();
-        self.spans.iter_mut().for_each(Spans::show_all);
-    }
-
-    /// Puts a span back.
-    pub fn put_back(&mut self, row: u16, span: Span) {
-        if let Some(spans) = self.spans.get_mut(usize::from(row)) {
-            spans.put_back(span);
-        }
+        self.spans.truncate(shown);
     }
 
     pub fn shrink_to_fit(&mut self) {
-        self.spans.iter_mut().for_each(Spans::shrink_to_fit);
+        self.spans.change_each(|_, spans| spans.shrink_to_fit());
     }
 
     fn open_mut(&mut self, row: u16) -> Option<&mut Span> {

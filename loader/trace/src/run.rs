@@ -1,11 +1,10 @@
 //! The fold: events in, everything that can be known about a run out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::batch::{Batch, Extent};
-use crate::column::Column;
 use crate::event::{Dispatch, Event, EventKind, GaugeKind};
-use crate::hidden::Hidden;
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::series::{Series, Ticks};
@@ -13,8 +12,10 @@ use crate::step::OpenStep;
 use crate::timings::Timings;
 use crate::transition::Transition;
 use crate::{
-    BatchContent, BatchId, Fact, Lane, Level, Message, Nanos, Past, RunInfo, Stage, WorkerId,
+    BatchContent, BatchId, Fact, Lane, Level, Message, Moment, Nanos, Past, RunInfo, Stage,
+    WorkerId,
 };
+use loadscope_column::Column;
 
 mod course;
 mod ending;
@@ -60,7 +61,7 @@ pub struct Run {
     pub(crate) transitions: Column<Transition>,
     /// By position, which transition before it is of the same batch, where that is very far away.
     far_back: BTreeMap<u32, u32>,
-    pub(crate) keyframes: Vec<Keyframe>,
+    pub(crate) keyframes: Column<Keyframe>,
     pub(crate) waits: Column<Wait>,
     /// When batches were handed to the trainer.
     pub(crate) yields: Ticks,
@@ -75,17 +76,18 @@ pub struct Run {
     pub(crate) parts: Column<String>,
     /// What was measured of them, by position in `parts`.
     pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
-    pub(crate) contents: BTreeMap<u32, Kept>,
+    /// Contents of batches, in the order in which they became known.
+    pub(crate) contents: Column<Kept>,
     /// What fetches and steps needed of the processor, where it was measured, by position of the batch.
     pub(crate) processor: times::Times,
-    pub(crate) indices: Vec<u64>,
+    pub(crate) indices: Column<u64>,
     pub(crate) timings: Timings,
-    pub(crate) stage_walls: Vec<Nanos>,
+    pub(crate) stage_walls: Column<Nanos>,
     pub(crate) stage_names: Column<Vec<String>>,
     /// When each of these lists was met first.
-    stage_names_at: Vec<Nanos>,
+    stage_names_at: Column<Nanos>,
     /// When the samples of which batch became known.
-    fetches: Vec<(Nanos, u32)>,
+    fetches: Column<(Nanos, u32)>,
     /// Positions of the batches that are in no final stage, in no order; each knows its place.
     pub(crate) in_flight: Vec<u32>,
     /// The training steps that are over.
@@ -124,15 +126,24 @@ pub struct Run {
     pub(crate) inconsistent: u64,
     /// What is known of before, where not everything is kept.
     pub(crate) past: Option<Box<Past>>,
-    /// What was changed to hide what came after a moment.
-    hidden: Option<Box<Hidden>>,
+    /// The run with its end, if that is hidden.
+    hidden: Option<Hidden>,
+}
+
+/// A run whose end is hidden in another one.
+#[derive(Clone, Debug)]
+struct Hidden {
+    moment: Moment,
+    whole: Arc<Run>,
 }
 
 /// The content of a batch, and when it became known.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
+    /// Position of the batch.
+    pub row: u32,
     pub at: Nanos,
-    pub content: Box<BatchContent>,
+    pub content: Arc<BatchContent>,
 }
 
 impl Run {
@@ -238,7 +249,7 @@ impl Run {
         let is_known = std::mem::take(&mut epoch.has_gap);
         self.inconsistent += u64::from(missing > 0 && !is_known);
         let indices = Extent::new(self.indices.len(), dispatch.indices.len() as u32);
-        self.indices.extend_from_slice(&dispatch.indices);
+        self.indices.extend(dispatch.indices.iter().copied());
         self.batches.push(Batch {
             id: dispatch.batch,
             worker: dispatch.worker,
@@ -255,6 +266,7 @@ impl Run {
             timings: Extent::default(),
             stages: Extent::default(),
             stage_names: None,
+            content: u32::MAX,
         });
         self.gave_task(at);
         self.dispatched.push(at);
@@ -275,11 +287,6 @@ impl Run {
             return;
         }
         batch.pinned |= stage == Stage::Pinning;
-        if stage == Stage::Pinning
-            && let Some(kept) = self.contents.get_mut(&(row as u32))
-        {
-            kept.content.fields.iter_mut().for_each(|f| f.pinned = true);
-        }
         if stage == Stage::Discarded {
             self.note_discarded(row);
         }
@@ -339,18 +346,19 @@ impl Run {
         }
     }
 
-    /// Workers look inside a batch before it is pinned, the main thread after.
-    fn keep_content(&mut self, at: Nanos, mut content: Box<BatchContent>) {
+    fn keep_content(&mut self, at: Nanos, content: Box<BatchContent>) {
         let Some(row) = self.row(content.batch) else {
             self.inconsistent += 1;
             return;
         };
-        if self.batches[row].pinned {
-            content.fields.iter_mut().for_each(|f| f.pinned = true);
+        // The first content counts. The time of another one is unknown.
+        if self.content_at(row).is_some() {
+            return;
         }
-        // The first counts: of another one it is not known since when.
-        let row = self.contents.entry(row as u32);
-        row.or_insert(Kept { at, content });
+        self.batches[row].content = self.contents.len() as u32;
+        let content = content.into();
+        let row = row as u32;
+        self.contents.push(Kept { row, at, content });
     }
 
     fn note_transition(&mut self, at: Nanos, row: u32, stage: Stage) {

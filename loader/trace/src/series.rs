@@ -1,8 +1,7 @@
 //! Quantities over time: instants that are counted, and values that were measured.
 
 use crate::Nanos;
-use crate::column::Column;
-use crate::room::make_room;
+use loadscope_column::{Column, View};
 
 /// Instants in order of time, with running sums, so that how many there were until any instant, and for how long in all,
 /// is found without a walk.
@@ -10,7 +9,7 @@ use crate::room::make_room;
 pub struct Ticks {
     at: Column<Nanos>,
     /// `sums[k]` is the sum of the first `k * EVERY` instants. It may wrap: differences of areas are right nevertheless.
-    sums: Vec<i64>,
+    sums: Column<i64>,
 }
 
 impl Ticks {
@@ -18,8 +17,8 @@ impl Ticks {
     const EVERY: usize = 64;
 
     /// All of them.
-    pub fn all(&self) -> &[Nanos] {
-        &self.at
+    pub fn all(&self) -> View<'_, Nanos> {
+        self.at.view()
     }
 
     /// How many there were before `t`.
@@ -32,7 +31,7 @@ impl Ticks {
         debug_assert!(self.at.last().is_none_or(|last| *last <= at));
         if self.at.len().is_multiple_of(Self::EVERY) {
             let first = self.at.len().saturating_sub(Self::EVERY);
-            let block = self.at[first..].iter();
+            let block = self.at.range(first..).iter();
             let before = self.sums.last().copied().unwrap_or_default();
             self.sums
                 .push(block.fold(before, |sum, at| sum.wrapping_add(at.0)));
@@ -41,12 +40,7 @@ impl Ticks {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        (self.at.capacity() + self.sums.capacity()) * size_of::<i64>()
-    }
-
-    pub(crate) fn make_room(&mut self, share: f64) {
-        make_room(self.at.list(), share);
-        make_room(&mut self.sums, share);
+        self.at.bytes() + self.sums.bytes()
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
@@ -55,20 +49,15 @@ impl Ticks {
     }
 
     /// Hides all but the first `count`.
-    pub(crate) fn show(&mut self, count: usize) {
-        self.at.show(count);
-    }
-
-    /// Hides nothing.
-    pub(crate) fn show_all(&mut self) {
-        self.at.show_all();
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.at.truncate(count);
     }
 
     /// The time from each of the first `count` instants to `t`, added up; wraps.
     fn area(&self, count: usize, t: Nanos) -> i64 {
         let block = (count / Self::EVERY).min(self.sums.len().saturating_sub(1));
         let before = self.sums.get(block).copied().unwrap_or_default();
-        let rest = self.at[block * Self::EVERY..count].iter();
+        let rest = self.at.range(block * Self::EVERY..count).iter();
         let sum = rest.fold(before, |sum, at| sum.wrapping_add(at.0));
         t.0.wrapping_mul(count as i64).wrapping_sub(sum)
     }
@@ -113,15 +102,15 @@ impl CountLevel<'_> {
 pub struct Series {
     points: Column<(Nanos, f64)>,
     /// The highest of every [`Series::EVERY`] values, so that a peak is found however many there are.
-    highest: Vec<f64>,
+    highest: Column<f64>,
 }
 
 impl Series {
     const EVERY: usize = 64;
 
     /// All of them.
-    pub fn points(&self) -> &[(Nanos, f64)] {
-        &self.points
+    pub fn points(&self) -> View<'_, (Nanos, f64)> {
+        self.points.view()
     }
 
     /// Adds one, not earlier than the last. What is not a number says that it could not be measured.
@@ -138,36 +127,38 @@ impl Series {
     /// Hides what was measured after `at`.
     pub(crate) fn hide_after(&mut self, at: Nanos) {
         let shown = self.points.partition_point(|(t, _)| *t <= at);
-        self.points.show(shown);
-    }
-
-    /// Hides nothing.
-    pub(crate) fn show_all(&mut self) {
-        self.points.show_all();
+        self.points.truncate(shown);
     }
 
     /// The value that holds at `t`; `None` before the first one and where it could not be measured.
     pub fn at(&self, t: Nanos) -> Option<f64> {
         let after = self.points.partition_point(|(at, _)| *at <= t);
-        let (_, value) = self.points[..after].last()?;
+        let (_, value) = self.points.range(..after).last()?;
         value.is_finite().then_some(*value)
     }
 
     /// The highest value that held at any time from `start` until `end`; `None` if there was none.
     pub fn highest(&self, start: Nanos, end: Nanos) -> Option<f64> {
         let first = self.points.partition_point(|(at, _)| *at <= start);
-        let after = first + self.points[first..].partition_point(|(at, _)| *at < end);
+        let after = first
+            + self
+                .points
+                .range(first..)
+                .partition_point(|(at, _)| *at < end);
         let first = first.saturating_sub(1);
-        let max = |values: &[(Nanos, f64)]| values.iter().fold(f64::NAN, |m, (_, v)| m.max(*v));
+        let max = |from: usize, to: usize| {
+            let values = self.points.range(from..to).iter();
+            values.fold(f64::NAN, |m, (_, v)| m.max(*v))
+        };
         let (left, right) = (first.div_ceil(Self::EVERY), after / Self::EVERY);
         let highest = if left < right {
-            let blocks = self.highest[left..right].iter();
+            let blocks = self.highest.range(left..right).iter();
             blocks
                 .fold(f64::NAN, |m, v| m.max(*v))
-                .max(max(&self.points[first..left * Self::EVERY]))
-                .max(max(&self.points[right * Self::EVERY..after]))
+                .max(max(first, left * Self::EVERY))
+                .max(max(right * Self::EVERY, after))
         } else {
-            max(&self.points[first..after])
+            max(first, after)
         };
         highest.is_finite().then_some(highest)
     }

@@ -1,8 +1,7 @@
 //! The spans of a track, and what they come to until any instant.
 
-use crate::column::Column;
-use crate::room::make_room;
 use crate::{Activity, Nanos, Shares, Span};
+use loadscope_column::{Column, View};
 
 mod gather;
 mod hide;
@@ -12,10 +11,9 @@ mod hide;
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     spans: Column<Span>,
-    /// Time per activity of the first `k * EVERY` spans, from `k * columns.len()` on. All of those are closed.
-    sums: Vec<i64>,
-    /// The activities that occur on this track, in the order in which they were met: a worker has two of the nine.
-    columns: Vec<Activity>,
+    /// The activities that occur on this track, in the order in which they were met: a worker has two of the nine. Each has its time, ns,
+    /// in the first `k * EVERY` spans, by `k`. All of these spans are closed.
+    sums: Vec<(Activity, Column<i64>)>,
     /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
     longest: Column<Nanos>,
     /// The longest of those.
@@ -50,8 +48,8 @@ impl Spans {
     const NEAR: usize = 8;
 
     /// All spans.
-    pub fn all(&self) -> &[Span] {
-        &self.spans
+    pub fn all(&self) -> View<'_, Span> {
+        self.spans.view()
     }
 
     /// Number of spans that end at or before `t`: the index of the first span that reaches beyond `t`.
@@ -72,17 +70,16 @@ impl Spans {
     /// Number of entries of `ends` that are not after `t`, looked for around `guess`.
     #[inline]
     fn blocks_near(&self, guess: usize, t: Nanos) -> usize {
-        let ends = &self.ends[..];
+        let ends = self.ends.view();
         let Some(last) = ends.len().checked_sub(1) else {
             return 0;
         };
         // Usually it is one of the next few: counting those has no branches to guess.
         let first = guess.saturating_sub(Self::NEAR / 2);
-        if let Some(near) = ends.get(first..first.saturating_add(Self::NEAR))
-            && near[0] <= t
-            && near[Self::NEAR - 1] > t
-        {
-            return first + near.iter().filter(|end| **end <= t).count();
+        let near = ends.range(first..first.saturating_add(Self::NEAR));
+        if near.len() == Self::NEAR && near[0] <= t && near[Self::NEAR - 1] > t {
+            let before = |slice: &[Nanos]| slice.iter().filter(|end| **end <= t).count();
+            return first + near.slices().map(before).sum::<usize>();
         }
         let at = guess.min(last);
         let mut step = 1;
@@ -97,7 +94,7 @@ impl Spans {
             }
             (at.saturating_sub(step), at - step / 2)
         };
-        low + ends[low..high].partition_point(|end| *end <= t)
+        low + ends.range(low..high).partition_point(|end| *end <= t)
     }
 
     /// For who can do with an instant near `end`: the last one at or before it at which the time per activity is known without
@@ -117,7 +114,10 @@ impl Spans {
         }
         // Of a track that has no long span at all, no block has one.
         if self.peak >= narrower {
-            let between = self.longest.get(first..block)?;
+            let between = self.longest.range(first..block);
+            if between.len() < block - first {
+                return None;
+            }
             if between.iter().any(|longest| *longest >= narrower) {
                 return None;
             }
@@ -136,10 +136,8 @@ impl Spans {
     /// Adds the time per activity between two landmarks to `shares`: a look at the few activities that occur here.
     #[inline]
     pub fn add_between(&self, from: Landmark, to: Landmark, shares: &mut Shares) {
-        let width = self.columns.len();
-        let row = |block: usize| self.sums.get(block * width..(block + 1) * width);
-        if let (Some(from), Some(to)) = (row(from.block), row(to.block)) {
-            for (activity, (from, to)) in self.columns.iter().zip(from.iter().zip(to)) {
+        for (activity, sums) in &self.sums {
+            if let (Some(from), Some(to)) = (sums.get(from.block), sums.get(to.block)) {
                 shares.record(*activity, Nanos(to.wrapping_sub(*from)));
             }
         }
@@ -155,17 +153,18 @@ impl Spans {
         let after = (first + Self::EVERY).min(self.spans.len());
         // Counting has no branches to guess and fetches what a sum up to `t` needs next.
         first
-            + self.spans[first..after]
+            + self
+                .spans
+                .range(first..after)
                 .iter()
                 .filter(|s| s.end <= t)
                 .count()
     }
 
     /// The spans that touch `start..end`.
-    pub fn range(&self, start: Nanos, end: Nanos) -> &[Span] {
-        let first = self.index_after(start);
-        let after = first + self.spans[first..].partition_point(|s| s.start < end);
-        &self.spans[first..after]
+    pub fn range(&self, start: Nanos, end: Nanos) -> View<'_, Span> {
+        let later = self.spans.range(self.index_after(start)..);
+        later.range(..later.partition_point(|s| s.start < end))
     }
 
     /// Time per activity from the beginning until `t`.
@@ -178,7 +177,7 @@ impl Spans {
         let block = (index / Self::EVERY).min(self.ends.len().saturating_sub(1));
         let mut shares = self.sum(block);
         let first = block * Self::EVERY;
-        for span in &self.spans[first..index] {
+        for span in self.spans.range(first..index) {
             shares.record(span.activity, span.end - span.start);
         }
         if let Some(span) = self.spans.get(index)
@@ -200,8 +199,8 @@ impl Spans {
         if self.spans.len().is_multiple_of(Self::EVERY) {
             self.sum_up();
         }
-        if !self.columns.contains(&activity) {
-            self.add_column(activity);
+        if !self.sums.iter().any(|(known, _)| *known == activity) {
+            self.add_activity(activity);
         }
         self.spans.push(Span {
             start,
@@ -215,9 +214,8 @@ impl Spans {
     #[inline]
     fn sum(&self, block: usize) -> Shares {
         let mut shares = Shares::default();
-        let width = self.columns.len();
-        if let Some(sums) = self.sums.get(block * width..(block + 1) * width) {
-            for (activity, sum) in self.columns.iter().zip(sums) {
+        for (activity, sums) in &self.sums {
+            if let Some(sum) = sums.get(block) {
                 shares.record(*activity, Nanos(*sum));
             }
         }
@@ -229,7 +227,7 @@ impl Spans {
         let mut sum = self.sum(self.ends.len().saturating_sub(1));
         let first = self.spans.len().saturating_sub(Self::EVERY);
         let mut longest = Nanos::ZERO;
-        for span in &self.spans[first..] {
+        for span in self.spans.range(first..) {
             let time = span.end - span.start;
             sum.record(span.activity, time);
             longest = longest.max(time);
@@ -238,43 +236,28 @@ impl Spans {
             self.longest.push(longest);
             self.peak = self.peak.max(longest);
         }
-        let columns = self.columns.iter();
-        self.sums
-            .extend(columns.map(|activity| sum.of(*activity).0));
+        for (activity, sums) in &mut self.sums {
+            sums.push(sum.of(*activity).0);
+        }
         let end = self.spans.last().map_or(Nanos(i64::MIN), |s| s.end);
         self.ends.push(end);
     }
 
     /// Makes room for an activity that did not occur before. That happens a few times in the life of a track.
-    fn add_column(&mut self, activity: Activity) {
-        let width = self.columns.len();
-        let blocks = 0..self.ends.len();
-        self.sums = blocks
-            .flat_map(|k| {
-                let old = self.sums[k * width..(k + 1) * width].iter().copied();
-                old.chain([0])
-            })
-            .collect();
-        self.columns.push(activity);
+    fn add_activity(&mut self, activity: Activity) {
+        let sums = std::iter::repeat_n(0, self.ends.len()).collect();
+        self.sums.push((activity, sums));
     }
 
     /// What they cost in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.spans.capacity() * size_of::<Span>()
-            + self.sums.capacity() * size_of::<i64>()
-            + (self.ends.capacity() + self.longest.capacity()) * size_of::<Nanos>()
-    }
-
-    pub(crate) fn make_room(&mut self, share: f64) {
-        make_room(self.spans.list(), share);
-        make_room(&mut self.sums, share);
-        make_room(self.ends.list(), share);
-        make_room(self.longest.list(), share);
+        let sums = self.sums.iter().map(|(_, sums)| sums.bytes());
+        self.spans.bytes() + sums.sum::<usize>() + self.ends.bytes() + self.longest.bytes()
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
         self.spans.shrink_to_fit();
-        self.sums.shrink_to_fit();
+        self.sums.iter_mut().for_each(|(_, s)| s.shrink_to_fit());
         self.ends.shrink_to_fit();
         self.longest.shrink_to_fit();
     }

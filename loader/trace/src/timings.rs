@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::column::Column;
-use crate::room::make_room;
 use crate::{Nanos, SampleTiming};
+use loadscope_column::{Column, View};
 
 /// The times of samples. Processor time takes room only from the first sample on for which it was measured.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +11,7 @@ pub(crate) struct Timings {
     /// Start and wall time.
     times: Column<(Nanos, Nanos)>,
     /// Processor times of the first samples; [`Timings::UNKNOWN`] where there is none.
-    cpus: Vec<Nanos>,
+    cpus: Column<Nanos>,
 }
 
 impl Timings {
@@ -24,7 +23,9 @@ impl Timings {
 
     pub fn extend(&mut self, samples: &[SampleTiming]) {
         if samples.iter().any(|s| s.cpu.is_some()) {
-            self.cpus.resize(self.times.len(), Self::UNKNOWN);
+            let unknown = self.times.len() - self.cpus.len();
+            self.cpus
+                .extend(std::iter::repeat_n(Self::UNKNOWN, unknown));
             let cpus = samples.iter().map(|s| s.cpu.unwrap_or(Self::UNKNOWN));
             self.cpus.extend(cpus);
         }
@@ -33,13 +34,13 @@ impl Timings {
 
     /// The samples in a part of all.
     pub fn range(&self, part: Range<usize>) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
-        self.with_cpus(part.start, &self.times[part])
+        self.with_cpus(part.start, self.times.range(part))
     }
 
     fn with_cpus<'a>(
         &'a self,
         first: usize,
-        times: &'a [(Nanos, Nanos)],
+        times: View<'a, (Nanos, Nanos)>,
     ) -> impl ExactSizeIterator<Item = SampleTiming> + 'a {
         let times = times.iter().enumerate();
         times.map(move |(k, &(start, wall))| {
@@ -52,31 +53,13 @@ impl Timings {
         })
     }
 
-    /// The samples in a part of all, also if they are hidden. Without those that are not there.
-    pub fn whole_range(&self, part: Range<usize>) -> impl Iterator<Item = SampleTiming> + '_ {
-        let first = part.start;
-        let times = self.times.all().get(part).unwrap_or_default();
-        self.with_cpus(first, times)
-    }
-
     /// Hides all but the first `count`.
-    pub fn show(&mut self, count: usize) {
-        self.times.show(count);
-    }
-
-    /// Hides nothing.
-    pub fn show_all(&mut self) {
-        self.times.show_all();
+    pub fn truncate(&mut self, count: usize) {
+        self.times.truncate(count);
     }
 
     pub fn bytes(&self) -> usize {
-        let times = self.times.capacity() * size_of::<(Nanos, Nanos)>();
-        times + self.cpus.capacity() * size_of::<Nanos>()
-    }
-
-    pub fn make_room(&mut self, share: f64) {
-        make_room(self.times.list(), share);
-        make_room(&mut self.cpus, share);
+        self.times.bytes() + self.cpus.bytes()
     }
 
     pub fn shrink_to_fit(&mut self) {

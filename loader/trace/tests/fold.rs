@@ -22,7 +22,7 @@ fn assert_tracks_do_not_overlap(run: &Run) {
                 .track(Track { lane, row })
                 .expect("a listed track")
                 .all();
-            for pair in spans.windows(2) {
+            for pair in spans.pairs() {
                 assert!(pair[0].end <= pair[1].start, "{lane} row {row}: {pair:?}");
             }
         }

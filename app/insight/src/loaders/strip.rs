@@ -53,8 +53,11 @@ fn part(run: &Run, start: Nanos, end: Nanos) -> Part {
 fn briefly(run: &Run, start: Nanos, end: Nanos, waited: Nanos) -> Nanos {
     let waits = run.waits();
     let first = waits.partition_point(|wait| wait.end <= start);
-    let after = first + waits[first..].partition_point(|wait| wait.start < end);
-    let inside = &waits[first..after];
+    let after = first
+        + waits
+            .range(first..)
+            .partition_point(|wait| wait.start < end);
+    let inside = waits.range(first..after);
     if inside.len() > FEW {
         let mean = Nanos(waited.0 / inside.len() as i64);
         return if mean < LONG { waited } else { Nanos::ZERO };

@@ -108,7 +108,9 @@ fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
             entered(1, Discarded),
         ],
     );
-    let told: Vec<String> = run.transitions()[3..]
+    let told: Vec<String> = run
+        .transitions()
+        .range(3..)
         .iter()
         .map(|t| narrate(&run, t))
         .collect();

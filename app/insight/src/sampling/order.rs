@@ -182,9 +182,9 @@ impl Gathered {
                 self.digested.push(0);
             }
             while *left > 0 && self.digested[k] < epoch.rows.len() {
-                let indices = run.indices(epoch.rows[self.digested[k]] as usize);
-                self.digests[k].take(indices);
-                self.epochs.take(epoch.epoch, indices);
+                let indices = run.indices(epoch.rows[self.digested[k]] as usize).to_vec();
+                self.digests[k].take(&indices);
+                self.epochs.take(epoch.epoch, &indices);
                 self.digested[k] += 1;
                 *left = left.saturating_sub(indices.len().max(1));
             }
@@ -216,8 +216,8 @@ impl Gathered {
             let Some(batch) = run.batches().get(row as usize) else {
                 continue;
             };
-            let indices = run.indices(row as usize);
-            order.push(indices, Some(row), batch.worker);
+            let indices = run.indices(row as usize).to_vec();
+            order.push(&indices, Some(row), batch.worker);
             *left = left.saturating_sub(indices.len().max(1));
         }
     }

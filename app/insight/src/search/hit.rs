@@ -105,7 +105,11 @@ fn lane_story(run: &Run, lane: Lane) -> String {
 /// What went wrong at an instant.
 fn what_happened(run: &Run, at: Nanos) -> String {
     let from = run.messages().partition_point(|(t, _)| *t < at);
-    let then = run.messages()[from..].iter().take_while(|(t, _)| *t == at);
+    let then = run
+        .messages()
+        .range(from..)
+        .iter()
+        .take_while(|(t, _)| *t == at);
     let errors = then.filter(|(_, m)| m.level == Level::Error);
     if let Some((_, message)) = errors.last() {
         return message.text.clone();

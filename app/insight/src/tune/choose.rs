@@ -274,7 +274,7 @@ fn with(base: &Setting, overrides: &Overrides) -> Option<Setting> {
 /// A forecast is of all epochs with what lies between them; what is measured is a batch within them, without the first.
 fn expected(run: &Run, forecast: &Forecast) -> Option<Expected> {
     let epochs = run.epochs();
-    let between = epochs.windows(2).map(|pair| {
+    let between = epochs.pairs().map(|pair| {
         let end = pair[0].end.unwrap_or(pair[1].start);
         (pair[1].start - end).as_secs_f64().max(0.0)
     });

@@ -23,7 +23,7 @@ fn model() -> Model {
     events.iter().for_each(|e| run.apply(e));
     Model::new(State {
         session: SessionState {
-            run: run.into(),
+            run,
             source: Source::Finished,
             ..SessionState::default()
         },
@@ -115,7 +115,7 @@ fn every_menu_can_be_opened_at_every_step() {
     let mut model = model();
     for hides in [false, true] {
         model.set_up().prefs.hides_future = hides;
-        for step in 0..=model.session.run.whole_transitions().len() {
+        for step in 0..=model.session.run.whole().transitions().len() {
             model.tell(Command::Cursor(Cursor::Step(step)));
             let lanes = model.session.run.lanes().map(|(lane, _)| Thing::Lane(lane));
             let batches = (0..15).map(Thing::Batch);

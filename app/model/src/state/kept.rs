@@ -281,7 +281,7 @@ mod tests {
         }
         SessionState {
             number,
-            run: run.into(),
+            run,
             source: Source::Finished,
             ..SessionState::default()
         }
@@ -340,7 +340,7 @@ mod tests {
         }
         let session = SessionState {
             number: 1,
-            run: run.into(),
+            run,
             source: Source::Finished,
             ..SessionState::default()
         };

@@ -11,7 +11,6 @@ use loadscope_insight::options::Problem;
 use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::Choice;
 use loadscope_insight::search::Search;
-use loadscope_insight::shared::Shared;
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{Origin, Run, RunOptions};
 use loadscope_words::Language;
@@ -59,7 +58,7 @@ pub struct SessionState {
     /// That program, if it can be started again.
     pub program: Option<Program>,
     /// What is known of the run; empty while there is none.
-    pub run: Shared<Run>,
+    pub run: Run,
     /// The options that the run was started with: those of the run itself have seeds that were drawn for it as well.
     pub asked: Option<RunOptions>,
     /// The other loaders of the session.
@@ -138,7 +137,7 @@ impl SessionState {
         // Runs of lessons would take the places of the user's own.
         is_there
             && self.of_lesson.is_none()
-            && (!run.whole_transitions().is_empty()
+            && (!run.whole().transitions().is_empty()
                 || !run.batches().is_empty()
                 || run.gauges().next().is_some()
                 // A run of an empty dataset.

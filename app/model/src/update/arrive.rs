@@ -104,27 +104,9 @@ fn so_far(state: &mut State, read: ReadSoFar) {
     if !matches!(state.session.source, Source::Loading { .. }) {
         return;
     }
-    state.session.run = read.run.into();
+    state.session.run = read.run;
     state.session.loaders = read.loaders;
     state.session.landmarks = read.landmarks;
-}
-
-/// Takes back what was read of a file so far, so that more can be read; `None` while a thread looks at it, or if there is nothing.
-pub fn give_back(state: &mut State) -> Option<ReadSoFar> {
-    let session = &mut state.session;
-    let is_reading = matches!(session.source, Source::Loading { .. });
-    let is_there = session.run.events() > 0 || session.loaders.are_many();
-    let is_read = session.run.is_read() || session.loaders.are_read();
-    if !is_reading || !is_there || is_read {
-        return None;
-    }
-    future::reveal(state);
-    let session = &mut state.session;
-    Some(ReadSoFar {
-        run: std::mem::take(&mut session.run).into_inner(),
-        loaders: std::mem::take(&mut session.loaders),
-        landmarks: std::mem::take(&mut session.landmarks),
-    })
 }
 
 /// The run is in a file; what waited for it can go on.
@@ -191,7 +173,7 @@ fn simulated(state: &mut State, run: Run) {
     let note = run.messages().first().map(|(_, m)| m.text.as_str());
     let note = note.unwrap_or(say!("Simulated"));
     state.overlay.hint = Some(say!("Space plays, → steps · {note}"));
-    state.session.run = run.into();
+    state.session.run = run;
     state.session.source = Source::Finished;
     state.session.cursor = Cursor::Step(0);
 }
@@ -219,7 +201,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
         show_options(state, &run.info.options);
     }
-    state.session.run = run.into();
+    state.session.run = run;
     sketch(state, &path);
     state.session.source = Source::Recording { path, cut };
     state.session.options_of = OptionsOf::Run;

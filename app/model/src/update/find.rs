@@ -117,7 +117,7 @@ fn moment(state: &mut State, place: Place, item: Option<Item>) {
 fn batch_in_trouble(state: &State, at: Nanos) -> Option<usize> {
     let messages = state.session.run.messages();
     let from = messages.partition_point(|(t, _)| *t < at);
-    let then = messages[from..].iter().take_while(|(t, _)| *t == at);
+    let then = messages.range(from..).iter().take_while(|(t, _)| *t == at);
     then.filter_map(|(_, m)| state.session.run.row(m.about?))
         .last()
 }

@@ -6,9 +6,6 @@ use loadscope_trace::Moment;
 use crate::state::State;
 use crate::view::{Cursor, Item};
 
-/// A run with so many events is not copied on the window's thread because an analysis reads it.
-pub const LARGE: u64 = 10_000;
-
 /// The moment after which everything is to be hidden.
 fn wanted(state: &State) -> Option<Moment> {
     let hides = state.prefs.hides_future || state.asks_what_comes();
@@ -17,13 +14,8 @@ fn wanted(state: &State) -> Option<Moment> {
     }
     let run = &state.session.run;
     let (step, at) = (state.step(), state.now());
-    let is_all = step >= run.whole_transitions().len() && at >= run.whole_end();
+    let is_all = step >= run.whole().transitions().len() && at >= run.whole().end();
     (!is_all).then_some(Moment { step, at })
-}
-
-/// True if the run shows more or less than it should, because an analysis reads it: that is to be stopped.
-pub fn is_due(state: &State) -> bool {
-    state.session.run.hidden_after() != wanted(state)
 }
 
 /// Hides what is to be hidden. Costs nothing if nothing has changed.
@@ -31,9 +23,7 @@ pub(super) fn settle(state: &mut State) {
     let wanted = wanted(state);
     let session = &mut state.session;
     let others = wanted.map(|moment| moment.at);
-    let is_large = session.run.events() >= LARGE;
-    let is_read = session.run.is_read() || session.loaders.are_read();
-    if session.run.hidden_after() == wanted || (is_large && is_read) {
+    if session.run.hidden_after() == wanted {
         return;
     }
     session.run.hide_after(wanted);

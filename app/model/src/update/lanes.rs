@@ -38,9 +38,9 @@ pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
     };
     let other = |s: &&Span| s.batch().is_some() && s.batch() != selected;
     if forwards {
-        all.get(at..)?.iter().find(other)
+        all.range(at..).iter().find(other)
     } else {
-        all.get(..at)?.iter().rfind(other)
+        all.range(..at).iter().rfind(other)
     }
 }
 

@@ -27,7 +27,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     let no_run = unless(state.has_run(), say!("No run yet"));
     let in_page = unless(!state.place.in_page, IN_PAGE.say());
     let no_steps = no_run.or(unless(
-        !session.run.whole_transitions().is_empty(),
+        !session.run.whole().transitions().is_empty(),
         say!("No batch has been loaded yet"),
     ));
     // What was measured over time can be looked at without a batch.
@@ -117,7 +117,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::StepForward if is_held_back(state) => Some(NOT_HELD.say()),
         A::StepForward if session.source.is_live() => None,
         A::StepForward => no_steps.or(unless(
-            state.step() < session.run.whole_transitions().len(),
+            state.step() < session.run.whole().transitions().len(),
             say!("This is the last event of the run"),
         )),
         A::StepBack => no_steps.or(unless(
@@ -241,7 +241,7 @@ const NOT_HELD: Text = text!("A watched program cannot be paused");
 
 /// True if to go on would mean to let a program go on that one cannot hold.
 fn is_held_back(state: &State) -> bool {
-    let at_end = state.step() >= state.session.run.whole_transitions().len();
+    let at_end = state.step() >= state.session.run.whole().transitions().len();
     state.session.watched && state.session.source.is_live() && at_end
 }
 

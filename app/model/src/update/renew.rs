@@ -11,7 +11,7 @@ use crate::view::{Cursor, Item};
 pub fn renew(state: &mut State, renewed: Renewed) {
     let now = state.now();
     let session = &mut state.session;
-    let before = session.run.now();
+    let before = session.run.snapshot();
     let shown = session.loaders.shown();
     let mut runs = Vec::with_capacity(renewed.runs.len());
     for (id, run, landmarks) in renewed.runs {

@@ -63,7 +63,7 @@ fn state() -> State {
     State {
         session: SessionState {
             landmarks: Landmarks::of(&run),
-            run: run.into(),
+            run,
             source: Source::Finished,
             ..SessionState::default()
         },

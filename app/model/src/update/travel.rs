@@ -46,7 +46,7 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     if state.session.watched && state.session.source.is_live() && action == Action::PauseResume {
         // The program goes on; what is shown stands still.
         state.session.cursor = match at_now {
-            true => Cursor::Step(state.session.run.whole_transitions().len()),
+            true => Cursor::Step(state.session.run.whole().transitions().len()),
             false => Cursor::Live,
         };
         return None;
@@ -68,16 +68,16 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
             Some(effect)
         }
         (_, Action::PauseResume) => {
-            if !state.session.playing && state.now() >= state.session.run.whole_end() {
+            if !state.session.playing && state.now() >= state.session.run.whole().end() {
                 state.session.cursor = Cursor::Step(0);
             }
             state.session.playing =
-                !state.session.playing && !state.session.run.whole_transitions().is_empty();
+                !state.session.playing && !state.session.run.whole().transitions().is_empty();
             None
         }
         _ => {
             let next = state.step() + 1;
-            let last = state.session.run.whole_transitions().len();
+            let last = state.session.run.whole().transitions().len();
             if state.session.source.is_live() && next >= last {
                 // At the end of what has happened, stepping means the engine again.
                 state.session.cursor = Cursor::Live;
@@ -153,8 +153,8 @@ fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
     state.session.cursor = Cursor::Live;
     state.session.seeking = Some(Seek {
         goal,
-        step: state.session.run.whole_transitions().len(),
-        now: state.session.run.whole_end(),
+        step: state.session.run.whole().transitions().len(),
+        now: state.session.run.whole().end(),
         asked_at: None,
     });
     match (was_held, held) {
@@ -188,7 +188,7 @@ pub fn seek(state: &mut State) -> Option<Effect> {
         return None;
     }
     // One permit at a time, or it would go too far.
-    let steps = run.whole_transitions().len();
+    let steps = run.whole().transitions().len();
     if !held || seeking.asked_at == Some(steps) {
         return None;
     }
@@ -220,7 +220,7 @@ fn go_to_step(state: &mut State, step: usize) {
 
 /// The batch that moved with this transition.
 pub fn moved(state: &State, step: usize) -> Option<Item> {
-    let transitions = state.session.run.whole_transitions();
+    let transitions = state.session.run.whole().transitions();
     let transition = transitions.get(step.checked_sub(1)?)?;
     Some(Item::Batch(transition.batch as usize))
 }
@@ -242,9 +242,9 @@ pub fn advance(state: &mut State, elapsed: Nanos) {
     }
     let ahead = Nanos((elapsed.0 as f64 * state.look.speed) as i64).max(Nanos(1));
     let at = state.now() + ahead;
-    if at >= state.session.run.whole_end() {
+    if at >= state.session.run.whole().end() {
         state.session.playing = false;
-        state.session.cursor = Cursor::At(state.session.run.whole_end());
+        state.session.cursor = Cursor::At(state.session.run.whole().end());
     } else {
         state.session.cursor = Cursor::At(at);
         bring_into_view(state, at);

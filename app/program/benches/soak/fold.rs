@@ -164,10 +164,6 @@ impl Window {
                 let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
                 taken += chunk.len();
                 progress(chunk.len() as u64);
-                // As in the window, which does not change a run that is read.
-                self.until("an analysis lets go of the run", |app| {
-                    !app.state.session.run.is_read()
-                })?;
                 let _ = self
                     .app
                     .state

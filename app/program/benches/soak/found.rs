@@ -186,7 +186,7 @@ fn print_of(run: &Run, row: usize) -> Print {
     let batch = &run.batches()[row];
     let path = run.path(row);
     let begun = path.first().map_or(Nanos::ZERO, |step| step.start);
-    let mut print = Print::new(begun, batch.worker, run.indices(row));
+    let mut print = Print::new(begun, batch.worker, &run.indices(row).to_vec());
     for step in path.iter().skip(1) {
         print = print.entered(step.start, step.stage);
         if matches!(step.stage, Stage::Training | Stage::Failed) {

@@ -9,7 +9,6 @@ use loadscope_model::notice::Notice;
 use loadscope_session::Session;
 
 use super::App;
-use super::held::Next;
 
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);
@@ -20,10 +19,7 @@ const DRAIN_UNATTENDED: Duration = Duration::from_millis(100);
 /// A file that is read by then is not shown before.
 const SOON: Duration = Duration::from_millis(250);
 
-/// Who reads a file folds a piece for less than this.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// While a file is read, what has come is drawn so often.
+/// Time between two looks at a file that is read.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Reading needed memory that looking does not.
@@ -66,15 +62,6 @@ impl App {
             let Some(session) = &self.session else {
                 return false;
             };
-            match self.held.next(&self.state, &self.wake) {
-                Next::Now => {}
-                Next::Later => return !session.updates.is_empty(),
-                Next::By(copies) => {
-                    self.let_go_of_runs();
-                    self.tell(ctx, Message::Copied(copies));
-                    continue;
-                }
-            }
             let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
@@ -90,7 +77,7 @@ impl App {
         true
     }
 
-    /// Takes what has been read so far of a large file, to be drawn in this frame; [`App::give_back`] gives it back.
+    /// Takes the latest snapshot of a large file that is read.
     pub(super) fn look_so_far(&mut self, ctx: &Context) {
         if !self.state.is_reading() || self.begun.elapsed() < SOON {
             return;
@@ -98,26 +85,12 @@ impl App {
         let Some(so_far) = self.session.as_ref().and_then(Session::so_far) else {
             return;
         };
-        match so_far.take(PATIENCE) {
-            Some(read) => {
-                self.tell(ctx, SessionEvent::SoFar(Box::new(read)));
-                // Also if it is not drawn: who reads waits for it.
-                ctx.request_repaint_after(LOOK_EVERY);
-            }
-            // It may have been read to its end in this moment.
-            None => _ = self.drain(ctx),
+        let session = &self.state.session;
+        let shown = (session.run.events() > 0).then(|| session.loaders.shown());
+        if let Some(read) = so_far.take(shown) {
+            self.tell(ctx, SessionEvent::SoFar(Box::new(read)));
         }
-    }
-
-    /// Lets reading go on. What is read changes in every frame, but a frame takes time from who reads it.
-    pub(super) fn give_back(&mut self, ctx: &Context) {
-        let Some(so_far) = self.session.as_ref().and_then(Session::so_far) else {
-            return;
-        };
-        if let Some(read) = self.state.give_back() {
-            so_far.give_back(read);
-            ctx.request_repaint_after(LOOK_EVERY);
-        }
+        ctx.request_repaint_after(LOOK_EVERY);
     }
 
     /// Tells the user what went wrong.

@@ -115,7 +115,7 @@ impl App {
     fn export_to(&mut self, ctx: &Context, path: PathBuf, existing: Existing) {
         let shown = &self.state.session;
         if let Some(session) = &mut self.session {
-            session.export(shown.loaders.now(&shown.run), &path, existing);
+            session.export(shown.loaders.snapshot(&shown.run), &path, existing);
             self.tell(ctx, Message::Exporting(path));
         }
     }

@@ -121,7 +121,7 @@ impl App {
         let Some(kept) = self.state.runs.get(number) else {
             return;
         };
-        let_go(kept.session.loaders.now(&kept.session.run));
+        let_go(kept.session.loaders.snapshot(&kept.session.run));
         let session = self.kept.remove(&number);
         if let Some(entry) = session.as_ref().and_then(Session::journal) {
             entry.discard();
@@ -137,7 +137,7 @@ impl App {
         }
         for number in surplus.runs {
             if let Some(kept) = self.state.runs.get(number) {
-                let_go(kept.session.loaders.now(&kept.session.run));
+                let_go(kept.session.loaders.snapshot(&kept.session.run));
                 let session = self.kept.remove(&number);
                 self.discard_unneeded(session.as_ref(), &kept.session);
             }
@@ -162,7 +162,7 @@ impl App {
         let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
         for (number, update) in updates {
             if let (SessionEvent::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
-                let_go(kept.session.loaders.now(&kept.session.run));
+                let_go(kept.session.loaders.snapshot(&kept.session.run));
             }
             self.tell(ctx, Message::SessionFor(number, update));
         }
@@ -267,7 +267,7 @@ impl App {
     /// A thread lets go of the loaders that are about to be replaced.
     pub(super) fn let_go_of_runs(&self) {
         let shown = &self.state.session;
-        let_go(shown.loaders.now(&shown.run));
+        let_go(shown.loaders.snapshot(&shown.run));
     }
 }
 
@@ -283,7 +283,7 @@ fn let_go(all: Vec<(RunId, Arc<Run>)>) {
     // It waits until the window has let go of them, so that it is the last one to.
     let job = move || {
         let until = Instant::now() + LET_GO;
-        while all.iter().any(|(_, run)| Arc::strong_count(run) > 1) && Instant::now() < until {
+        while all.iter().any(|(_, run)| run.is_shared()) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     };

@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use loadscope_insight::loaders::Loaders;
-use loadscope_insight::shared::Shared;
 use loadscope_trace::{BatchId, EventKind, Nanos, Run, RunId, RunInfo, Stage, Summary};
 use proptest::prelude::*;
 
@@ -73,7 +72,7 @@ impl Training {
 #[derive(Default)]
 struct Shown {
     loaders: Loaders,
-    run: Shared<Run>,
+    run: Run,
     renewed: usize,
     largest: u64,
 }

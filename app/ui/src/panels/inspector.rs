@@ -83,7 +83,7 @@ fn nothing(ui: &mut Ui, state: &State) {
                 true => {
                     say!("This recording contains no batches. Point at a chart to read its values.")
                 }
-                false if !state.session.run.whole_transitions().is_empty() => {
+                false if !state.session.run.whole().transitions().is_empty() => {
                     say!("No events so far. Later events are hidden.")
                 }
                 false => say!("Run a loader or open a recording"),

@@ -53,7 +53,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                             );
                             remark(ui, &text);
                         }
-                        for k in &said[hidden..] {
+                        for k in said.range(hidden..) {
                             if let Some((at, message)) =
                                 state.session.run.messages().get(*k as usize)
                             {

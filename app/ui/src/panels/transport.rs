@@ -317,5 +317,5 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn behind(state: &State) -> Option<Nanos> {
     let session = &state.session;
     let in_past = session.source.is_live() && session.cursor != Cursor::Live;
-    in_past.then(|| session.run.whole_end() - state.now())
+    in_past.then(|| session.run.whole().end() - state.now())
 }

@@ -142,7 +142,7 @@ mod tests {
         events.iter().for_each(|e| run.apply(e));
         State {
             session: SessionState {
-                run: run.into(),
+                run,
                 ..SessionState::default()
             },
             ..State::default()

@@ -103,9 +103,10 @@ fn offers(run: &Run) -> [(Action, &'static str); 3] {
 /// `Epoch 0 took 7.0 s, 54 % waiting`; where sums alone are kept of its beginning `Epoch 0 ended, 54 % of the last 7.0 s waiting`
 fn outcome(run: &Run) -> String {
     let glance = Glance::of(run);
-    let what = match run.epochs() {
-        [epoch] => say!("Epoch {}", epoch.epoch),
-        epochs => plural(epochs.len() as u64, say!(n: "epoch"), say!(n: "epochs")),
+    let epochs = run.epochs();
+    let what = match epochs.first() {
+        Some(epoch) if epochs.len() == 1 => say!("Epoch {}", epoch.epoch),
+        _ => plural(epochs.len() as u64, say!(n: "epoch"), say!(n: "epochs")),
     };
     let share = percent(glance.share());
     match (run.failure(), glance.is_of_the_end()) {

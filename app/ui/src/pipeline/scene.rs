@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_window};
 use loadscope_insight::waits::LONG;
-use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, WorkerId};
+use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, View, WorkerId};
 use loadscope_words::say;
 
 use super::plan::Plan;
@@ -153,8 +153,10 @@ impl<'a> Scene<'a> {
     pub fn yielded(&self, most: usize) -> Vec<(u32, bool)> {
         /// Transitions that are looked at, a few thousand batches: this is asked in every frame.
         const LOOKED_AT: usize = 16_384;
-        let before =
-            &self.run.transitions()[..self.pipeline.step.min(self.run.transitions().len())];
+        let before = self
+            .run
+            .transitions()
+            .range(..self.pipeline.step.min(self.run.transitions().len()));
         let batches = self.run.batches();
         // What came before the first one that is shown may have had a higher index, but not by more than the window.
         let wanted = most + self.plan.window;
@@ -176,7 +178,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The dataset indices of the batch to be dispatched next, if the run has got that far.
-    pub fn upcoming(&self) -> Option<&'a [u64]> {
+    pub fn upcoming(&self) -> Option<View<'a, u64>> {
         let epoch = self.pipeline.epoch?;
         let epoch = self.run.epochs().iter().rev().find(|e| e.epoch == epoch)?;
         let row = *epoch.rows.get(self.pipeline.send_idx as usize)? as usize;

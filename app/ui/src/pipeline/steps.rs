@@ -32,7 +32,7 @@ pub fn last_steps(run: &Run, now: Nanos, most: usize) -> Vec<Step> {
     let after = all.partition_point(|span| span.start < now);
     let mut steps: Vec<Step> = Vec::new();
     let mut is_waited_for = true;
-    for span in all[..after].iter().rev().take(LOOKED_AT) {
+    for span in all.range(..after).iter().rev().take(LOOKED_AT) {
         let long = span.end.min(now) - span.start;
         match span.activity {
             Activity::Waiting => {

@@ -1,7 +1,7 @@
 //! Tooltips: what it is, how long, and why it matters.
 
 use egui::{RichText, Ui};
-use loadscope_trace::{HeldBatch, Lane, Nanos, Stage};
+use loadscope_trace::{HeldBatch, Lane, Nanos, Stage, View};
 use loadscope_words::say;
 
 use super::costs::reading;
@@ -73,15 +73,12 @@ pub fn next_batch(scene: &Scene<'_>) -> String {
     if scene.is_exhausted() {
         return say!("The sampler is exhausted").to_owned();
     }
-    match scene.upcoming() {
-        Some([]) | None => say!("Next: batch {next}"),
-        Some(indices) => {
-            let count = indices.len() as u64;
-            say!(
-                "Next: batch {next}, {}",
-                format::plural(count, say!(n: "sample"), say!(n: "samples"))
-            )
-        }
+    match scene.upcoming().map_or(0, View::len) {
+        0 => say!("Next: batch {next}"),
+        count => say!(
+            "Next: batch {next}, {}",
+            format::plural(count as u64, say!(n: "sample"), say!(n: "samples"))
+        ),
     }
 }
 

@@ -166,7 +166,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
         top: part.top,
         lanes: part.lanes.height,
         version: scene.version(&scene.axis),
-        run: run.batches().as_ptr() as usize,
+        run: run.batches().address(),
         selection: scene.state.session.selection,
         dark: scene.palette.dark,
     });

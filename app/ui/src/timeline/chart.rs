@@ -247,7 +247,7 @@ impl Chart {
                 if level.changes(start, end) <= grid.buckets() {
                     for ticks in [level.up, level.down] {
                         let (first, after) = (ticks.before(start), ticks.before(end));
-                        changes.extend_from_slice(&ticks.all()[first..after]);
+                        changes.extend(ticks.all().range(first..after));
                     }
                     changes.sort_unstable();
                 } else {
@@ -262,7 +262,12 @@ impl Chart {
                 let first = points.partition_point(|(at, _)| *at <= start);
                 let after = points.partition_point(|(at, _)| *at < end);
                 if after.saturating_sub(first) <= grid.buckets() {
-                    changes.extend(points[first..after.max(first)].iter().map(|(at, _)| *at));
+                    changes.extend(
+                        points
+                            .range(first..after.max(first))
+                            .iter()
+                            .map(|(at, _)| *at),
+                    );
                 } else {
                     changes = grid.edges();
                 }

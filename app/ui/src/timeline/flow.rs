@@ -35,7 +35,10 @@ pub fn places(run: &Run, row: usize) -> Vec<Place> {
             };
             let all = run.track(track)?.all();
             let first = all.partition_point(|s| s.start < step.start);
-            let mut at_once = all[first..].iter().take_while(|s| s.start == step.start);
+            let mut at_once = all
+                .range(first..)
+                .iter()
+                .take_while(|s| s.start == step.start);
             let span = at_once.find(|s| s.batch() == Some(row) && s.activity == activity)?;
             Some(Place { track, span: *span })
         });

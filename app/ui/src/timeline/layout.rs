@@ -1,7 +1,7 @@
 //! What is drawn of a track: wide spans as themselves, the rest as shares of time per bucket. The cost depends on the
 //! number of pixels and not on the number of spans.
 
-use loadscope_trace::{Landmark, Nanos, Shares, Span, Spans};
+use loadscope_trace::{Landmark, Nanos, Shares, Span, Spans, View};
 
 use super::axis::{TimeAxis, floor};
 
@@ -212,7 +212,7 @@ impl Walk {
         let mut sum = None;
         let mut shares = Shares::default();
         if next - self.at <= FEW {
-            let touched = &spans.all()[self.at..spans.all().len().min(next + 1)];
+            let touched = spans.all().range(self.at..spans.all().len().min(next + 1));
             for span in touched.iter().filter(|s| s.start < end) {
                 shares.record(span.activity, span.end.min(end) - span.start.max(start));
             }
@@ -235,7 +235,7 @@ impl Walk {
 
     /// The first span that reaches beyond `end`, which is about the one at `guess` if it is none of the next few.
     fn reach(&self, spans: &Spans, guess: usize, end: Nanos) -> usize {
-        let next = spans.all()[self.at..].iter().take(FEW);
+        let next = spans.all().range(self.at..).iter().take(FEW);
         match next.enumerate().find(|(_, span)| span.end > end) {
             Some((count, _)) => self.at + count,
             None => spans.index_near(guess, end).max(self.at),
@@ -281,14 +281,14 @@ fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let after = spans.index_near(first + sums.len(), grid.end);
     if after.saturating_sub(first) <= sums.len() {
         let after = spans.all().len().min(after + 1);
-        add_spans(&spans.all()[first..after], grid, edges, sums);
+        add_spans(spans.all().range(first..after), grid, edges, sums);
     } else {
         add_crowd(spans, first, grid, edges, sums);
     }
 }
 
 /// The same for one that has fewer spans than there are buckets.
-fn add_spans(spans: &[Span], grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
+fn add_spans(spans: View<'_, Span>, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let mut k = 0;
     for span in spans {
         let end = span.end.min(grid.end);

@@ -96,7 +96,7 @@ pub(super) fn show(
             let at = scene.axis.time(scene.axis.range.clamp(pointer.x));
             let at = at.clamp(
                 loadscope_trace::Nanos::ZERO,
-                scene.state.session.run.whole_end(),
+                scene.state.session.run.whole().end(),
             );
             asks.commands
                 .push(Command::Mark(Mark::Move(marker.number, at)));

@@ -181,7 +181,7 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
         *whole,
         strip.y_range(),
         scene.version(whole),
-        run.batches().as_ptr() as usize,
+        run.batches().address(),
         scene.palette.dark,
     ));
     if cache.key != key {

@@ -182,7 +182,7 @@ mod tests {
         use Activity::{Fetching, Training, Waiting};
         let batch = [(Waiting, 3), (Fetching, 10), (Training, 5)];
         assert_eq!(all, [batch, batch, batch].concat());
-        assert!(spans.all().windows(2).all(|w| w[0].end <= w[1].start));
+        assert!(spans.all().pairs().all(|w| w[0].end <= w[1].start));
     }
 
     #[test]

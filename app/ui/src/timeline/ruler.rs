@@ -80,7 +80,7 @@ fn handle(
             Drag::Range(scene.axis.time(from))
         });
     }
-    let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.session.run.whole_end());
+    let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.session.run.whole().end());
     if response.dragged_by(PointerButton::Primary) {
         match *drag {
             Some(Drag::Cursor) => asks.commands.push(Command::Cursor(Cursor::At(in_run(t)))),

@@ -118,7 +118,7 @@ impl Asker {
             base: None,
             other: 0,
         };
-        let run = || state.session.run.now();
+        let run = || state.session.run.snapshot();
         let datasets = state.place.datasets;
         let at = At {
             ctx,
@@ -130,7 +130,7 @@ impl Asker {
             let id = loaders.shown();
             // One that is alone is not read twice.
             let all = match loaders.are_many() {
-                true => loaders.now(&state.session.run),
+                true => loaders.snapshot(&state.session.run),
                 false => Vec::new(),
             };
             move |progress: &Progress| {
@@ -189,7 +189,7 @@ impl Asker {
         let cut = matches!(state.session.source, Source::Recording { cut: true, .. });
         let datasets = state.place.datasets;
         self.compared.update(at, &key, false, || {
-            let this = state.session.run.now();
+            let this = state.session.run.snapshot();
             let (names, is_after) = (other.names(), other.role == Role::After);
             let (other, other_cut) = (Arc::clone(&other.run), other.cut);
             move |_: &Progress| {

@@ -60,7 +60,12 @@ impl FetchBlame {
         let mut names = BTreeMap::new();
         let culprits = Culprits::of(run);
         let first = run.waits().partition_point(|w| w.end <= start);
-        for wait in run.waits()[first..].iter().take_while(|w| w.start < end) {
+        for wait in run
+            .waits()
+            .range(first..)
+            .iter()
+            .take_while(|w| w.start < end)
+        {
             let clip = (wait.start.max(start), wait.end.min(run.end()).min(end));
             let row = run.awaited_in(wait);
             culprits.each(row, clip, &mut |part| {

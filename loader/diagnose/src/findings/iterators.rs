@@ -47,7 +47,7 @@ fn shutdown_time(run: &Run) -> Nanos {
     if run.info.options.persistent_workers {
         return Nanos::ZERO;
     }
-    let pairs = run.epochs().windows(2);
+    let pairs = run.epochs().pairs();
     let ends = pairs.filter_map(|pair| {
         // An iterator in a variable ends only after the start of the next one. Such ends do not count.
         let end = pair[0].end.filter(|end| *end <= pair[1].start)?;
@@ -55,7 +55,7 @@ fn shutdown_time(run: &Run) -> Nanos {
             .rows
             .iter()
             .find_map(|row| run.entered(*row as usize, Stage::Training))?;
-        (run.yielded_in(&pair[0]) == 1).then_some(end - batch)
+        (run.yielded_in(pair[0]) == 1).then_some(end - batch)
     });
     ends.fold(Nanos::ZERO, |sum, time| sum + time)
 }

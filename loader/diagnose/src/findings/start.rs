@@ -191,7 +191,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
 /// Reports waits between epochs: old workers end, new workers start, and the prefetch window is empty.
 pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
-    let later = run.epochs().get(1..).unwrap_or_default();
+    let later = run.epochs().range(1..);
     if later.is_empty() || survey.workers == 0 || has_unrecorded_worker(survey) {
         return None;
     }

@@ -112,15 +112,17 @@ fn unfinished(run: &Run, row: usize) -> Option<Unfinished> {
 fn samples(run: &Run, row: usize) -> String {
     let indices = run.indices(row);
     let follow = indices
-        .windows(2)
-        .all(|pair| pair[0].checked_add(1) == Some(pair[1]));
-    match indices {
-        [] => String::new(),
-        [one] => say!(" (sample {})", count(*one)),
-        [first, .., last] if follow => say!(" (samples {} to {})", count(*first), count(*last)),
-        many => {
-            let names: Vec<String> = many.iter().map(|index| count(*index)).collect();
+        .pairs()
+        .all(|[index, next]| index.checked_add(1) == Some(*next));
+    match (indices.first(), indices.last()) {
+        (Some(one), _) if indices.len() == 1 => say!(" (sample {})", count(*one)),
+        (Some(first), Some(last)) if follow => {
+            say!(" (samples {} to {})", count(*first), count(*last))
+        }
+        (Some(_), _) => {
+            let names: Vec<String> = indices.iter().map(|index| count(*index)).collect();
             say!(" (samples {})", list(&names, MAX_NAMED))
         }
+        (None, _) => String::new(),
     }
 }

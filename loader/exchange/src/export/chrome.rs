@@ -240,8 +240,8 @@ impl Trace<'_> {
                 (Some(a), Some(b)) => *a.min(b),
                 (a, b) => a.or(b).copied().unwrap_or_default(),
             };
-            u += up[u..].iter().take_while(|at| **at == next).count();
-            d += down[d..].iter().take_while(|at| **at == next).count();
+            u += up.range(u..).iter().take_while(|at| **at == next).count();
+            d += down.range(d..).iter().take_while(|at| **at == next).count();
             self.counter(&name, next, u.saturating_sub(d) as f64)?;
         }
         Ok(())

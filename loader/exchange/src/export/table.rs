@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage};
+use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage, View};
 
 use super::cell::{Cell, Column, Kind};
 use super::facts;
@@ -260,24 +260,26 @@ fn samples(
 }
 
 fn gauges(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
-    let mut series =
-        |lane: Option<String>, part: Option<&str>, what: GaugeKind, points: &[(Nanos, f64)]| {
-            for (at, value) in points {
-                each(&[
-                    id,
-                    Cell::Int(at.0),
-                    lane.as_deref().map_or(Cell::None, Cell::Text),
-                    part.map_or(Cell::None, Cell::Text),
-                    Cell::Text(what.id()),
-                    Cell::Text(what.unit()),
-                    match value.is_finite() {
-                        true => Cell::Float(*value),
-                        false => Cell::None,
-                    },
-                ])?;
-            }
-            Ok::<(), Failure>(())
-        };
+    let mut series = |lane: Option<String>,
+                      part: Option<&str>,
+                      what: GaugeKind,
+                      points: View<'_, (Nanos, f64)>| {
+        for (at, value) in points {
+            each(&[
+                id,
+                Cell::Int(at.0),
+                lane.as_deref().map_or(Cell::None, Cell::Text),
+                part.map_or(Cell::None, Cell::Text),
+                Cell::Text(what.id()),
+                Cell::Text(what.unit()),
+                match value.is_finite() {
+                    true => Cell::Float(*value),
+                    false => Cell::None,
+                },
+            ])?;
+        }
+        Ok::<(), Failure>(())
+    };
     for (lane, what, values) in run.gauges() {
         series(lane.map(|l| l.key()), None, what, values.points())?;
     }

@@ -344,7 +344,7 @@ impl Recorded {
             for &row in part
                 .tasks
                 .iter()
-                .flat_map(|(from, to)| &epoch.rows[*from..*to])
+                .flat_map(|(from, to)| epoch.rows.range(*from..*to))
             {
                 let Some(facts) = BatchFacts::of(run, row as usize) else {
                     costs.tasks.extend(costs.tasks.last().copied());

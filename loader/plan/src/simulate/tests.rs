@@ -102,7 +102,7 @@ fn options_are_simulated_in_the_order_of_the_loader() {
     assert!(run.workers().iter().all(|w| w.end.is_some()));
     // Epochs do not overlap.
     let epochs = run.epochs();
-    assert!(epochs.windows(2).all(|e| e[0].end <= Some(e[1].start)));
+    assert!(epochs.pairs().all(|e| e[0].end <= Some(e[1].start)));
 }
 
 #[test]

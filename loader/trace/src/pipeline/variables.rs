@@ -88,7 +88,9 @@ impl Pipeline<'_> {
     /// The worker of that id that was started last.
     pub fn worker(&self, worker: WorkerId) -> Option<&Worker> {
         let started = self.run.workers.partition_point(|w| w.start <= self.at);
-        self.run.workers[..started]
+        self.run
+            .workers
+            .range(..started)
             .iter()
             .rev()
             .find(|w| w.info.worker == worker)
@@ -100,7 +102,7 @@ impl Pipeline<'_> {
             .run
             .waits
             .partition_point(|w| w.step as usize <= self.step && w.start <= self.at);
-        let Some(call) = self.run.waits[..called].last() else {
+        let Some(call) = self.run.waits.range(..called).last() else {
             return match self.run.waits.is_empty() {
                 true => Call::Unknown,
                 false => Call::NotYet,
@@ -109,7 +111,10 @@ impl Pipeline<'_> {
         if call.start < epoch.start {
             return Call::NotYet;
         }
-        let since = &self.run.transitions[(call.step as usize).min(self.step)..self.step];
+        let since = self
+            .run
+            .transitions
+            .range((call.step as usize).min(self.step)..self.step);
         // One at most, unless calls were lost; then the latest counts.
         let yielded = since.iter().rev().find_map(|t| {
             let id = self.run.batches[t.batch as usize].id;

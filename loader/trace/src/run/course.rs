@@ -39,7 +39,7 @@ impl Run {
             return steps.max(Nanos::ZERO);
         }
         let longest = self.steps.longest().unwrap_or(Nanos::MAX);
-        let lasting = self.in_training().filter_map(|row| {
+        let lasting = self.training.iter().filter_map(|&row| {
             let batch = self.batches.get(row as usize)?;
             let since = self.transitions.get(batch.last as usize)?.at;
             Some((self.last - since).min(longest))

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::{BatchId, Fact, Misfit, Nanos};
+use loadscope_column::Column;
 
 impl Run {
     pub(super) fn learn(&mut self, at: Nanos, fact: &Fact) {
@@ -15,7 +16,7 @@ impl Run {
     }
 
     /// The facts, with the times at which they became known.
-    pub fn facts(&self) -> &[(Nanos, Fact)] {
+    pub fn facts(&self) -> &Column<(Nanos, Fact)> {
         &self.facts
     }
 

@@ -3,6 +3,7 @@
 use super::Run;
 use crate::event::Gauge;
 use crate::{GaugeKind, Lane, Nanos, Series};
+use loadscope_column::Column;
 
 /// A pipeline has a handful of parts. A source that makes up ever new names is broken.
 const MOST_PARTS: usize = 1024;
@@ -55,7 +56,7 @@ impl Run {
     }
 
     /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
-    pub fn parts(&self) -> &[String] {
+    pub fn parts(&self) -> &Column<String> {
         &self.parts
     }
 

@@ -1,14 +1,15 @@
 //! Hides what came after a moment: every answer of the run is then that of the run that ended at that moment.
 //!
-//! Nothing is copied. Lists show a shorter part of themselves, and what lasted at that moment is changed in place and put back
-//! later: so the cost follows the number of batches in flight and of lanes, not the length of the run.
+//! The hidden run is a snapshot. Its lists end earlier, and what lasted at that moment is as it was then. So the cost follows the
+//! number of batches in flight and of lanes, not the length of the run.
 
-use super::Run;
+use std::sync::Arc;
+
+use super::{Hidden, Run};
 use crate::batch::{Batch, Extent};
-use crate::hidden::{Hidden, Moment};
 use crate::keyframe::Flying;
 use crate::pipeline::flying;
-use crate::{BatchId, Level, Nanos, Stage, Wait};
+use crate::{BatchId, Level, Moment, Nanos, Stage, Wait};
 
 /// Errors and times of samples after the moment that are looked at: a batch may have come to its end before them.
 const LATE: usize = 1000;
@@ -19,18 +20,24 @@ impl Run {
         if self.hidden_after() == moment {
             return;
         }
-        if let Some(hidden) = self.hidden.take() {
-            self.reveal(*hidden);
-        }
-        if let Some(moment) = moment {
-            let hidden = self.hide(moment);
-            self.hidden = Some(Box::new(hidden));
-        }
+        let whole = match self.hidden.take() {
+            Some(hidden) => hidden.whole,
+            None => Arc::new(std::mem::take(self)),
+        };
+        *self = match moment {
+            None => Arc::unwrap_or_clone(whole),
+            Some(moment) => Self::until(whole, moment),
+        };
     }
 
     /// The moment after which everything is hidden.
     pub fn hidden_after(&self) -> Option<Moment> {
         self.hidden.as_ref().map(|hidden| hidden.moment)
+    }
+
+    /// The run with its end, also if that is hidden.
+    pub fn whole(&self) -> &Self {
+        self.hidden.as_ref().map_or(self, |hidden| &hidden.whole)
     }
 
     /// A number that differs whenever something else is shown: with each event, and with the moment after which everything is hidden.
@@ -46,92 +53,38 @@ impl Run {
         mixed | 1 << 63
     }
 
-    /// Time of the last event, also if it is hidden.
-    pub fn whole_end(&self) -> Nanos {
-        self.hidden.as_ref().map_or(self.last, |hidden| hidden.last)
-    }
-
-    /// The begin of the first epoch, also if it is hidden.
-    pub fn whole_start(&self) -> Option<Nanos> {
-        self.epochs.all().first().map(|epoch| epoch.start)
-    }
-
-    /// Every change of stage, also those that are hidden.
-    pub fn whole_transitions(&self) -> &[super::Transition] {
-        self.transitions.all()
-    }
-
-    /// The stretches in which the trainer waited, also those that are hidden. One that lasts at the moment after which everything is
-    /// hidden lasts here, too.
-    pub fn whole_waits(&self) -> &[Wait] {
-        self.waits.all()
-    }
-
-    /// Range of the times of the samples of a batch, also if they are hidden.
-    pub(super) fn timings_of(&self, row: usize) -> Extent {
-        let hidden = self.hidden.iter().flat_map(|hidden| &hidden.batches);
-        // One that was changed twice is there twice: first as it was.
-        let mut whole = hidden.filter(|(at, _)| *at == row).map(|(_, batch)| batch);
-        let batch = whole.next().or_else(|| self.batches.get(row));
-        batch.map_or(Extent::default(), |batch| batch.timings)
-    }
-
-    /// Positions of the batches that the trainer works on.
-    pub(super) fn in_training(&self) -> impl Iterator<Item = u32> + '_ {
-        let hidden = self.hidden.as_ref();
-        let then = hidden.map(|hidden| hidden.training.iter().copied());
-        let now = hidden.is_none().then(|| self.training.iter().copied());
-        then.into_iter().flatten().chain(now.into_iter().flatten())
-    }
-
-    fn hide(&mut self, moment: Moment) -> Hidden {
-        let step = moment.step.min(self.transitions.len());
+    fn until(whole: Arc<Self>, moment: Moment) -> Self {
+        let mut run = Self::clone(&whole);
+        run.hidden = Some(Hidden { moment, whole });
+        let step = moment.step.min(run.transitions.len());
         let at = moment.at;
-        let flying = flying(self, step);
+        let flying = flying(&run, step);
         let training = flying.iter().filter(|f| f.stage == Stage::Training);
-        let training: Vec<u32> = training.map(|f| f.batch).collect();
-        let mut hidden = Hidden {
-            moment,
-            last: self.last,
-            ended: self.ended,
-            dropped: self.dropped,
-            batches: Vec::new(),
-            pinned: Vec::new(),
-            wait: None,
-            spans: Vec::new(),
-            epochs: Vec::new(),
-            workers: Vec::new(),
-            training,
-        };
-        self.hide_waits(step, at, &mut hidden);
-        self.hide_measured(at);
-        self.hide_ticks(step, at);
-        let rows = self.batches.partition_point(|b| (b.first as usize) < step);
-        self.hide_batches(step, at, rows, &flying, &mut hidden);
-        self.hide_phases(step, at, rows, &mut hidden);
-        hidden.spans = self.lanes.hide_after(at);
-        self.transitions.show(step);
-        self.ended &= self.ended_at <= at;
-        self.last = at;
-        hidden
+        run.training = training.map(|f| f.batch).collect();
+        run.hide_waits(step, at);
+        run.hide_measured(at);
+        run.hide_ticks(step, at);
+        let rows = run.batches.partition_point(|b| (b.first as usize) < step);
+        run.hide_batches(step, at, rows, &flying);
+        run.hide_phases(step, at, rows);
+        run.lanes.hide_after(at);
+        run.transitions.truncate(step);
+        run.ended &= run.ended_at <= at;
+        run.last = at;
+        run
     }
 
-    fn hide_waits(&mut self, step: usize, at: Nanos, hidden: &mut Hidden) {
+    fn hide_waits(&mut self, step: usize, at: Nanos) {
         let begun = |w: &Wait| w.start <= at && w.step as usize <= step;
         let shown = self.waits.partition_point(begun);
-        self.waits.show(shown);
+        self.waits.truncate(shown);
         let Some(wait) = self.waits.last().copied() else {
             return;
         };
-        if wait.end > at
-            || wait
-                .batch
-                .is_some_and(|row| self.came_after(row, wait.end, step))
-        {
-            hidden.wait = Some((wait.end, wait.batch));
-            if let Some(last) = self.waits.last_mut() {
-                (last.end, last.batch) = (Nanos::MAX, None);
-            }
+        let came_after = |row| self.came_after(row, wait.end, step);
+        let lasts = wait.end > at || wait.batch.is_some_and(came_after);
+        if let Some(last) = self.waits.last_mut().filter(|_| lasts) {
+            (last.end, last.batch) = (Nanos::MAX, None);
         }
     }
 
@@ -150,17 +103,17 @@ impl Run {
     /// What was measured and written down.
     fn hide_measured(&mut self, at: Nanos) {
         let messages = self.messages.partition_point(|(t, _)| *t <= at);
-        self.messages.show(messages);
+        self.messages.truncate(messages);
         let facts = self.facts.partition_point(|(t, _)| *t <= at);
-        self.facts.show(facts);
+        self.facts.truncate(facts);
         let losses = self.losses.partition_point(|(t, _)| *t <= at);
-        self.losses.show(losses);
+        self.losses.truncate(losses);
         let lost = self.losses.iter().map(|(_, count)| *count);
         self.dropped = lost.fold(0, u64::saturating_add);
         let openings = self.openings.partition_point(|(t, _)| *t <= at);
-        self.openings.show(openings);
+        self.openings.truncate(openings);
         let singles = self.singles.partition_point(|t| *t <= at);
-        self.singles.show(singles);
+        self.singles.truncate(singles);
         let gauges = self.gauges.values_mut();
         gauges
             .chain(self.part_gauges.values_mut())
@@ -174,13 +127,14 @@ impl Run {
                 .any(|(_, series)| !series.points().is_empty())
         };
         let parts = (0..self.parts.len()).rev().find(|part| has_points(*part));
-        self.parts.show(parts.map_or(0, |last| last + 1));
+        self.parts.truncate(parts.map_or(0, |last| last + 1));
         let fetches = self.fetches.partition_point(|(t, _)| *t <= at);
         let last = fetches.checked_sub(1).and_then(|k| self.fetches.get(k));
         let last = last.and_then(|(_, row)| self.batches.get(*row as usize));
-        self.timings.show(last.map_or(0, |b| b.timings.range().end));
+        self.timings
+            .truncate(last.map_or(0, |b| b.timings.range().end));
         let names = self.stage_names_at.partition_point(|t| *t <= at);
-        self.stage_names.show(names);
+        self.stage_names.truncate(names);
     }
 
     /// Arrivals and yields. Several transitions may share the instant `at`: those after the first `step` are hidden.
@@ -195,45 +149,22 @@ impl Run {
         }
         for (ticks, hidden) in [(&mut self.yields, yields), (&mut self.arrived, arrived)] {
             let shown = ticks.all().partition_point(|t| *t <= at);
-            ticks.show(shown.saturating_sub(hidden));
+            ticks.truncate(shown.saturating_sub(hidden));
         }
     }
 
     /// The first `rows` batches are shown.
-    fn hide_batches(
-        &mut self,
-        step: usize,
-        at: Nanos,
-        rows: usize,
-        flying: &[Flying],
-        hidden: &mut Hidden,
-    ) {
-        let ended = self
-            .yields
-            .all()
-            .len()
-            .saturating_sub(hidden.training.len());
-        self.steps.show(ended, at);
-        self.dispatched.show(rows);
+    fn hide_batches(&mut self, step: usize, at: Nanos, rows: usize, flying: &[Flying]) {
+        let ended = self.yields.all().len().saturating_sub(self.training.len());
+        self.steps.truncate(ended, at);
+        self.dispatched.truncate(rows);
         for f in flying {
             let row = f.batch as usize;
             let Some(now) = self.batches.get(row) else {
                 continue;
             };
             let then = self.batch_after(now, step);
-            if f.stage < Stage::Done
-                && let Some(kept) = self.contents.get_mut(&f.batch)
-                && now.pinned
-                && !f.pinned
-                && kept.at <= at
-            {
-                let fields = kept.content.fields.iter_mut();
-                let flags = fields.map(|field| std::mem::take(&mut field.pinned));
-                hidden.pinned.push((f.batch, flags.collect()));
-            }
-            hidden
-                .batches
-                .push((row, std::mem::replace(&mut self.batches[row], then)));
+            self.batches[row] = then;
         }
         let known = self.fetches.partition_point(|(t, _)| *t <= at);
         for (_, row) in self.fetches.iter().skip(known).take(LATE) {
@@ -241,12 +172,10 @@ impl Run {
                 continue;
             };
             if (*row as usize) < rows && batch.is_measured() {
-                hidden.batches.push((*row as usize, batch.clone()));
                 forget_samples(batch);
             }
         }
-        let all = self.messages.all();
-        let late = all.get(self.messages.len()..).unwrap_or_default().iter();
+        let late = self.whole().messages.range(self.messages.len()..).iter();
         let errors = late.filter(|(_, m)| m.level == Level::Error).take(LATE);
         let about: Vec<BatchId> = errors.filter_map(|(_, m)| m.about).collect();
         for id in about {
@@ -254,11 +183,10 @@ impl Run {
                 continue;
             };
             if self.batches[row].has_error && !self.has_error_so_far(id) {
-                hidden.batches.push((row, self.batches[row].clone()));
                 self.batches[row].has_error = false;
             }
         }
-        self.batches.show(rows);
+        self.batches.truncate(rows);
     }
 
     /// The batch as it was after the first `step` transitions.
@@ -293,17 +221,18 @@ impl Run {
     }
 
     /// Epochs and workers; the first `rows` batches are shown.
-    fn hide_phases(&mut self, step: usize, at: Nanos, rows: usize, hidden: &mut Hidden) {
+    fn hide_phases(&mut self, step: usize, at: Nanos, rows: usize) {
         let shown = self.epochs.partition_point(|e| e.start <= at);
-        self.epochs.show(shown);
+        self.epochs.truncate(shown);
         let gaps = self.gaps;
-        for (k, epoch) in self.epochs.iter_mut().enumerate() {
+        for k in 0..self.epochs.len() {
+            let epoch = &self.epochs[k];
             let is_whole = epoch.end.is_some_and(|end| end <= at)
                 && epoch.rows.last().is_none_or(|row| (*row as usize) < rows);
             if is_whole {
                 continue;
             }
-            hidden.epochs.push((k, epoch.end));
+            let epoch = &mut self.epochs[k];
             epoch.end = epoch.end.filter(|end| *end <= at);
             let is_hidden = |row: &u32| *row as usize >= rows && *row != u32::MAX;
             let of_rows = match gaps {
@@ -313,71 +242,20 @@ impl Run {
                     last.map_or(0, |last| last + 1)
                 }
             };
-            epoch.rows.show(of_rows);
+            epoch.rows.truncate(of_rows);
             let exhausted = epoch
                 .exhausted
                 .partition_point(|(k, _)| (*k as usize) < step);
-            epoch.exhausted.show(exhausted);
+            epoch.exhausted.truncate(exhausted);
             let lost = epoch.lost.partition_point(|k| (*k as usize) < step);
-            epoch.lost.show(lost);
+            epoch.lost.truncate(lost);
         }
         let started = self.workers.partition_point(|w| w.start <= at);
-        self.workers.show(started);
-        for (k, worker) in self.workers.iter_mut().enumerate() {
-            if let Some(end) = worker.end.take_if(|(end, _)| *end > at) {
-                hidden.workers.push((k, end));
+        self.workers.truncate(started);
+        for k in 0..self.workers.len() {
+            if self.workers[k].end.is_some_and(|(end, _)| end > at) {
+                self.workers[k].end = None;
             }
-        }
-    }
-
-    /// Puts everything back.
-    fn reveal(&mut self, hidden: Hidden) {
-        (self.last, self.ended, self.dropped) = (hidden.last, hidden.ended, hidden.dropped);
-        self.lanes.show_all(&hidden.spans);
-        for (k, end) in hidden.workers {
-            self.workers[k].end = Some(end);
-        }
-        self.workers.show_all();
-        for (k, end) in hidden.epochs {
-            let epoch = &mut self.epochs[k];
-            epoch.end = end;
-            epoch.rows.show_all();
-            epoch.exhausted.show_all();
-            epoch.lost.show_all();
-        }
-        self.epochs.show_all();
-        if let (Some(wait), Some(last)) = (hidden.wait, self.waits.last_mut()) {
-            (last.end, last.batch) = wait;
-        }
-        self.waits.show_all();
-        // The other way round: one may have been changed twice.
-        for (row, batch) in hidden.batches.into_iter().rev() {
-            self.batches[row] = batch;
-        }
-        self.batches.show_all();
-        for (row, flags) in hidden.pinned {
-            let kept = self.contents.get_mut(&row);
-            let fields = kept.into_iter().flat_map(|k| k.content.fields.iter_mut());
-            fields
-                .zip(flags)
-                .for_each(|(field, flag)| field.pinned = flag);
-        }
-        self.transitions.show_all();
-        self.messages.show_all();
-        self.facts.show_all();
-        self.losses.show_all();
-        self.openings.show_all();
-        self.singles.show_all();
-        let gauges = self.gauges.values_mut();
-        gauges
-            .chain(self.part_gauges.values_mut())
-            .for_each(|series| series.show_all());
-        self.parts.show_all();
-        self.timings.show_all();
-        self.stage_names.show_all();
-        self.steps.show_all();
-        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
-            ticks.show_all();
         }
     }
 }

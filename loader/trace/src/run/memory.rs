@@ -1,12 +1,11 @@
 //! What a run costs in memory.
 
-use super::{Run, Wait};
-use crate::batch::Batch;
-use crate::room::make_room;
+use std::sync::Arc;
+
+use super::Run;
+use crate::Spans;
 use crate::rows::Rows;
 use crate::series::Ticks;
-use crate::transition::Transition;
-use crate::{Nanos, Spans};
 
 /// What a run costs in memory, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +23,16 @@ pub struct Memory {
 }
 
 impl Run {
+    /// The run as it is now, for another thread. The cost does not depend on the length of the run: snapshots share its chunks.
+    pub fn snapshot(&self) -> Arc<Self> {
+        Arc::new(self.clone())
+    }
+
+    /// True while a snapshot has a part of its memory.
+    pub fn is_shared(&self) -> bool {
+        self.transitions.is_shared()
+    }
+
     /// Marks the run as read to its end, also if its last event is missing.
     pub fn close(&mut self) {
         self.closed = !self.ended;
@@ -44,53 +53,29 @@ impl Run {
             ticks.shrink_to_fit();
         }
         self.lanes.values_mut().for_each(Rows::shrink_to_fit);
-        self.epochs.iter_mut().for_each(|e| e.rows.shrink_to_fit());
-    }
-
-    /// Makes room for a recording of which `share` (0 to 1) has been taken in, as if the rest were like it. To be called every few
-    /// thousand events: lists that double again and again would copy everything, into pages that the system has to clear first,
-    /// and end up twice as large as they have to be.
-    pub fn make_room(&mut self, share: f64) {
-        make_room(self.batches.list(), share);
-        make_room(self.transitions.list(), share);
-        make_room(&mut self.keyframes, share);
-        make_room(self.waits.list(), share);
-        make_room(&mut self.indices, share);
-        make_room(&mut self.stage_walls, share);
-        make_room(&mut self.fetches, share);
-        self.timings.make_room(share);
-        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
-            ticks.make_room(share);
-        }
-        self.lanes
-            .values_mut()
-            .for_each(|rows| rows.make_room(share));
-        // Of the epochs only the one that is under way grows.
-        if let [epoch] = &mut self.epochs[..] {
-            make_room(epoch.rows.list(), share);
-        }
+        self.epochs
+            .change_each(|_, epoch| epoch.rows.shrink_to_fit());
     }
 
     /// What the run costs in memory. Pictures and other contents of batches are not in it.
     pub fn memory(&self) -> Memory {
         let tracks = || self.lanes.values().flat_map(Rows::iter);
         let ticks = [&self.yields, &self.dispatched, &self.arrived];
-        let rows = self.epochs.iter().map(|e| e.rows.capacity());
+        let rows = self.epochs.iter().map(|e| e.rows.bytes());
         let keyframes = self.keyframes.iter().map(|k| k.bytes());
         Memory {
             spans: tracks().map(|t| t.all().len()).sum(),
             span_bytes: tracks().map(Spans::bytes).sum(),
-            transition_bytes: self.transitions.capacity() * size_of::<Transition>()
-                + keyframes.sum::<usize>(),
-            batch_bytes: self.batches.capacity() * size_of::<Batch>()
-                + self.waits.capacity() * size_of::<Wait>()
-                + rows.sum::<usize>() * size_of::<u32>()
+            transition_bytes: self.transitions.bytes() + keyframes.sum::<usize>(),
+            batch_bytes: self.batches.bytes()
+                + self.waits.bytes()
+                + rows.sum::<usize>()
                 + ticks.into_iter().map(Ticks::bytes).sum::<usize>(),
-            sample_bytes: self.indices.capacity() * size_of::<u64>()
+            sample_bytes: self.indices.bytes()
                 + self.timings.bytes()
-                + self.fetches.capacity() * size_of::<(Nanos, u32)>()
+                + self.fetches.bytes()
                 + self.steps.bytes()
-                + self.stage_walls.capacity() * size_of::<Nanos>()
+                + self.stage_walls.bytes()
                 + self.processor.bytes(),
         }
     }

@@ -44,8 +44,9 @@ impl Run {
                 _ => self.apply(event),
             }
         }
-        self.workers.iter_mut().for_each(|w| w.was_running = true);
-        self.epochs.iter_mut().for_each(|e| e.has_gap = true);
+        self.workers
+            .change_each(|_, worker| worker.was_running = true);
+        self.epochs.change_each(|_, epoch| epoch.has_gap = true);
         if !self.ended {
             self.last = self.last.max(at);
         }

@@ -98,11 +98,11 @@ impl Run {
     }
 
     pub(super) fn seed_worker(&mut self, of: &Generators) {
-        let is_it = |w: &&mut Worker| {
+        let is_it = |w: &Worker| {
             w.info.worker == of.worker && (of.os_id.is_none() || w.info.os_id == of.os_id)
         };
-        match self.workers.iter_mut().rev().find(is_it) {
-            Some(worker) => worker.generators = Some(*of),
+        match self.workers.iter().rposition(is_it) {
+            Some(at) => self.workers[at].generators = Some(*of),
             None => self.inconsistent += 1,
         }
     }

@@ -1,6 +1,5 @@
 //! Questions about a run.
 
-use std::borrow::Cow;
 use std::ops::Add;
 
 use super::{Epoch, Run, Wait, Worker};
@@ -10,13 +9,14 @@ use crate::span::Span;
 use crate::spans::Spans;
 use crate::transition::Transition;
 use crate::{
-    Batch, BatchContent, BatchId, CountLevel, Lane, Message, Nanos, PathStep, Sample, SampleStages,
-    SampleTiming, Stage, Ticks, Track,
+    Batch, BatchContent, BatchId, CountLevel, Field, Lane, Message, Nanos, PathStep, Sample,
+    SampleStages, SampleTiming, Stage, Ticks, Track,
 };
+use loadscope_column::{Column, View};
 
 impl Run {
     /// All batches in the order of their dispatch.
-    pub fn batches(&self) -> &[Batch] {
+    pub fn batches(&self) -> &Column<Batch> {
         &self.batches
     }
 
@@ -26,27 +26,27 @@ impl Run {
     }
 
     /// The epochs seen so far.
-    pub fn epochs(&self) -> &[Epoch] {
+    pub fn epochs(&self) -> &Column<Epoch> {
         &self.epochs
     }
 
     /// All workers that introduced themselves, in order of start.
-    pub fn workers(&self) -> &[Worker] {
+    pub fn workers(&self) -> &Column<Worker> {
         &self.workers
     }
 
     /// The stretches in which the trainer waited, in order of time.
-    pub fn waits(&self) -> &[Wait] {
+    pub fn waits(&self) -> &Column<Wait> {
         &self.waits
     }
 
     /// Every change of stage, in order of time: what *step* goes through.
-    pub fn transitions(&self) -> &[Transition] {
+    pub fn transitions(&self) -> &Column<Transition> {
         &self.transitions
     }
 
     /// Errors, warnings and notes, with their times.
-    pub fn messages(&self) -> &[(Nanos, Message)] {
+    pub fn messages(&self) -> &Column<(Nanos, Message)> {
         &self.messages
     }
 
@@ -61,6 +61,11 @@ impl Run {
     /// When batches were handed to the trainer.
     pub fn yields(&self) -> &Ticks {
         &self.yields
+    }
+
+    /// Start of the first epoch.
+    pub fn start(&self) -> Option<Nanos> {
+        self.epochs.first().map(|epoch| epoch.start)
     }
 
     /// Time of the last event.
@@ -90,7 +95,7 @@ impl Run {
     }
 
     /// When the observer told that it had lost events, and how many, in order of time.
-    pub fn losses(&self) -> &[(Nanos, u64)] {
+    pub fn losses(&self) -> &Column<(Nanos, u64)> {
         &self.losses
     }
 
@@ -115,8 +120,10 @@ impl Run {
     }
 
     /// The spans of a track that touch `start..end`.
-    pub fn spans(&self, track: Track, start: Nanos, end: Nanos) -> &[Span] {
-        self.track(track).map_or(&[], |t| t.range(start, end))
+    pub fn spans(&self, track: Track, start: Nanos, end: Nanos) -> View<'_, Span> {
+        self.track(track)
+            .map(|t| t.range(start, end))
+            .unwrap_or_default()
     }
 
     /// The pipeline after everything that happened up to and including `at`.
@@ -177,32 +184,23 @@ impl Run {
     }
 
     /// Dataset indices of a batch.
-    pub fn indices(&self, row: usize) -> &[u64] {
-        let Some(batch) = self.batches.get(row) else {
-            return &[];
-        };
-        &self.indices[batch.indices.range()]
+    pub fn indices(&self, row: usize) -> View<'_, u64> {
+        let part = self.batches.get(row).map(|batch| batch.indices);
+        self.indices.range(part.unwrap_or_default().range())
     }
 
     /// The dataset indices of the samples that are in the batch: without those that are known to have failed and to have been left
     /// out. The k-th picture of its content is that of the k-th of them.
-    pub fn indices_inside(&self, row: usize) -> Cow<'_, [u64]> {
-        let all = self.indices(row);
-        let mut left_out = self
-            .content(row)
-            .into_iter()
-            .flat_map(BatchContent::left_out)
-            .peekable();
-        if left_out.peek().is_none() {
-            return Cow::Borrowed(all);
-        }
-        let mut inside = Vec::with_capacity(all.len());
-        for (place, index) in all.iter().enumerate() {
+    pub fn indices_inside(&self, row: usize) -> Vec<u64> {
+        let left_out = self.content(row).into_iter();
+        let mut left_out = left_out.flat_map(BatchContent::left_out).peekable();
+        let mut inside = Vec::with_capacity(self.indices(row).len());
+        for (place, index) in self.indices(row).iter().enumerate() {
             if left_out.next_if_eq(&place).is_none() {
                 inside.push(*index);
             }
         }
-        Cow::Owned(inside)
+        inside
     }
 
     /// The timings of the samples of a batch; empty if they were not measured (yet).
@@ -233,9 +231,11 @@ impl Run {
         row: usize,
         at: Nanos,
     ) -> (usize, impl Iterator<Item = Sample> + '_) {
-        let part = self.timings_of(row).range();
+        let whole = self.whole();
+        let batch = whole.batches.get(row).filter(|_| row < self.batches.len());
+        let part = batch.map_or(0..0, |batch| batch.timings.range());
         let indices = self.indices(row);
-        let timings = self.timings.whole_range(part.clone()).enumerate();
+        let timings = whole.timings.range(part.clone()).enumerate();
         let begun = timings.filter(move |(_, t)| t.start <= at);
         let samples = begun.map(move |(position, t)| Sample {
             position,
@@ -255,20 +255,34 @@ impl Run {
         let names = self.stage_names.get(usize::from(batch.stage_names?))?;
         Some(SampleStages {
             names,
-            walls: &self.stage_walls[first..first + samples * batch.stages.len() as usize],
+            walls: self
+                .stage_walls
+                .range(first..first + samples * batch.stages.len() as usize),
             samples,
         })
     }
 
     /// The lists of names of stages inside of samples that occur.
-    pub fn stage_names(&self) -> &[Vec<String>] {
+    pub fn stage_names(&self) -> &Column<Vec<String>> {
         &self.stage_names
     }
 
     /// What is inside a batch, if it was kept.
     pub fn content(&self, row: usize) -> Option<&BatchContent> {
-        let kept = self.contents.get(&u32::try_from(row).ok()?)?;
+        let kept = self.contents.get(self.content_at(row)?)?;
         (kept.at <= self.last).then_some(&*kept.content)
+    }
+
+    /// True if the tensors of a field of a batch are in page-locked memory. A worker records the content before the pin thread has it.
+    pub fn is_pinned(&self, row: usize, field: &Field) -> bool {
+        field.pinned || self.batches.get(row).is_some_and(|b| b.pinned)
+    }
+
+    /// Position in the list of contents of the content of a batch.
+    pub(super) fn content_at(&self, row: usize) -> Option<usize> {
+        let at = self.batches.get(row)?.content as usize;
+        let kept = self.contents.get(at)?;
+        (kept.row as usize == row).then_some(at)
     }
 
     /// Position of the awaited batch of a wait: the batch that came, or the next one.

@@ -1,6 +1,7 @@
 //! How much memory a run takes, and how to take less.
 
 use crate::{Batch, Event, EventKind, Run, Transition, Wait};
+use loadscope_column::Column;
 
 /// Bytes of a transition: it closes a span, which stands in the lane with its running sums, and may have a place in other lists.
 const TRANSITION: usize = 2 * size_of::<Transition>() + 24 + 16;
@@ -38,7 +39,7 @@ impl Event {
 impl Run {
     /// Bytes of the contents of its batches: pictures, numbers, texts.
     pub fn content_bytes(&self) -> u64 {
-        let all = self.contents.values();
+        let all = self.contents.iter();
         all.map(|kept| kept.content.nbytes() as u64).sum()
     }
 
@@ -58,7 +59,7 @@ impl Run {
 
     /// Forgets the contents of its batches. All that happened stays.
     pub fn forget_contents(&mut self) {
-        self.contents.clear();
+        self.contents = Column::default();
     }
 }
 

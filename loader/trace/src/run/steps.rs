@@ -2,9 +2,9 @@
 
 use strum::IntoEnumIterator as _;
 
-use crate::column::Column;
 use crate::step::{AsideKind, Before, Uncounted};
 use crate::{Nanos, Sums};
+use loadscope_column::Column;
 
 /// The lengths of the training steps that are over, and what of them does not count.
 #[derive(Clone, Debug, Default)]
@@ -32,16 +32,10 @@ impl Steps {
     }
 
     /// Hides all but the first `count`, and what became known after `at`.
-    pub(super) fn show(&mut self, count: usize, at: Nanos) {
-        self.lengths.show(count);
-        let known = self.uncounted.all().partition_point(|(t, _)| *t <= at);
-        self.uncounted.show(known);
-    }
-
-    /// Hides nothing.
-    pub(super) fn show_all(&mut self) {
-        self.lengths.show_all();
-        self.uncounted.show_all();
+    pub(super) fn truncate(&mut self, count: usize, at: Nanos) {
+        self.lengths.truncate(count);
+        let known = self.uncounted.partition_point(|(t, _)| *t <= at);
+        self.uncounted.truncate(known);
     }
 
     /// Number and length of the steps so far, with those in `past`.
@@ -116,7 +110,6 @@ impl Steps {
 
     /// Memory, bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.lengths.capacity() * size_of::<(Nanos, Nanos)>()
-            + self.uncounted.capacity() * size_of::<(Nanos, Uncounted)>()
+        self.lengths.bytes() + self.uncounted.bytes()
     }
 }

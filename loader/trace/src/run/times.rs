@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::event::{Part, ProcessorTime};
+use loadscope_column::Column;
 
 /// What a part of the work on a batch needed of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub struct Computed {
 /// By position of the batch. Four bytes a number are enough: seven digits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
-    fetch: Vec<Packed>,
-    step: Vec<Packed>,
+    fetch: Column<Packed>,
+    step: Column<Packed>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +56,7 @@ impl Packed {
 }
 
 impl Times {
-    fn of_part(&self, part: Part) -> &Vec<Packed> {
+    fn of_part(&self, part: Part) -> &Column<Packed> {
         match part {
             Part::Fetch => &self.fetch,
             Part::Step => &self.step,
@@ -73,14 +74,13 @@ impl Times {
             Part::Fetch => &mut self.fetch,
             Part::Step => &mut self.step,
         };
-        if times.len() <= row {
-            times.resize(row + 1, Packed::UNKNOWN);
-        }
+        let missing = (row + 1).saturating_sub(times.len());
+        times.extend(std::iter::repeat_n(Packed::UNKNOWN, missing));
         times[row] = Packed::of(time);
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        (self.fetch.capacity() + self.step.capacity()) * size_of::<Packed>()
+        self.fetch.bytes() + self.step.bytes()
     }
 
     pub(super) fn shrink_to_fit(&mut self) {

@@ -72,7 +72,7 @@ fn ask_tracks(run: &Run) {
         for row in 0..rows {
             let track = Track { lane, row };
             let spans = run.track(track).expect("a listed track");
-            for pair in spans.all().windows(2) {
+            for pair in spans.all().pairs() {
                 assert!(pair[0].end <= pair[1].start, "{lane} row {row}: {pair:?}");
             }
             for (at, until) in PROBES.into_iter().flat_map(|a| PROBES.map(|b| (a, b))) {

@@ -30,10 +30,10 @@ pub(super) fn open(state: &mut State, seed: u64, number: u32) {
 
 /// The case was made: its run is shown.
 pub(super) fn made(state: &mut State, case: &Arc<Case>) {
-    let run = Arc::new(case.run.clone());
+    let run = case.run.clone();
     let landmarks = Landmarks::of(&run);
     state.prefs.options = run.info.options.clone();
-    show_run(state, run.into(), landmarks, OfLesson::Given);
+    show_run(state, run, landmarks, OfLesson::Given);
     if let Some(Page::Case(detecting)) = &mut state.learn.page {
         detecting.case = Some(Arc::clone(case));
     }
@@ -96,7 +96,7 @@ pub(super) fn solved(state: &mut State, solved: Solved) {
         let landmarks = Landmarks::of(after);
         state.prefs.options = after.info.options.clone();
         let before = detecting_run(state);
-        show_run(state, after.clone().into(), landmarks, OfLesson::Given);
+        show_run(state, after.clone(), landmarks, OfLesson::Given);
         // Both of them side by side.
         state.session.diagnose.other = before;
         state.prefs.workspace = Workspace::Diagnose;

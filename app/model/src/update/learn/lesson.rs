@@ -206,7 +206,7 @@ pub(super) fn show_solution(state: &mut State) {
 
 /// A run of the learner's has ended: whether it reaches the goal.
 pub(super) fn look_at_try(state: &mut State) {
-    let run = state.session.run.now();
+    let run = state.session.run.snapshot();
     let number = state.session.run_number;
     let Some(playing) = state.learn.playing_mut() else {
         return;

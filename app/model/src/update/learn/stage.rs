@@ -3,7 +3,7 @@
 use loadscope_insight::landmarks::Place;
 use loadscope_insight::sampling::Choice;
 use loadscope_lessons::{Below, Part, Shown, View};
-use loadscope_trace::{BatchId, Nanos};
+use loadscope_trace::{BatchId, Nanos, Run};
 
 use crate::state::learn::{
     Home, OfLesson, Outcome, Prepared, Replay, StepOf, StepRun, Wanted, What,
@@ -64,12 +64,7 @@ fn shows(state: &State, run: &StepRun) -> bool {
 pub(super) fn install(state: &mut State, step: StepRun) {
     if !shows(state, &step) {
         let StepRun { run, landmarks, .. } = &step;
-        show_run(
-            state,
-            run.clone().into(),
-            landmarks.clone(),
-            OfLesson::Given,
-        );
+        show_run(state, Run::clone(run), landmarks.clone(), OfLesson::Given);
         state.session.asked = Some(step.options.clone());
     }
     if let Some(stage) = state.learn.stage_mut() {
@@ -89,7 +84,7 @@ pub(super) fn install(state: &mut State, step: StepRun) {
 /// Shows a run in the place of the one that is shown, which is put aside.
 pub(super) fn show_run(
     state: &mut State,
-    run: loadscope_insight::shared::Shared<loadscope_trace::Run>,
+    run: Run,
     landmarks: loadscope_insight::landmarks::Landmarks,
     of_lesson: OfLesson,
 ) {
@@ -196,7 +191,7 @@ pub(super) fn begin_replay(state: &mut State) {
         go_to(state, Some(until));
         return;
     }
-    let steps = state.session.run.whole_transitions();
+    let steps = state.session.run.whole().transitions();
     let between = steps.iter().filter(|t| from < t.at && t.at <= to).count();
     let length = Nanos(PER_STEP.0.saturating_mul(between as i64));
     let cursor = Cursor::At(from);
@@ -218,7 +213,8 @@ fn instant(state: &State, place: Place) -> Nanos {
         Place::At(at) => at,
         Place::Step(step) => {
             let last = step.checked_sub(1);
-            let transition = last.and_then(|last| state.session.run.whole_transitions().get(last));
+            let transition =
+                last.and_then(|last| state.session.run.whole().transitions().get(last));
             transition.map_or(Nanos::ZERO, |t| t.at)
         }
     }

@@ -356,7 +356,7 @@ fn files_that_were_saved_or_opened_are_drawn_on_the_start_page() {
     let opened = "/runs/opened.jsonl.zst";
     let mut state = state();
     state.prefs.hides_future = true;
-    let run = std::mem::take(&mut state.session.run).into_inner();
+    let run = std::mem::take(&mut state.session.run);
     state.session.source = Source::Loading {
         path: opened.into(),
         share: 0.5,

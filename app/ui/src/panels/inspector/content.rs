@@ -203,7 +203,8 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
 }
 
 fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut Vec<Command>) {
-    tensor::show(ui, field);
+    let is_pinned = place.run.is_pinned(place.at, field);
+    tensor::show(ui, field, is_pinned);
     if matches!(field.data, FieldData::Numbers(_) | FieldData::Text(_)) {
         let text = RichText::new(say!("Copy these values")).size(size::SMALL);
         let tip = say!("Copies the values tab-separated, one row per sample");
@@ -278,6 +279,6 @@ fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
         names: labels
             .map(|l| l.iter().map(|v| name(*v)).collect())
             .unwrap_or_default(),
-        indices: run.indices_inside(at).into_owned(),
+        indices: run.indices_inside(at),
     }
 }

@@ -124,7 +124,7 @@ fn recent(run: &Run, lane: Lane, now: Nanos) -> (Vec<usize>, bool) {
     };
     let after = track.index_after(now);
     let first = after.saturating_sub(SPANS);
-    let past = track.all()[first..after].iter().rev();
+    let past = track.all().range(first..after).iter().rev();
     let mut rows: Vec<usize> = past.filter_map(|s| s.batch()).collect();
     rows.dedup();
     (rows, first > 0)
@@ -145,7 +145,9 @@ fn fetching(run: &Run, at: usize, now: Nanos) -> Nanos {
 pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let now = state.now();
-    let past = &run.waits()[..run.waits().partition_point(|w| w.start <= now)];
+    let past = run
+        .waits()
+        .range(..run.waits().partition_point(|w| w.start <= now));
     let length = |w: &Wait| w.end.min(now) - w.start;
     let mut longest: Vec<&Wait> = Vec::with_capacity(SLOWEST + 1);
     // One pass: a run may have a million of them.

@@ -89,7 +89,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
 fn trainer_facts(ui: &mut Ui, state: &State) {
     let now = state.now();
     let waits = state.session.run.waits();
-    let past = &waits[..waits.partition_point(|w| w.start <= now)];
+    let past = waits.range(..waits.partition_point(|w| w.start <= now));
     let got = past
         .iter()
         .filter(|w| w.end <= now && w.batch.is_some())

@@ -223,7 +223,7 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         "indices",
         indices.len().div_ceil(columns),
         |ui, line| {
-            let part = &indices[line * columns..indices.len().min((line + 1) * columns)];
+            let part = indices.range(line * columns..indices.len().min((line + 1) * columns));
             let cells: Vec<Cell> = part
                 .iter()
                 .map(|i| Cell::number(i.to_string(), width))

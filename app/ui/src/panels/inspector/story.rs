@@ -115,7 +115,7 @@ fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
 /// The trainer's waiting that this batch ended.
 fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nanos, String)> {
     let begun = run.waits().partition_point(|w| w.start <= now);
-    let (open, ended): (Vec<&Wait>, Vec<&Wait>) = (run.waits()[..begun].iter())
+    let (open, ended): (Vec<&Wait>, Vec<&Wait>) = (run.waits().range(..begun).iter())
         .filter(|w| w.end > now || w.batch.is_some_and(|b| b as usize == row))
         .partition(|w| w.end > now);
     // While it lasts, only the order says which batch it is for.

@@ -12,8 +12,8 @@ use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 
 /// Type, shape, statistics and values.
-pub fn show(ui: &mut Ui, field: &Field) {
-    describe(ui, field);
+pub fn show(ui: &mut Ui, field: &Field, is_pinned: bool) {
+    describe(ui, field, is_pinned);
     facts(ui, field);
     histogram(ui, field);
     match &field.data {
@@ -34,7 +34,7 @@ pub fn show(ui: &mut Ui, field: &Field) {
     cut(ui, field);
 }
 
-fn describe(ui: &mut Ui, field: &Field) {
+fn describe(ui: &mut Ui, field: &Field, is_pinned: bool) {
     let palette = Palette::of(ui.ctx());
     let sizes: Vec<String> = field.shape.iter().map(i64::to_string).collect();
     let shape = format!("[{}]", sizes.join(", "));
@@ -43,7 +43,7 @@ fn describe(ui: &mut Ui, field: &Field) {
         let small = |text: &str, colour| RichText::new(text).font(mono(size::SMALL)).color(colour);
         ui.label(small(&field.dtype, palette.weak));
         ui.label(small(&shape, palette.text));
-        if field.pinned {
+        if is_pinned {
             ui.label(
                 RichText::new(say!("pinned"))
                     .size(size::SMALL)

@@ -42,7 +42,7 @@ impl History {
             *self = Self::default();
         }
         self.run = number;
-        let new = &run.transitions()[self.transitions..];
+        let new = run.transitions().range(self.transitions..);
         for t in new.iter().take(PIECE) {
             self.take(run, t.at, t.batch, t.stage);
         }
@@ -84,7 +84,7 @@ impl History {
     /// A wait is known once it is over.
     fn take_waits(&mut self, run: &Run) {
         let over = |w: &&loadscope_trace::Wait| w.end != Nanos::MAX;
-        for wait in run.waits()[self.waits..].iter().take_while(over) {
+        for wait in run.waits().range(self.waits..).iter().take_while(over) {
             self.waits += 1;
             if let Some(batch) = wait.batch {
                 self.wait

@@ -11,7 +11,7 @@ fn state(options: &RunOptions) -> State {
     events.iter().for_each(|e| run.apply(e));
     State {
         session: SessionState {
-            run: run.into(),
+            run,
             source: Source::Finished,
             ..SessionState::default()
         },

@@ -147,7 +147,7 @@ fn what_a_question_asks_is_hidden_until_it_is_answered() {
         assert!(state.learn.hides_verdict() && state.hides_future());
         assert!(refused(&state, Action::ShowDiagnose).is_some());
         let shown = state.session.run.transitions().len();
-        assert!(shown < state.session.run.whole_transitions().len());
+        assert!(shown < state.session.run.whole().transitions().len());
         ask(&mut state, Action::GoOn);
     }
     let given = right(&state);
@@ -335,7 +335,7 @@ fn what_may_answer_a_question_is_covered() {
                 let length = (whole.end - whole.start).0 - 2 * air;
                 let first = length.to_string().trim_end_matches('0').parse::<u32>();
                 assert!(state.asks_what_comes(), "lesson {number}");
-                assert!(whole.end > state.session.run.whole_end());
+                assert!(whole.end > state.session.run.whole().end());
                 let is_round = first.is_ok_and(|first| [1, 2, 5].contains(&first));
                 assert!(is_round, "lesson {number}: {length} ns");
             }

@@ -1,0 +1,158 @@
+//! Mapped temporary files.
+#![allow(unsafe_code, reason = "a file is mapped")]
+
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{FallocateFlags, fallocate, fstatvfs, statfs};
+
+/// Bytes of the chunks in memory, at most, where there is a folder for the others.
+const BUDGET: usize = 128 << 20;
+
+/// Bytes of a mapped file.
+const SEGMENT: usize = 64 << 20;
+
+/// Free bytes that are left on the disk.
+const SPARE: u64 = 1 << 30;
+
+/// The folder of the files.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Bytes of the chunks in memory.
+static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
+
+/// The latest file, and its used bytes.
+static LATEST: Mutex<Option<(Arc<Segment>, usize)>> = Mutex::new(None);
+
+/// A mapped file. Its disk blocks are freed with its last chunk.
+pub(crate) struct Segment(MmapRaw);
+
+/// Moves new chunks above the memory budget to the first of these folders that is on a local disk. Without one, all chunks stay in
+/// memory.
+pub fn spill_to(folders: impl IntoIterator<Item = PathBuf>) {
+    if let Some(folder) = folders.into_iter().find(|folder| is_disk(folder)) {
+        // The first call counts.
+        let _ = FOLDER.set(folder);
+    }
+}
+
+/// True if the folder takes unnamed files, and is neither in memory nor on another host.
+fn is_disk(folder: &Path) -> bool {
+    const MEMORY_OR_REMOTE: [i64; 6] = [
+        0x0102_1994, // tmpfs
+        0x8584_58f6, // ramfs
+        0x6969,      // NFS
+        0xff53_4d42, // CIFS
+        0xfe53_4d42, // SMB2
+        0x6573_5546, // FUSE
+    ];
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "other processors have another type here"
+    )]
+    let kind = statfs(folder).map(|about| about.f_type as i64);
+    kind.is_ok_and(|kind| !MEMORY_OR_REMOTE.contains(&kind))
+        && tempfile::tempfile_in(folder).is_ok()
+}
+
+/// Counts bytes in memory.
+pub(crate) fn count(bytes: usize) {
+    IN_MEMORY.fetch_add(bytes, Ordering::Relaxed);
+}
+
+/// Takes back a count.
+pub(crate) fn uncount(bytes: usize) {
+    IN_MEMORY.fetch_sub(bytes, Ordering::Relaxed);
+}
+
+/// Room for `count` items in a file, if memory has none.
+pub(crate) fn place<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
+    let bytes = count * size_of::<T>();
+    let folder = FOLDER.get()?;
+    if IN_MEMORY.load(Ordering::Relaxed) + bytes <= BUDGET || bytes == 0 {
+        return None;
+    }
+    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    let (segment, start) = match latest.take() {
+        Some((segment, used)) => {
+            let start = used.next_multiple_of(align_of::<T>());
+            let fits = start + bytes <= SEGMENT;
+            match fits {
+                true => (segment, start),
+                false => (new_segment(folder)?, 0),
+            }
+        }
+        None => (new_segment(folder)?, 0),
+    };
+    if bytes > SEGMENT {
+        return None;
+    }
+    // SAFETY: `start` is within the mapping, which never moves.
+    let at = unsafe { segment.0.as_mut_ptr().add(start) };
+    *latest = Some((Arc::clone(&segment), start + bytes));
+    Some((NonNull::new(at)?.cast(), segment))
+}
+
+/// Maps a new file. Its blocks are reserved: a write to a page without a block would end the process.
+fn new_segment(folder: &Path) -> Option<Arc<Segment>> {
+    let file = tempfile::tempfile_in(folder).ok()?;
+    reserve(file.as_fd(), SEGMENT as u64)?;
+    let map = MmapOptions::new().len(SEGMENT).map_raw(&file).ok()?;
+    Some(Arc::new(Segment(map)))
+}
+
+fn reserve(file: impl AsFd, bytes: u64) -> Option<()> {
+    let about = fstatvfs(&file).ok()?;
+    let free = about.f_bavail.saturating_mul(about.f_frsize);
+    if free < SPARE.saturating_add(bytes) {
+        return None;
+    }
+    fallocate(file, FallocateFlags::empty(), 0, bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Column;
+
+    #[test]
+    fn memory_is_not_a_disk() {
+        assert!(!is_disk(Path::new("/no/such/folder")));
+        if Path::new("/dev/shm").is_dir() {
+            assert!(!is_disk(Path::new("/dev/shm")));
+        }
+    }
+
+    #[test]
+    fn a_file_longer_than_the_disk_is_not_reserved() {
+        let file = tempfile::tempfile().expect("a temporary file");
+        assert_eq!(reserve(file.as_fd(), 1 << 60), None);
+    }
+
+    /// All in one test, because the budget is that of the process.
+    #[test]
+    fn chunks_above_the_budget_are_in_a_file() {
+        // A test host may have no disk. Then all chunks stay in memory.
+        spill_to([std::env::temp_dir(), PathBuf::from("/var/tmp")]);
+        let many = (BUDGET + 2 * SEGMENT) / size_of::<u64>();
+        let mut column: Column<u64> = (0..many as u64).collect();
+        assert!(IN_MEMORY.load(Ordering::Relaxed) < BUDGET + SEGMENT || FOLDER.get().is_none());
+        let last = many - 1000;
+        let snapshot = column.clone();
+        column[last] = 7;
+        column[0] = 8;
+        assert_eq!((column[last], column[0]), (7, 8));
+        assert_eq!((snapshot[last], snapshot[0]), (last as u64, 0));
+        assert!(snapshot.iter().copied().eq(0..many as u64));
+        drop(snapshot);
+        column.truncate(last);
+        column.push(9);
+        assert_eq!((column.len(), column[last]), (last + 1, 9));
+        drop(column);
+        assert!(IN_MEMORY.load(Ordering::Relaxed) < BUDGET);
+    }
+}
