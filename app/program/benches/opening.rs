@@ -191,8 +191,7 @@ fn main() {
     }
     let before = LIVE.load(Ordering::Relaxed);
     COUNTS.store(true, Ordering::Relaxed);
-    let mut run = recording.run();
-    run.shrink_to_fit();
+    let run = recording.run();
     COUNTS.store(false, Ordering::Relaxed);
     let kept = LIVE.load(Ordering::Relaxed) - before;
     let memory = run.memory();

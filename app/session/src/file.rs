@@ -191,7 +191,7 @@ fn fold(
     Ok(cut)
 }
 
-/// Says what was left out, and gives back what was reserved.
+/// Reports the loaders that were left out, and closes the runs.
 pub(super) fn complete(fleet: &mut Fleet) {
     let (left_out, first) = (fleet.left_out(), fleet.runs().next());
     let (run, at) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
@@ -207,7 +207,6 @@ pub(super) fn complete(fleet: &mut Fleet) {
         ));
     }
     fleet.close();
-    fleet.shrink_to_fit();
 }
 
 /// Reads the streams of a program's processes. How much there is to come, they do not tell.

@@ -173,7 +173,6 @@ impl Reading {
             fleet.apply(&Event::warning(run, at, text));
         }
         fleet.close();
-        fleet.shrink_to_fit();
         let (loaders, run) = Loaders::of(fleet, None::<RunId>);
         let mut landmarks = std::mem::take(&mut self.landmarks);
         match loaders.are_many() {

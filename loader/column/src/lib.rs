@@ -179,11 +179,6 @@ impl<T: Clone> Column<T> {
             }
         }
     }
-
-    /// Gives back memory of items to come.
-    pub fn shrink_to_fit(&mut self) {
-        self.open.shrink_to_fit();
-    }
 }
 
 impl<T> Default for Column<T> {

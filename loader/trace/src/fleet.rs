@@ -83,13 +83,6 @@ impl Fleet {
         self.runs.iter_mut().for_each(|(_, run)| run.close());
     }
 
-    /// Gives back what was reserved for more events.
-    pub fn shrink_to_fit(&mut self) {
-        self.runs
-            .iter_mut()
-            .for_each(|(_, run)| run.shrink_to_fit());
-    }
-
     /// The run to look at first: of those that loaded batches the one whose trainer waited longest, otherwise the first.
     pub fn foremost(&self) -> Option<RunId> {
         let loaded = self.runs.iter().filter(|(_, r)| !r.batches().is_empty());

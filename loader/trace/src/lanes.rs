@@ -83,10 +83,6 @@ impl Lanes {
     pub fn values(&self) -> impl Iterator<Item = &Rows> {
         self.rows.iter()
     }
-
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Rows> {
-        self.rows.iter_mut()
-    }
 }
 
 #[cfg(test)]

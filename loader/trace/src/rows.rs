@@ -86,10 +86,6 @@ impl Rows {
         self.spans.truncate(shown);
     }
 
-    pub fn shrink_to_fit(&mut self) {
-        self.spans.change_each(|_, spans| spans.shrink_to_fit());
-    }
-
     fn open_mut(&mut self, row: u16) -> Option<&mut Span> {
         self.spans.get_mut(usize::from(row))?.open_mut()
     }

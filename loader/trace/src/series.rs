@@ -43,11 +43,6 @@ impl Ticks {
         self.at.bytes() + self.sums.bytes()
     }
 
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.at.shrink_to_fit();
-        self.sums.shrink_to_fit();
-    }
-
     /// Hides all but the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.at.truncate(count);

@@ -255,13 +255,6 @@ impl Spans {
         self.spans.bytes() + sums.sum::<usize>() + self.ends.bytes() + self.longest.bytes()
     }
 
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.spans.shrink_to_fit();
-        self.sums.iter_mut().for_each(|(_, s)| s.shrink_to_fit());
-        self.ends.shrink_to_fit();
-        self.longest.shrink_to_fit();
-    }
-
     /// The last span, if it still lasts.
     pub(crate) fn open_mut(&mut self) -> Option<&mut Span> {
         self.spans.last_mut().filter(|s| s.is_open())

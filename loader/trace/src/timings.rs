@@ -61,11 +61,6 @@ impl Timings {
     pub fn bytes(&self) -> usize {
         self.times.bytes() + self.cpus.bytes()
     }
-
-    pub fn shrink_to_fit(&mut self) {
-        self.times.shrink_to_fit();
-        self.cpus.shrink_to_fit();
-    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,6 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     let events = sorted(&read.0);
     events.iter().for_each(|event| fleet.apply(event));
     assert_eq!(fleet.events() + fleet.left_out(), events.len() as u64);
-    fleet.shrink_to_fit();
     several(&fleet);
     in_a_folder(&events);
     examine::fleet(&fleet, thoroughly);

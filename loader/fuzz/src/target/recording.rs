@@ -49,7 +49,6 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
 pub fn fold(events: &[Event], thoroughly: bool) {
     let mut fleet = Fleet::default();
     events.iter().for_each(|event| fleet.apply(event));
-    fleet.shrink_to_fit();
     examine::fleet(&fleet, thoroughly);
 }
 

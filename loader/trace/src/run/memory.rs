@@ -38,25 +38,6 @@ impl Run {
         self.closed = !self.ended;
     }
 
-    /// Gives back memory that was kept for events to come: after the last one of a recording.
-    pub fn shrink_to_fit(&mut self) {
-        self.batches.shrink_to_fit();
-        self.transitions.shrink_to_fit();
-        self.keyframes.shrink_to_fit();
-        self.waits.shrink_to_fit();
-        self.indices.shrink_to_fit();
-        self.timings.shrink_to_fit();
-        self.processor.shrink_to_fit();
-        self.stage_walls.shrink_to_fit();
-        self.fetches.shrink_to_fit();
-        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
-            ticks.shrink_to_fit();
-        }
-        self.lanes.values_mut().for_each(Rows::shrink_to_fit);
-        self.epochs
-            .change_each(|_, epoch| epoch.rows.shrink_to_fit());
-    }
-
     /// What the run costs in memory. Pictures and other contents of batches are not in it.
     pub fn memory(&self) -> Memory {
         let tracks = || self.lanes.values().flat_map(Rows::iter);

@@ -82,9 +82,4 @@ impl Times {
     pub(crate) fn bytes(&self) -> usize {
         self.fetch.bytes() + self.step.bytes()
     }
-
-    pub(super) fn shrink_to_fit(&mut self) {
-        self.fetch.shrink_to_fit();
-        self.step.shrink_to_fit();
-    }
 }
