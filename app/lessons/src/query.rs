@@ -2,7 +2,7 @@
 
 use loadscope_insight::landmarks::{Landmarks, Place};
 use loadscope_plan::dataset::MadeUp;
-use loadscope_plan::error::EngineError;
+use loadscope_plan::error::LoaderError;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Run, RunOptions};
 
@@ -98,7 +98,7 @@ impl<'a> About<'a> {
 ///
 /// # Errors
 /// What the engine would refuse.
-pub fn simulated(options: &RunOptions) -> Result<Run, EngineError> {
+pub fn simulated(options: &RunOptions) -> Result<Run, LoaderError> {
     let mut run = Run::default();
     let events = simulate(options, &MadeUp)?;
     events.iter().for_each(|event| run.apply(event));

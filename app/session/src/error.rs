@@ -1,7 +1,7 @@
 //! Why a session could not start.
 
 use loadscope_live::ProgramError;
-use loadscope_plan::error::EngineError;
+use loadscope_plan::error::LoaderError;
 use loadscope_trace::LogError;
 use loadscope_words::say;
 
@@ -13,7 +13,7 @@ pub enum SessionError {
     NoEngine,
     /// The engine refused.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(#[from] LoaderError),
     /// The recording cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),

@@ -24,7 +24,7 @@ use loadscope_engine::collate::StackCollate;
 use loadscope_engine::dataset::{Dataset, Gather};
 use loadscope_engine::fetch::Fetch;
 use loadscope_engine::value::Value;
-use loadscope_engine::{DataLoader, DefaultCollate, EngineError, Probe};
+use loadscope_engine::{DataLoader, DefaultCollate, LoaderError, Probe};
 use loadscope_trace::{BatchId, Stage};
 use serde_json::{Value as Json, json};
 use tch::Tensor;
@@ -224,7 +224,7 @@ fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
 /// Items a second over whole epochs. Recorded, with what that costs: the same loader without takes its turns in between.
 fn throughput<F: Fetch>(
     job: &Job,
-    make: impl Fn(Probe) -> Result<DataLoader<F>, EngineError>,
+    make: impl Fn(Probe) -> Result<DataLoader<F>, LoaderError>,
     see: impl Fn(&F::Batch, &mut Check),
 ) -> Result<Json, Failure> {
     if job.recording == Recording::Off {
@@ -265,7 +265,7 @@ fn alone<F: Fetch>(
     Ok(json!({"value": rate, "unit": "items/s", "sum": check.sum, "order": check.order}))
 }
 
-fn repeat<F: Fetch>(loader: &mut DataLoader<F>, at_least: f64) -> Result<(u32, f64), EngineError> {
+fn repeat<F: Fetch>(loader: &mut DataLoader<F>, at_least: f64) -> Result<(u32, f64), LoaderError> {
     let start = Instant::now();
     let mut epochs = 0;
     loop {
@@ -284,10 +284,10 @@ fn repeat<F: Fetch>(loader: &mut DataLoader<F>, at_least: f64) -> Result<(u32, f
 fn indices<I>(
     job: &Job,
     n: usize,
-    begin: impl Fn(usize) -> Result<I, EngineError>,
+    begin: impl Fn(usize) -> Result<I, LoaderError>,
 ) -> Result<Json, Failure>
 where
-    I: Iterator<Item = Result<usize, EngineError>>,
+    I: Iterator<Item = Result<usize, LoaderError>>,
 {
     let mut check = Check::default();
     for index in begin(n)? {

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use loadscope_trace::{BatchContent, BatchId, WorkerId};
 
 use crate::content::{ContentLimits, describe};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::pin::{Lease, Pinner};
 use crate::value::Value;
 
@@ -15,7 +15,7 @@ pub trait Batch: Sized + Send + 'static {
     ///
     /// # Errors
     /// If memory cannot be locked.
-    fn pin(self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+    fn pin(self, pinner: &Pinner) -> Result<(Self, Lease), LoaderError> {
         let _ = pinner;
         Ok((self, Lease::default()))
     }
@@ -28,7 +28,7 @@ pub trait Batch: Sized + Send + 'static {
 }
 
 impl Batch for Value {
-    fn pin(mut self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+    fn pin(mut self, pinner: &Pinner) -> Result<(Self, Lease), LoaderError> {
         let mut lease = Lease::default();
         for tensor in self.tensors_mut() {
             *tensor = pinner.pin(tensor, &mut lease)?;

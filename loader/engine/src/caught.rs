@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use loadscope_words::say;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// What a thread that is to die panics with.
 struct Exit(i32);
@@ -21,11 +21,11 @@ pub fn exit_worker(code: i32) -> ! {
 }
 
 /// Runs code of the user's; a panic becomes an error.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, EngineError> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, LoaderError> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => Ok(result),
         Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
-        Err(payload) => Err(EngineError::Panic {
+        Err(payload) => Err(LoaderError::Panic {
             message: panic_text(&*payload),
         }),
     }

@@ -13,7 +13,7 @@ mod stack;
 mod tests;
 mod typed;
 
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{NumpyScalar, Value};
 
 pub use convert::default_convert;
@@ -28,7 +28,7 @@ pub use typed::{Number, StackCollate, Stackable, Tensors};
 /// # Errors
 /// What PyTorch raises: TypeError for what cannot be collated, RuntimeError for shapes and lengths that differ,
 /// KeyError for a key that is missing in a later sample, IndexError for no samples.
-pub fn default_collate(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+pub fn default_collate(batch: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
     collate(batch, Manner::stacking(site), Value::List)
 }
 
@@ -41,7 +41,7 @@ pub fn collate_padded(
     batch: Vec<Value>,
     site: CollateSite,
     value: f64,
-) -> Result<Value, EngineError> {
+) -> Result<Value, LoaderError> {
     collate(batch, Manner::padding(site, value), Value::List)
 }
 
@@ -50,7 +50,7 @@ pub fn collate_padded(
 ///
 /// # Errors
 /// As [`default_collate`].
-pub fn collate_joined(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+pub fn collate_joined(batch: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
     collate(batch, Manner::joining(site), Value::List)
 }
 
@@ -59,7 +59,7 @@ fn collate(
     batch: Vec<Value>,
     manner: Manner,
     group: fn(Vec<Value>) -> Value,
-) -> Result<Value, EngineError> {
+) -> Result<Value, LoaderError> {
     let Some(first) = batch.first() else {
         return Err(no_samples());
     };
@@ -95,12 +95,12 @@ fn collate(
 }
 
 /// What PyTorch raises for an empty batch.
-fn no_samples() -> EngineError {
-    EngineError::python(ExceptionKind::INDEX_ERROR, "list index out of range")
+fn no_samples() -> LoaderError {
+    LoaderError::python(ExceptionKind::INDEX_ERROR, "list index out of range")
 }
 
-fn cannot(found: &str) -> EngineError {
-    EngineError::type_error(format!(
+fn cannot(found: &str) -> LoaderError {
+    LoaderError::type_error(format!(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {found}"
     ))
 }

@@ -14,7 +14,7 @@ use loadscope_words::say;
 
 use crate::batch::Batch;
 use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream, dtype};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{new_tensor, torch_error};
 use pace::Pace;
 
@@ -29,7 +29,7 @@ pub trait Fetch: Send + Sync + 'static {
     ///
     /// # Errors
     /// If the dataset cannot be iterated.
-    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, EngineError>;
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, LoaderError>;
 }
 
 /// Makes the batches of one epoch in one thread.
@@ -62,11 +62,11 @@ pub struct FetchError {
     /// The dataset index that failed, if one sample did.
     pub sample: Option<usize>,
     /// Why.
-    pub error: EngineError,
+    pub error: LoaderError,
 }
 
-impl From<EngineError> for FetchError {
-    fn from(error: EngineError) -> Self {
+impl From<LoaderError> for FetchError {
+    fn from(error: LoaderError) -> Self {
         Self {
             sample: None,
             error,
@@ -84,7 +84,7 @@ impl FetchError {
 }
 
 fn wrong_kind(request: &Request) -> FetchError {
-    EngineError::type_error(say!(
+    LoaderError::type_error(say!(
         "the dataset and the sampler do not match: the request was {request:?}"
     ))
     .into()
@@ -118,7 +118,7 @@ where
 {
     type Batch = C::Batch;
 
-    fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, EngineError> {
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, LoaderError> {
         Ok(Box::new(Self {
             dataset: Arc::clone(&self.dataset),
             collate: Arc::clone(&self.collate),
@@ -249,7 +249,7 @@ where
 {
     type Batch = C::Batch;
 
-    fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, EngineError> {
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, LoaderError> {
         Ok(Box::new(OneStream {
             stream: self.dataset.iter()?,
             collate: Arc::clone(&self.collate),

@@ -26,11 +26,11 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use loadscope_engine::{EngineError, LoaderBuilder, dataset::ListDataset};
+//! use loadscope_engine::{LoaderBuilder, LoaderError, dataset::ListDataset};
 //!
-//! # fn main() -> Result<(), EngineError> {
+//! # fn main() -> Result<(), LoaderError> {
 //! let words = ["one", "two", "three"].map(str::to_owned);
-//! let join = |samples: Vec<String>| -> Result<Vec<String>, EngineError> { Ok(vec![samples.join(" ")]) };
+//! let join = |samples: Vec<String>| -> Result<Vec<String>, LoaderError> { Ok(vec![samples.join(" ")]) };
 //! let mut loader = LoaderBuilder::new(Arc::new(ListDataset::from(words.to_vec())))
 //!     .batch_size(2)
 //!     .num_workers(1)
@@ -71,7 +71,7 @@ pub use loadscope_plan::{error, forecast, limits, plan, rng, sampler, scheduler}
 pub use batch::{Batch, Loaded};
 pub use caught::exit_worker;
 pub use clock::Clock;
-pub use error::EngineError;
+pub use error::LoaderError;
 pub use fetch::{
     Collate, Convert, DefaultCollate, Fetch, FetchError, FetchScope, Fetcher, MapFetcher, Request,
     StreamFetcher,

@@ -20,7 +20,7 @@ pub use builder::{LoaderBuilder, MapStyle, Streaming};
 pub use iter::LoaderIter;
 pub use state::{LoaderState, Progress};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::Fetch;
 use crate::pin::{Pinner, Pinning};
 use crate::pool::Pool;
@@ -80,7 +80,7 @@ impl<F: Fetch> DataLoader<F> {
         batches: Arc<dyn BatchSource>,
         options: LoaderOptions,
         generator: SharedGenerator,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         options.check()?;
         let default_generator = Arc::clone(&generator);
         let mut loader = Self::of(fetch, Index::Batches(batches), options, default_generator)?;
@@ -94,7 +94,7 @@ impl<F: Fetch> DataLoader<F> {
         index: Index,
         options: LoaderOptions,
         default_generator: SharedGenerator,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let pinning = Pinning::choose(options.pin_memory)?;
         Ok(Self {
             fetch: Arc::new(fetch),
@@ -125,7 +125,7 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// The same loader, which stops waiting for a batch once `interrupt` is set: its iterator then yields
-    /// [`EngineError::Interrupted`] and ends.
+    /// [`LoaderError::Interrupted`] and ends.
     #[must_use]
     pub fn interruptible(self, interrupt: Arc<AtomicBool>) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl<F: Fetch> DataLoader<F> {
     ///
     /// # Errors
     /// TypeError for a stream without a length.
-    pub fn len(&self) -> Result<usize, EngineError> {
+    pub fn len(&self) -> Result<usize, LoaderError> {
         let Index::Stream {
             batch_size,
             drop_last,
@@ -159,7 +159,7 @@ impl<F: Fetch> DataLoader<F> {
         let about = self.about.as_ref();
         let Some(samples) = about.and_then(|a| (a.len)()) else {
             let name = about.map_or("IterableDataset", |a| &a.name);
-            return Err(EngineError::type_error(format!(
+            return Err(LoaderError::type_error(format!(
                 "object of type '{name}' has no len()"
             )));
         };

@@ -7,7 +7,7 @@ use loadscope_trace::PinMemory;
 use loadscope_words::say;
 use tch::{Device, Kind, Tensor};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{DType, torch_error, view_dtype};
 
 /// Copies tensors to page-locked memory.
@@ -35,7 +35,7 @@ impl Pinning {
     ///
     /// # Errors
     /// If locked memory was asked for by name and cannot be had.
-    pub fn choose(asked: PinMemory) -> Result<Self, EngineError> {
+    pub fn choose(asked: PinMemory) -> Result<Self, LoaderError> {
         let none = |warning| Self {
             pinner: None,
             label: None,
@@ -71,7 +71,7 @@ impl Pinner {
     ///
     /// # Errors
     /// If memory cannot be allocated or locked.
-    pub fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
+    pub fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, LoaderError> {
         match self {
             Self::Cuda => tensor
                 .f_pin_memory(Device::Cuda(0))
@@ -102,7 +102,7 @@ impl fmt::Debug for Buffer {
 }
 
 impl Buffer {
-    fn new(len: usize) -> Result<Self, EngineError> {
+    fn new(len: usize) -> Result<Self, LoaderError> {
         let page = region::page::size();
         // Rounded up so that batches of almost the same size find each other's buffers.
         let len = len.max(1).next_multiple_of(page);
@@ -116,7 +116,7 @@ impl Buffer {
             .f_narrow(0, skip as i64, len as i64)
             .map_err(|e| torch(&e))?;
         let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
-            EngineError::runtime(say!(
+            LoaderError::runtime(say!(
                 "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, or use pin_memory=off.",
                 e = loadscope_words::without_numbers(&e.to_string())
             ))
@@ -126,10 +126,10 @@ impl Buffer {
 }
 
 impl MlockPool {
-    fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
+    fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, LoaderError> {
         let torch = |e: &tch::TchError| torch_error(say!("copy a tensor to locked memory"), e);
         let dtype = DType::of(tensor).ok_or_else(|| {
-            EngineError::runtime(say!(
+            LoaderError::runtime(say!(
                 "a tensor whose dtype is unknown cannot be copied to locked memory"
             ))
         })?;

@@ -9,7 +9,7 @@ use loadscope_words::say;
 
 use crate::batch::Batch;
 use crate::caught::caught;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::Fetch;
 use crate::limits;
 use crate::pin::Pinner;
@@ -45,7 +45,7 @@ pub(crate) struct Pool<F: Fetch> {
     /// Workers that were sent a new epoch and have not said yet that they are in it.
     unresumed: usize,
     /// Why the first worker that died did.
-    death: Option<Box<EngineError>>,
+    death: Option<Box<LoaderError>>,
     done: Arc<AtomicBool>,
     probe: Probe,
     threads: Vec<JoinHandle<()>>,
@@ -53,7 +53,7 @@ pub(crate) struct Pool<F: Fetch> {
 
 impl<F: Fetch> Pool<F> {
     /// Starts the workers with seeds `base_seed + id`, and the pin thread if there is a pinner.
-    pub fn start(plan: Plan<'_, F>, probe: &Probe) -> Result<Self, EngineError> {
+    pub fn start(plan: Plan<'_, F>, probe: &Probe) -> Result<Self, LoaderError> {
         let Plan {
             fetch,
             init,
@@ -115,13 +115,13 @@ impl<F: Fetch> Pool<F> {
         name: String,
         what: impl FnOnce() -> (String, &'static str),
         run: impl FnOnce() + Send + 'static,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), LoaderError> {
         // A thread for whose own memory there is no room would end the whole program.
         let started =
             limits::has_room_for_thread().and_then(|()| Builder::new().name(name).spawn(run));
         let thread = started.map_err(|e| {
             let (what, remedy) = what();
-            EngineError::Thread {
+            LoaderError::Thread {
                 what,
                 message: e.to_string(),
                 remedy,
@@ -155,7 +155,7 @@ impl<F: Fetch> Pool<F> {
         &mut self,
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
-    ) -> Result<Arrival<F::Batch>, EngineError> {
+    ) -> Result<Arrival<F::Batch>, LoaderError> {
         let arrival = self.next_arrival(timeout, interrupt)?;
         match arrival {
             Arrival::Batch { .. } | Arrival::Ended { .. } => {
@@ -171,15 +171,15 @@ impl<F: Fetch> Pool<F> {
         &mut self,
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
-    ) -> Result<Arrival<F::Batch>, EngineError> {
+    ) -> Result<Arrival<F::Batch>, LoaderError> {
         /// How soon an interruption is noticed.
         const LOOK: Duration = Duration::from_millis(20);
-        let arrivals = self.arrivals.as_ref().ok_or(EngineError::WorkersGone)?;
+        let arrivals = self.arrivals.as_ref().ok_or(LoaderError::WorkersGone)?;
         if let Some(arrival) = self.patience.awake(arrivals) {
             return Ok(arrival);
         }
         if timeout.is_none() && interrupt.is_none() {
-            return arrivals.recv().map_err(|_| EngineError::WorkersGone);
+            return arrivals.recv().map_err(|_| LoaderError::WorkersGone);
         }
         let deadline = timeout.and_then(|t| Instant::now().checked_add(t.duration()));
         loop {
@@ -190,11 +190,11 @@ impl<F: Fetch> Pool<F> {
             };
             match arrivals.recv_timeout(wait) {
                 Ok(arrival) => return Ok(arrival),
-                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::WorkersGone),
+                Err(RecvTimeoutError::Disconnected) => return Err(LoaderError::WorkersGone),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if interrupt.is_some_and(|i| i.load(Ordering::Acquire)) {
-                return Err(EngineError::Interrupted);
+                return Err(LoaderError::Interrupted);
             }
             if let (Some(timeout), Some(deadline)) = (timeout, deadline)
                 && Instant::now() >= deadline
@@ -205,9 +205,9 @@ impl<F: Fetch> Pool<F> {
     }
 
     /// Notes that a worker is gone, and why.
-    pub fn bury(&mut self, os_id: Option<u64>, how: &str) -> EngineError {
+    pub fn bury(&mut self, os_id: Option<u64>, how: &str) -> LoaderError {
         let number = os_id.unwrap_or_default();
-        let error = EngineError::WorkerDied {
+        let error = LoaderError::WorkerDied {
             workers: vec![number],
             cause: format!("DataLoader worker (pid {number}) {how}"),
         };
@@ -219,7 +219,7 @@ impl<F: Fetch> Pool<F> {
     ///
     /// Where nothing is left the workers are idle, and what they are sent from now on comes behind the new epoch: no one waits for
     /// their answers, which [`receive`](Self::receive) meets among the batches.
-    pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
+    pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         // A worker that died in an earlier epoch would never answer.
         if let Some(death) = &self.death {
             return Err((**death).clone());
@@ -237,7 +237,7 @@ impl<F: Fetch> Pool<F> {
     }
 
     /// Waits until every worker is in the epoch that it was sent, and throws away what comes before.
-    fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
+    fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         while self.unresumed > 0 {
             if let Arrival::Died { os_id, how, .. } = self.receive(None, interrupt)? {
                 return Err(self.bury(os_id, &how));
@@ -261,8 +261,8 @@ impl Timeout {
         Duration::try_from_secs_f64(self.0).unwrap_or(Duration::MAX)
     }
 
-    fn error(self) -> EngineError {
-        EngineError::runtime(format!("DataLoader timed out after {} seconds", self.0))
+    fn error(self) -> LoaderError {
+        LoaderError::runtime(format!("DataLoader timed out after {} seconds", self.0))
     }
 }
 
@@ -302,7 +302,7 @@ fn pin_loop<B: Batch>(
                 probe.enter(batch, Stage::Returning);
                 let result = match pinned {
                     Ok((made, lease)) => Ok(Produced::Batch(made, lease)),
-                    Err(cause) => Err(EngineError::Pinning {
+                    Err(cause) => Err(LoaderError::Pinning {
                         batch,
                         cause: Box::new(cause),
                     }),

@@ -17,7 +17,7 @@ use loadscope_words::say;
 
 use crate::clock::Clock;
 use crate::dataset::{AnyDataset, DatasetSpec, Entry};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::gate::Gate;
 use crate::limits;
 use crate::loader::DataLoader;
@@ -38,7 +38,7 @@ pub struct RunHandle {
     /// Pauses, steps and stops it.
     pub control: RunControl,
     probe: Probe,
-    trainer: Option<JoinHandle<Result<(), EngineError>>>,
+    trainer: Option<JoinHandle<Result<(), LoaderError>>>,
 }
 
 /// Pauses, steps and stops a run, from any thread.
@@ -117,10 +117,10 @@ impl RunHandle {
     ///
     /// # Errors
     /// The error that ended the run, if one did.
-    pub fn join(&mut self) -> Result<(), EngineError> {
+    pub fn join(&mut self) -> Result<(), LoaderError> {
         match self.trainer.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
-            Some(Err(_)) => Err(EngineError::Panic {
+            Some(Err(_)) => Err(LoaderError::Panic {
                 message: say!("the training loop stopped. This is a bug in Loadscope.").to_owned(),
             }),
             None => Ok(()),
@@ -149,7 +149,7 @@ pub fn start(
     options: &RunOptions,
     content: ContentPolicy,
     control: RunControl,
-) -> Result<RunHandle, EngineError> {
+) -> Result<RunHandle, LoaderError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     let dataset = source::stretched(source::open(options, &spec)?, control.factor);
     let clock = control.clock.clone();
@@ -163,7 +163,7 @@ pub fn start(
         Builder::new()
             .name("trainer".to_owned())
             .spawn(move || training.run(&stop))
-            .map_err(|e| EngineError::Thread {
+            .map_err(|e| LoaderError::Thread {
                 what: say!("the trainer thread").to_owned(),
                 message: e.to_string(),
                 remedy: say!("Close other programs and try again."),
@@ -197,7 +197,7 @@ impl Training {
         clock: &Clock,
         probe: &Probe,
         stop: Arc<AtomicBool>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         check(options)?;
         // "A fresh seed for every run" still is a seed: it is recorded, so that the run can be had again.
         let mut options = options.clone();
@@ -254,7 +254,7 @@ impl Training {
         }
     }
 
-    fn run(mut self, stop: &AtomicBool) -> Result<(), EngineError> {
+    fn run(mut self, stop: &AtomicBool) -> Result<(), LoaderError> {
         let mut result = Ok(());
         for epoch in 0..self.options.epochs {
             self.plan.set_epoch(u64::from(epoch));
@@ -272,12 +272,12 @@ impl Training {
         result
     }
 
-    fn epoch(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
+    fn epoch(&mut self, stop: &AtomicBool) -> Result<(), LoaderError> {
         let step = Duration::from_secs_f64(self.options.step_ms.max(0.0) / 1e3);
         let step = step.saturating_mul(self.factor);
         let batches = match self.loader.iter() {
             Ok(batches) => batches,
-            Err(EngineError::Interrupted) => return Ok(()),
+            Err(LoaderError::Interrupted) => return Ok(()),
             Err(error) => {
                 self.probe.say(Level::Error, || error.to_string());
                 return Err(error);
@@ -287,7 +287,7 @@ impl Training {
             match batch {
                 Ok(_) => rest(step, stop),
                 // Stopping is what was asked for, not a failure.
-                Err(EngineError::Interrupted) => break,
+                Err(LoaderError::Interrupted) => break,
                 Err(error) if self.options.on_error == OnError::Stop => return Err(error),
                 Err(_) => {}
             }

@@ -20,7 +20,7 @@ mod tests;
 
 use tch::Tensor;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 pub use dtype::DType;
 pub use held::{Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
@@ -259,12 +259,12 @@ impl<A: Into<Value>, B: Into<Value>> From<(A, B)> for Value {
 }
 
 /// A refusal of libtorch; only the first line is kept, since a C++ backtrace may follow. `doing`: the end of "could not …".
-pub(crate) fn torch_error(doing: impl Into<String>, error: &tch::TchError) -> EngineError {
+pub(crate) fn torch_error(doing: impl Into<String>, error: &tch::TchError) -> LoaderError {
     let message = match error {
         tch::TchError::Torch(text) => text.clone(),
         other => other.to_string(),
     };
-    EngineError::Torch {
+    LoaderError::Torch {
         doing: doing.into(),
         message: message.lines().next().unwrap_or_default().to_owned(),
     }

@@ -9,7 +9,7 @@ use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId};
 use crate::caught::{caught, death_of};
 use crate::collate::CollateSite;
 use crate::dataset::SampleError;
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 use crate::looking::Looking;
 use crate::pin::Lease;
@@ -52,7 +52,7 @@ pub(crate) enum Arrival<B> {
     Batch {
         batch: BatchId,
         worker: WorkerId,
-        result: Result<Produced<B>, EngineError>,
+        result: Result<Produced<B>, LoaderError>,
     },
     /// The worker's stream has ended. PyTorch's `_IterableDatasetStopIteration`, in place of a batch.
     Ended {
@@ -88,7 +88,7 @@ pub(crate) struct Worker<F: Fetch> {
 enum Fetching<B> {
     Ready(Box<dyn Fetcher<Batch = B>>),
     /// `worker_init_fn` or the dataset failed: the first task returns this.
-    Failed(EngineError),
+    Failed(LoaderError),
     /// It was returned; PyTorch stumbles over a variable that was never set from then on.
     Unbound,
     /// The stream has ended: tasks are skipped without an answer.
@@ -163,11 +163,11 @@ impl<F: Fetch> Worker<F> {
         }
     }
 
-    fn call_init(&self) -> Result<(), EngineError> {
+    fn call_init(&self) -> Result<(), LoaderError> {
         let Some(init) = &self.init else {
             return Ok(());
         };
-        caught(|| init(self.info.id))?.map_err(EngineError::from)
+        caught(|| init(self.info.id))?.map_err(LoaderError::from)
     }
 
     fn start(&self) -> Fetching<F::Batch> {
@@ -244,17 +244,17 @@ impl<F: Fetch> Worker<F> {
     }
 
     /// The error of a task for which there is no fetcher.
-    fn no_fetcher(&self, fetching: &mut Fetching<F::Batch>, batch: BatchId) -> EngineError {
+    fn no_fetcher(&self, fetching: &mut Fetching<F::Batch>, batch: BatchId) -> LoaderError {
         self.probe.enter(batch, Stage::Fetching);
         let cause = match std::mem::replace(fetching, Fetching::Unbound) {
             Fetching::Failed(error) => error,
-            _ => EngineError::python(
+            _ => LoaderError::python(
                 ExceptionKind::UNBOUND_LOCAL_ERROR,
                 "cannot access local variable 'fetcher' where it is not associated with a value: \
                  the worker's start failed, see its first error",
             ),
         };
-        EngineError::Worker {
+        LoaderError::Worker {
             worker: Some(self.id()),
             batch,
             sample: None,
@@ -292,7 +292,7 @@ pub(crate) fn fetch_batch<B>(
     batch: BatchId,
     worker: Option<WorkerId>,
     request: &Request,
-) -> Result<Option<FetchedBatch<B>>, EngineError> {
+) -> Result<Option<FetchedBatch<B>>, LoaderError> {
     let site = match worker {
         Some(_) => CollateSite::Worker,
         None => CollateSite::Main,
@@ -312,7 +312,7 @@ pub(crate) fn fetch_batch<B>(
     scope.tell_timings();
     let left_out = scope.into_left_out();
     let result = result.map(|made| made.map(|made| FetchedBatch { made, left_out }));
-    result.map_err(|e| EngineError::Worker {
+    result.map_err(|e| LoaderError::Worker {
         worker,
         batch,
         sample: e.sample,

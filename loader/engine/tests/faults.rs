@@ -10,12 +10,12 @@ use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleErr
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{BatchIter, BatchSource};
 use loadscope_engine::{
-    Clock, ContentPolicy, DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, Probe,
+    Clock, ContentPolicy, DataLoader, Fetch, LoaderBuilder, LoaderError, LoaderState, Probe,
     exit_worker,
 };
 use support::{fold, within};
 
-fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+fn list(samples: Vec<usize>) -> Result<Vec<usize>, LoaderError> {
     Ok(samples)
 }
 
@@ -185,7 +185,7 @@ impl BatchSource for Faulty {
     }
 
     fn iter(&self) -> BatchIter {
-        let error = EngineError::runtime("no third batch");
+        let error = LoaderError::runtime("no third batch");
         Box::new([Ok(vec![0]), Ok(vec![2]), Err(error)].into_iter())
     }
 }

@@ -14,7 +14,7 @@ use loadscope_engine::sampler::{
     BatchSampler, RandomSampler, RandomSource, Sampler, SequentialSampler,
 };
 use loadscope_engine::{
-    Clock, ContentPolicy, DataLoader, EngineError, Gate, LoaderOptions, MapFetcher, Probe,
+    Clock, ContentPolicy, DataLoader, Gate, LoaderError, LoaderOptions, MapFetcher, Probe,
 };
 use loadscope_trace::{Event, EventKind, Nanos, Stage, Track};
 use proptest::prelude::*;
@@ -62,11 +62,11 @@ impl Dataset for Numbers {
     }
 }
 
-fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+fn list(samples: Vec<usize>) -> Result<Vec<usize>, LoaderError> {
     Ok(samples)
 }
 
-type ListFetcher = MapFetcher<Numbers, fn(Vec<usize>) -> Result<Vec<usize>, EngineError>>;
+type ListFetcher = MapFetcher<Numbers, fn(Vec<usize>) -> Result<Vec<usize>, LoaderError>>;
 
 fn loader(
     data: Numbers,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::order::{self, Order, Orders, Samples, order};
 use loadscope_engine::rng::shared_generator;
-use loadscope_engine::{Convert, DataLoader, EngineError, Fetch, LoaderBuilder, get_worker_info};
+use loadscope_engine::{Convert, DataLoader, Fetch, LoaderBuilder, LoaderError, get_worker_info};
 use loadscope_trace::RunOptions;
 use proptest::prelude::*;
 
@@ -47,11 +47,11 @@ impl IterableDataset for Streamed {
     }
 }
 
-fn list(samples: Vec<Sample>) -> Result<Vec<Sample>, EngineError> {
+fn list(samples: Vec<Sample>) -> Result<Vec<Sample>, LoaderError> {
     Ok(samples)
 }
 
-fn alone(sample: Sample) -> Result<Vec<Sample>, EngineError> {
+fn alone(sample: Sample) -> Result<Vec<Sample>, LoaderError> {
     Ok(vec![sample])
 }
 
@@ -169,7 +169,7 @@ proptest! {
             }
             assert_eq!(&seeds, &whole.seeds[epochs]);
             epochs += 1;
-            Ok::<_, EngineError>(true)
+            Ok::<_, LoaderError>(true)
         }).expect("sound options");
         prop_assert_eq!(epochs, o.epochs as usize);
         for (epoch, makers) in whole.epochs.iter().zip(&whole.workers) {

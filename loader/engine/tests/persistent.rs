@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use loadscope_engine::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{BatchSampler, SequentialSampler};
-use loadscope_engine::{DataLoader, EngineError, LoaderOptions, get_worker_info};
+use loadscope_engine::{DataLoader, LoaderError, LoaderOptions, get_worker_info};
 
 /// A limit for what takes moments.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ struct Indices;
 impl Fetch for Held {
     type Batch = Vec<usize>;
 
-    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, EngineError> {
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, LoaderError> {
         let begun = Instant::now();
         while self.is_held() {
             assert!(begun.elapsed() < LIMIT, "it is held up for good");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use loadscope_engine::dataset::{Digits, ListDataset};
 use loadscope_engine::pin::{Lease, Pinner};
 use loadscope_engine::value::Value;
-use loadscope_engine::{Batch, EngineError, LoaderBuilder};
+use loadscope_engine::{Batch, LoaderBuilder, LoaderError};
 use loadscope_trace::PinMemory;
 use support::within;
 
@@ -17,12 +17,12 @@ use support::within;
 fn a_panic_while_pinning_is_the_error_of_its_batch() {
     struct Slippery(usize);
     impl Batch for Slippery {
-        fn pin(self, _: &Pinner) -> Result<(Self, Lease), EngineError> {
+        fn pin(self, _: &Pinner) -> Result<(Self, Lease), LoaderError> {
             assert_ne!(self.0, 1, "it slips");
             Ok((self, Lease::default()))
         }
     }
-    fn first(samples: Vec<usize>) -> Result<Slippery, EngineError> {
+    fn first(samples: Vec<usize>) -> Result<Slippery, LoaderError> {
         Ok(Slippery(samples[0]))
     }
     within(60, || {
@@ -47,14 +47,14 @@ fn a_panic_while_pinning_is_the_error_of_its_batch() {
 fn an_error_while_pinning_has_pytorchs_text() {
     struct Stiff(usize);
     impl Batch for Stiff {
-        fn pin(self, _: &Pinner) -> Result<(Self, Lease), EngineError> {
+        fn pin(self, _: &Pinner) -> Result<(Self, Lease), LoaderError> {
             match self.0 {
-                1 => Err(EngineError::value_error("it does not move")),
+                1 => Err(LoaderError::value_error("it does not move")),
                 _ => Ok((self, Lease::default())),
             }
         }
     }
-    fn first(samples: Vec<usize>) -> Result<Stiff, EngineError> {
+    fn first(samples: Vec<usize>) -> Result<Stiff, LoaderError> {
         Ok(Stiff(samples[0]))
     }
     let wrapped = "Caught ValueError in pin memory thread for device 0.\nOriginal ValueError: it does not move";
@@ -68,7 +68,7 @@ fn an_error_while_pinning_has_pytorchs_text() {
                 .build()
                 .expect("memory can be locked");
             let batches = loader.iter().expect("threads start");
-            let errors: Vec<EngineError> = batches.filter_map(Result::err).collect();
+            let errors: Vec<LoaderError> = batches.filter_map(Result::err).collect();
             let [error] = &errors[..] else {
                 panic!("one batch fails: {errors:?}");
             };

@@ -16,7 +16,7 @@ use configuration::{
 use loadscope_engine::dataset::ListDataset;
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
 use loadscope_engine::sampler::{BatchIter, BatchSource, IndexIter, Sampler};
-use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, Probe};
+use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, LoaderError, LoaderState, Probe};
 use proptest::prelude::*;
 use support::within;
 
@@ -281,7 +281,7 @@ impl Eagerly {
             .num_workers(self.num_workers)
             .persistent_workers(self.persistent)
             .generator(generator)
-            .collate_fn(Ok::<Vec<usize>, EngineError>);
+            .collate_fn(Ok::<Vec<usize>, LoaderError>);
         let builder = match self.in_batches {
             true => builder.batch_sampler(sampler),
             false => builder.batch_size(2).sampler(sampler),
@@ -356,7 +356,7 @@ fn a_state_of_version_1_is_still_read() {
         .batch_size(2)
         .shuffle(true)
         .generator(Arc::clone(&generator))
-        .collate_fn(Ok::<Vec<usize>, EngineError>)
+        .collate_fn(Ok::<Vec<usize>, LoaderError>)
         .build()
         .expect("it is well formed");
     let mut state = serde_json::to_value(loader.state_dict()).expect("plain data");

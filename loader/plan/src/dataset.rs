@@ -19,14 +19,14 @@ pub use stream::{Sharing, StreamModel};
 use loadscope_trace::{Nanos, RunOptions};
 use loadscope_words::say;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::keyvalue::{Given, Language, Mistake};
 
 /// What `text` adds to the costs of a dataset of `len` samples.
 ///
 /// # Errors
 /// If the text is not understood, or speaks of the length or the shape, which are those of the dataset.
-pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
+pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
     const OF_DATASET: [&str; 2] = ["len", "shape"];
     let language = Language::new(cost::KEYS);
     // The length lets indices beyond the end be refused.
@@ -46,7 +46,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     read.map_err(|mistake| {
         let possible = cost::KEYS.into_iter();
         let possible = Language::new(possible.filter(|key| !OF_DATASET.contains(&key.name)));
-        EngineError::Spec(say!("extra_cost={text}: {}", possible.sentence(&mistake)))
+        LoaderError::Spec(say!("extra_cost={text}: {}", possible.sentence(&mistake)))
     })
 }
 
@@ -54,9 +54,9 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
 ///
 /// # Errors
 /// If it is a stream.
-pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), EngineError> {
+pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), LoaderError> {
     match spec {
-        DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(EngineError::Spec(
+        DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(LoaderError::Spec(
             say!("extra_cost is for map-style datasets. Write the costs of an iterable-style dataset in its own text, as in stream:cost_ms=10.")
                 .to_owned(),
         )),

@@ -89,9 +89,9 @@ impl fmt::Display for ExceptionKind {
     }
 }
 
-/// Everything that can go wrong in the engine.
+/// An error of a loader: of its plan, its dataset or its engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EngineError {
+pub enum LoaderError {
     /// What PyTorch raises in the same place, with its wording.
     #[error("{kind}: {message}")]
     Python {
@@ -130,7 +130,7 @@ pub enum EngineError {
         /// The dataset index that failed, if one sample did.
         sample: Option<usize>,
         /// Why.
-        cause: Box<EngineError>,
+        cause: Box<LoaderError>,
     },
     /// A batch that a worker made could not be moved to page-locked memory. The next one still comes.
     #[error("{cause} (in the pin thread, {batch})")]
@@ -138,7 +138,7 @@ pub enum EngineError {
         /// Which batch.
         batch: BatchId,
         /// Why.
-        cause: Box<EngineError>,
+        cause: Box<LoaderError>,
     },
     /// A worker ended without being asked to. The batches given to it are lost; the others still come.
     #[error(
@@ -185,7 +185,7 @@ fn place(worker: Option<WorkerId>, batch: BatchId, sample: Option<usize>) -> Str
     format!("{place}, {batch}")
 }
 
-impl EngineError {
+impl LoaderError {
     /// An error that PyTorch raises, too.
     pub fn python(kind: ExceptionKind, message: impl Into<String>) -> Self {
         Self::Python {
@@ -269,7 +269,7 @@ impl EngineError {
     }
 }
 
-impl From<SampleError> for EngineError {
+impl From<SampleError> for LoaderError {
     fn from(error: SampleError) -> Self {
         let kind = ExceptionKind::from(error.kind);
         let kind = if error.needs_arguments {
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn python_errors_read_as_in_python() {
-        let error = EngineError::value_error("timeout option should be non-negative");
+        let error = LoaderError::value_error("timeout option should be non-negative");
         assert_eq!(
             error.to_string(),
             "ValueError: timeout option should be non-negative"

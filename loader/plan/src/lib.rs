@@ -6,10 +6,10 @@
 //! made up.
 //!
 //! ```
-//! use loadscope_plan::{order::{Samples, order}, error::EngineError};
+//! use loadscope_plan::{order::{Samples, order}, error::LoaderError};
 //! use loadscope_trace::RunOptions;
 //!
-//! # fn main() -> Result<(), EngineError> {
+//! # fn main() -> Result<(), LoaderError> {
 //! let options = RunOptions { batch_size: Some(2), num_workers: 2, ..RunOptions::default() };
 //! let order = order(&options, &Samples::Map(5))?;
 //! assert_eq!(order.epochs, [[vec![0, 1], vec![2, 3], vec![4]]]);
@@ -36,7 +36,7 @@ pub mod scheduler;
 pub mod simulate;
 
 pub use cpu::processors;
-pub use error::EngineError;
+pub use error::LoaderError;
 pub use facts::Facts;
 
 /// The example of the README compiles and holds.

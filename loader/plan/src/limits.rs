@@ -6,7 +6,7 @@ use std::fmt::Display;
 use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::sampler::PyArg;
 
 mod host;
@@ -53,7 +53,7 @@ pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str)
 ///
 /// # Errors
 /// The sentence about the first option that is too much.
-pub fn check(o: &RunOptions) -> Result<(), EngineError> {
+pub fn check(o: &RunOptions) -> Result<(), LoaderError> {
     let whole = |count: usize| count as u64;
     let workers = whole(o.num_workers);
     at_most(
@@ -71,7 +71,7 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
     )?;
     if o.window() > WINDOW {
         let (window, most) = (grouped(o.window() as u64), grouped(WINDOW as u64));
-        return Err(EngineError::Spec(say!(
+        return Err(LoaderError::Spec(say!(
             "{} workers with prefetch_factor={} are {window} batches in flight, but the limit is {most}. Choose a smaller prefetch_factor or fewer workers.",
             o.num_workers,
             o.prefetch()
@@ -94,7 +94,7 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         say!("Choose fewer epochs."),
     )?;
     if o.world_size == 0 {
-        return Err(EngineError::Spec(
+        return Err(LoaderError::Spec(
             say!(
                 "world_size should be at least 1, but got world_size=0. Omit it for a single rank."
             )
@@ -123,7 +123,7 @@ pub fn check(o: &RunOptions) -> Result<(), EngineError> {
         say!("Choose a shorter step."),
     )?;
     if !(1..=IMAGE_SIZE).contains(&o.image_size) {
-        return Err(EngineError::value_error(say!(
+        return Err(LoaderError::value_error(say!(
             "image_size should be between 1 and 4,096 pixels, but got image_size={}",
             o.image_size
         )));
@@ -144,7 +144,7 @@ pub struct Epoch {
 ///
 /// # Errors
 /// If there are more than a run keeps, or than there is memory for.
-pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
+pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), LoaderError> {
     /// Measured: what a run takes for a batch, and for the time of a sample.
     const BATCH: u64 = 900;
     const SAMPLE: u64 = 40;
@@ -158,7 +158,7 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
     );
     if batches > BATCHES {
         let most = grouped(BATCHES);
-        return Err(EngineError::Spec(say!(
+        return Err(LoaderError::Spec(say!(
             "a run records at most {most} batches, but {all} are {}. {remedy}",
             grouped(batches)
         )));
@@ -173,7 +173,7 @@ pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// If there is no memory for them.
-pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), EngineError> {
+pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), LoaderError> {
     /// Beside its bytes: its index, and the tensor that it is in.
     const BESIDE: u64 = 200;
     let size = (o.batch_size.unwrap_or(1) as u64).min(epoch.samples);
@@ -194,23 +194,23 @@ pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), Eng
 ///
 /// # Errors
 /// If it has more samples than an epoch may have.
-pub fn check_samples(count: usize) -> Result<(), EngineError> {
+pub fn check_samples(count: usize) -> Result<(), LoaderError> {
     let count = count as u64;
     if count <= SAMPLES {
         return Ok(());
     }
-    Err(EngineError::Spec(say!(
+    Err(LoaderError::Spec(say!(
         "an epoch should have at most {} samples, but this one has {}. Choose a smaller dataset, or fewer samples.",
         grouped(SAMPLES),
         grouped(count)
     )))
 }
 
-fn at_most(name: &str, got: u64, most: u64, remedy: &str) -> Result<(), EngineError> {
+fn at_most(name: &str, got: u64, most: u64, remedy: &str) -> Result<(), LoaderError> {
     if got <= most {
         return Ok(());
     }
-    Err(EngineError::Spec(too_much(
+    Err(LoaderError::Spec(too_much(
         name,
         grouped(most),
         got,
@@ -219,12 +219,12 @@ fn at_most(name: &str, got: u64, most: u64, remedy: &str) -> Result<(), EngineEr
 }
 
 /// A number of seconds or milliseconds.
-fn real(name: &str, got: f64, most: f64, words: &str, remedy: &str) -> Result<(), EngineError> {
+fn real(name: &str, got: f64, most: f64, words: &str, remedy: &str) -> Result<(), LoaderError> {
     if (0.0..=most).contains(&got) {
         return Ok(());
     }
     let shown = PyArg::Float(got);
-    Err(EngineError::value_error(if got > most {
+    Err(LoaderError::value_error(if got > most {
         too_much(name, words, shown, remedy)
     } else {
         say!("{name} should be a number from 0 to {words}, but got {name}={shown}")

@@ -4,7 +4,7 @@ mod arguments;
 mod index;
 mod options;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 pub use arguments::{Arguments, check_assignable, too_many_workers};
 pub use index::{Index, RequestIter};
@@ -15,7 +15,7 @@ impl LoaderOptions {
     ///
     /// # Errors
     /// ValueError where PyTorch's constructor raises one.
-    pub fn check(&self) -> Result<(), EngineError> {
+    pub fn check(&self) -> Result<(), LoaderError> {
         Arguments::of(self).check()
     }
 }

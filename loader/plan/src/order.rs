@@ -7,7 +7,7 @@ use loadscope_words::say;
 use serde::Serialize;
 
 use crate::dataset::{Catalog, DatasetSpec};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits::grouped;
 use crate::plan::{Needed, SampleTable, weights};
 
@@ -33,7 +33,7 @@ pub struct Order {
 ///
 /// # Errors
 /// If the options contradict each other, or the sampler fails.
-pub fn order(options: &RunOptions, samples: &Samples) -> Result<Order, EngineError> {
+pub fn order(options: &RunOptions, samples: &Samples) -> Result<Order, LoaderError> {
     let mut order = Order {
         len: None,
         epochs: Vec::new(),
@@ -77,7 +77,7 @@ impl EpochOrder {
         })
     }
 
-    fn of(batches: &mut EpochBatches<'_>) -> Result<Self, EngineError> {
+    fn of(batches: &mut EpochBatches<'_>) -> Result<Self, LoaderError> {
         let mut order = Self {
             epoch: batches.epoch(),
             seeds: batches.seeds().collect(),
@@ -102,17 +102,17 @@ pub fn each_epoch(
     options: &RunOptions,
     samples: &Samples,
     each: &mut dyn FnMut(EpochOrder) -> bool,
-) -> Result<Option<usize>, EngineError> {
+) -> Result<Option<usize>, LoaderError> {
     let mut orders = Orders::of(options, samples)?;
     let count = orders.indices();
     if count > MOST_KEPT {
-        return Err(EngineError::Spec(say!(
+        return Err(LoaderError::Spec(say!(
             "an epoch of {} samples is too long to analyze: the limit is {}. Choose a smaller dataset.",
             grouped(count),
             grouped(MOST_KEPT)
         )));
     }
-    orders.each(|batches| Ok::<_, EngineError>(each(EpochOrder::of(batches)?)))?;
+    orders.each(|batches| Ok::<_, LoaderError>(each(EpochOrder::of(batches)?)))?;
     Ok(orders.len())
 }
 
@@ -120,7 +120,7 @@ pub fn each_epoch(
 ///
 /// # Errors
 /// As [`order`]; and if the dataset cannot be opened.
-pub fn order_of_dataset(options: &RunOptions, catalog: &dyn Catalog) -> Result<Order, EngineError> {
+pub fn order_of_dataset(options: &RunOptions, catalog: &dyn Catalog) -> Result<Order, LoaderError> {
     order(options, &samples_of_dataset(options, catalog)?)
 }
 
@@ -131,14 +131,14 @@ pub fn order_of_dataset(options: &RunOptions, catalog: &dyn Catalog) -> Result<O
 pub fn samples_of_dataset(
     options: &RunOptions,
     catalog: &dyn Catalog,
-) -> Result<Samples, EngineError> {
+) -> Result<Samples, LoaderError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     Ok(match &spec {
         // Made-up samples need not be made.
         DatasetSpec::Synthetic(model) => Samples::Map(model.len),
         DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
         DatasetSpec::Data(data) if data.is_stream() => {
-            return Err(EngineError::Spec(say!(
+            return Err(LoaderError::Spec(say!(
                 "{}: the worker of each sample is known only after loading. Choose a dataset with an index.",
                 data.word()
             )));
@@ -171,7 +171,7 @@ pub struct Knowledge {
 ///
 /// # Errors
 /// If the dataset cannot be opened, or the file of weights cannot be read.
-pub fn knowledge(options: &RunOptions, catalog: &dyn Catalog) -> Result<Knowledge, EngineError> {
+pub fn knowledge(options: &RunOptions, catalog: &dyn Catalog) -> Result<Knowledge, LoaderError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     let entry = catalog.look_up(&spec, options.image_size)?;
     let mut known = Knowledge {

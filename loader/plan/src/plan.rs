@@ -12,7 +12,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
 use crate::dataset::{DatasetSpec, check_extra_cost, extra_cost};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits;
 use crate::loader::{Arguments, Index, LoaderOptions};
 use crate::rng::{SharedGenerator, shared_generator};
@@ -45,7 +45,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the options contradict each other, or a file of indices, weights or labels cannot be read.
-    pub fn of(options: &RunOptions, len: DataLen) -> Result<Self, EngineError> {
+    pub fn of(options: &RunOptions, len: DataLen) -> Result<Self, LoaderError> {
         let table = SampleTable::of_len(len.get());
         Self::of_table(options, len, &table)
     }
@@ -58,7 +58,7 @@ impl Plan {
         options: &RunOptions,
         len: DataLen,
         table: &SampleTable,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         check(options, false)?;
         let mut plan = Self::with_generators(options);
         let drop_last = options.drop_last;
@@ -86,7 +86,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the options contradict each other.
-    pub fn of_stream(options: &RunOptions) -> Result<Self, EngineError> {
+    pub fn of_stream(options: &RunOptions) -> Result<Self, LoaderError> {
         check(options, true)?;
         Ok(Self::with_generators(options))
     }
@@ -131,7 +131,7 @@ impl Plan {
         spec: &SamplerSpec,
         len: DataLen,
         table: &SampleTable,
-    ) -> Result<Arc<dyn Sampler>, EngineError> {
+    ) -> Result<Arc<dyn Sampler>, LoaderError> {
         let count = options.num_samples.map(signed);
         let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
         let seed = options.seed.unwrap_or(0);
@@ -189,7 +189,7 @@ impl Plan {
 ///
 /// # Errors
 /// If the file cannot be read, or the classes are not known.
-pub fn weights(options: &RunOptions, table: &SampleTable) -> Result<Option<Vec<f64>>, EngineError> {
+pub fn weights(options: &RunOptions, table: &SampleTable) -> Result<Option<Vec<f64>>, LoaderError> {
     match options.sampler.parse()? {
         SamplerSpec::Weighted(path) => files::weights(&path, table.len).map(Some),
         SamplerSpec::Balanced => Ok(Some(balanced_weights(table.classes()?))),
@@ -202,12 +202,12 @@ fn batches(
     options: &RunOptions,
     spec: &SamplerSpec,
     table: &SampleTable,
-) -> Result<Option<Arc<dyn BatchSource>>, EngineError> {
+) -> Result<Option<Arc<dyn BatchSource>>, LoaderError> {
     if !spec.makes_batches() {
         return Ok(None);
     }
     let Some(size) = options.batch_size else {
-        return Err(EngineError::value_error(say!(
+        return Err(LoaderError::value_error(say!(
             "the sampler {} makes batches, so it needs a batch_size",
             options.sampler.split(':').next().unwrap_or_default()
         )));
@@ -240,7 +240,7 @@ fn equi(
     classes: Vec<Vec<usize>>,
     size: i64,
     options: &RunOptions,
-) -> Result<DistributedEquiBatchSampler, EngineError> {
+) -> Result<DistributedEquiBatchSampler, LoaderError> {
     let list = DistributedEquiBatchSampler::BALANCED_COEF.saturating_mul(classes.len()) as u64;
     limits::fits(
         list.saturating_mul(8),
@@ -271,7 +271,7 @@ pub fn loader_options(options: &RunOptions) -> LoaderOptions {
 ///
 /// # Errors
 /// What PyTorch's constructor raises, or a sentence about a sampler that does not exist or about a limit.
-pub fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
+pub fn check(options: &RunOptions, iterable: bool) -> Result<(), LoaderError> {
     let spec: SamplerSpec = options.sampler.parse()?;
     check_sampler(options, &spec)?;
     let given = |name: &str| PyArg::Other(name.to_owned());
@@ -315,10 +315,10 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// The sentence that a run would refuse them with, as far as that is known without opening the dataset.
-pub fn check_options(options: &RunOptions) -> Result<(), EngineError> {
+pub fn check_options(options: &RunOptions) -> Result<(), LoaderError> {
     let dataset: DatasetSpec = options.dataset.parse()?;
     if options.prefetch_factor == Some(0) && options.num_workers > 0 {
-        return Err(EngineError::value_error(
+        return Err(LoaderError::value_error(
             "prefetch_factor must be greater than 0",
         ));
     }
@@ -336,7 +336,7 @@ pub fn check_options(options: &RunOptions) -> Result<(), EngineError> {
 }
 
 /// Random samplers make the list of an epoch before its first index is asked for, as in PyTorch: it has to fit into memory.
-fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<(), EngineError> {
+fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<(), LoaderError> {
     let len = len as u64;
     let list = match spec {
         SamplerSpec::ByShuffle if options.shuffle => len,
@@ -361,13 +361,13 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
 }
 
 /// Arguments that the sampler does not have are refused: what has no effect must not look as if it had one.
-fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineError> {
+fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), LoaderError> {
     let draws = matches!(
         spec,
         SamplerSpec::Random | SamplerSpec::Weighted(_) | SamplerSpec::Balanced
     );
     if !draws && (options.replacement || options.num_samples.is_some()) {
-        return Err(EngineError::value_error(say!(
+        return Err(LoaderError::value_error(say!(
             "replacement and num_samples need the sampler random or weighted. Choose one of them."
         )));
     }
@@ -375,7 +375,7 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
     let is_shared = options.is_stream() && !options.dataset.trim_start().starts_with("stream");
     let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
-        return Err(EngineError::value_error(say!(
+        return Err(LoaderError::value_error(say!(
             "rank and world_size need a sampler that splits the samples: distributed, weighted, equi, group or bucket."
         )));
     }

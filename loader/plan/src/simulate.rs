@@ -10,7 +10,7 @@ use loadscope_trace::{
     SampleTiming, Stage, WorkerId,
 };
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
 
 mod options;
@@ -234,11 +234,11 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         };
         let worker = worker.map(|w| w as WorkerId);
         let cause = format!("sample {sample} fails, as requested by fail={sample}");
-        let error = EngineError::Worker {
+        let error = LoaderError::Worker {
             worker,
             batch: id(idx),
             sample: usize::try_from(sample).ok(),
-            cause: Box::new(EngineError::value_error(cause)),
+            cause: Box::new(LoaderError::value_error(cause)),
         };
         let message = Message {
             level: Level::Error,

@@ -1,6 +1,6 @@
 //! What the samplers say about orders: epochs that have not come yet, other ranks, and the classes of samples.
 
-use loadscope_plan::error::EngineError;
+use loadscope_plan::error::LoaderError;
 pub use loadscope_plan::order::{EpochOrder, Knowledge};
 use loadscope_plan::order::{Samples, each_epoch, knowledge, samples_of_dataset};
 use loadscope_trace::RunOptions;
@@ -16,7 +16,7 @@ pub fn epochs(
     epoch: u32,
     datasets: Datasets,
     each: &mut dyn FnMut(EpochOrder) -> bool,
-) -> Result<(), EngineError> {
+) -> Result<(), LoaderError> {
     let options = RunOptions {
         epochs: epoch.saturating_add(1),
         ..seeded(options)
@@ -53,7 +53,7 @@ pub fn ranks(
     epoch: u32,
     datasets: Datasets,
     each: &mut dyn FnMut(u32, EpochOrder) -> bool,
-) -> Result<(), EngineError> {
+) -> Result<(), LoaderError> {
     let samples = samples_of_dataset(options, datasets.0)?;
     if matches!(samples, Samples::Streams(_)) {
         return Ok(());
@@ -93,6 +93,6 @@ pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
 ///
 /// # Errors
 /// As the engine refuses these options.
-pub fn known(options: &RunOptions, datasets: Datasets) -> Result<Knowledge, EngineError> {
+pub fn known(options: &RunOptions, datasets: Datasets) -> Result<Knowledge, LoaderError> {
     knowledge(options, datasets.0)
 }

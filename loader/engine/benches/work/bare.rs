@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use image::ImageDecoder as _;
 use image::codecs::jpeg::JpegDecoder;
-use loadscope_engine::EngineError;
+use loadscope_engine::LoaderError;
 
 use super::data::{self, PICTURE, Pictures, WINDOW};
 use super::samplers;
@@ -53,7 +53,7 @@ fn copied<'a>(
     seconds: f64,
     row: impl Fn(usize) -> Option<&'a [u8]> + Sync,
 ) -> Result<f64, Failure> {
-    let order = samplers::random(count)?.collect::<Result<Vec<usize>, EngineError>>()?;
+    let order = samplers::random(count)?.collect::<Result<Vec<usize>, LoaderError>>()?;
     let share = order.len().div_ceil(threads.max(1));
     together(order.chunks(share), seconds, |rows| {
         let mut batches = vec![vec![0; width * batch_size]; UNDER_WAY];

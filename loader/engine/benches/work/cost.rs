@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use loadscope_engine::fetch::Fetch;
-use loadscope_engine::{DataLoader, EngineError};
+use loadscope_engine::{DataLoader, LoaderError};
 use serde_json::{Value as Json, json};
 
 use super::engine::epoch;
@@ -51,7 +51,7 @@ impl Side {
 fn turn<F: Fetch>(
     loader: &mut DataLoader<F>,
     observer: Option<&Observer>,
-) -> Result<Side, EngineError> {
+) -> Result<Side, LoaderError> {
     let thread = observer.map_or(0, Observer::thread_number);
     let (before, start) = (Processor::now(), Instant::now());
     let mut batches = 0;
@@ -86,7 +86,7 @@ pub fn cost<F: Fetch>(
     recorded: &mut DataLoader<F>,
     observer: &Observer,
     at_least: f64,
-) -> Result<Json, EngineError> {
+) -> Result<Json, LoaderError> {
     // Of the beginning of a run each batch is looked at. What comes after is what a long run pays.
     let begin = Instant::now();
     while observer.probe.looks_at_all() && begin.elapsed() < BEGINNING {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use loadscope_engine::EngineError;
+use loadscope_engine::LoaderError;
 use loadscope_engine::dataset::{
     Dataset, ImageFolder, SampleClock, SampleError, TensorDataset, TokenDtype, TokenWindows,
 };
@@ -15,7 +15,7 @@ pub const PICTURE: usize = 3 * 224 * 224;
 pub const WINDOW: usize = 1024;
 
 /// w1 as PyTorch's users have it: two tensors. Batches are gathered from them at once.
-pub fn pictures(count: usize) -> Result<TensorDataset, EngineError> {
+pub fn pictures(count: usize) -> Result<TensorDataset, LoaderError> {
     let mut pixels = Vec::with_capacity(count * PICTURE);
     for picture in 0..count {
         pixels.extend((0..PICTURE).map(|at| (picture * 7 + at * 13) as u8));
@@ -80,7 +80,7 @@ fn columns(count: usize) -> (Vec<f32>, Vec<i64>) {
 }
 
 /// w2 as PyTorch's users have it: two tensors. Batches are gathered from them at once.
-pub fn tensors(count: usize) -> Result<TensorDataset, EngineError> {
+pub fn tensors(count: usize) -> Result<TensorDataset, LoaderError> {
     let (features, labels) = columns(count);
     TensorDataset::new(vec![
         Tensor::from_slice(&features),
@@ -124,7 +124,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    pub fn open(root: &Path, times: usize) -> Result<Self, EngineError> {
+    pub fn open(root: &Path, times: usize) -> Result<Self, LoaderError> {
         let folder = ImageFolder::open(root, 224)?;
         Ok(Self { folder, times })
     }
@@ -143,7 +143,7 @@ impl Dataset for Repeated {
 }
 
 /// w6: windows of tokens in a memory-mapped file, as the file has them: no program converts them.
-pub fn tokens(path: &Path) -> Result<TokenWindows, EngineError> {
+pub fn tokens(path: &Path) -> Result<TokenWindows, LoaderError> {
     TokenWindows::open(path, WINDOW, None, TokenDtype::UInt16)
 }
 

@@ -8,7 +8,7 @@ use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{
     BatchSampler, RandomSampler, RandomSource, Sampler, SequentialSampler,
 };
-use loadscope_engine::{DataLoader, EngineError, LoaderBuilder, LoaderOptions, MapFetcher, Probe};
+use loadscope_engine::{DataLoader, LoaderBuilder, LoaderError, LoaderOptions, MapFetcher, Probe};
 
 /// The arguments of a loader that the benchmarks vary.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub fn loader<D, C>(
     collate: C,
     setup: Setup,
     probe: Probe,
-) -> Result<DataLoader<MapFetcher<D, C>>, EngineError>
+) -> Result<DataLoader<MapFetcher<D, C>>, LoaderError>
 where
     D: Dataset,
     C: Collate<D::Sample>,
@@ -47,7 +47,7 @@ pub fn gathering<D: Gather>(
     items: usize,
     setup: Setup,
     probe: Probe,
-) -> Result<DataLoader<GatherFetcher<D>>, EngineError> {
+) -> Result<DataLoader<GatherFetcher<D>>, LoaderError> {
     let generator = shared_generator(0);
     let len = items.min(dataset.len());
     let sampler: Arc<dyn Sampler> = if setup.shuffle {
@@ -70,7 +70,7 @@ pub fn gathering<D: Gather>(
 pub fn epoch<F: Fetch>(
     loader: &mut DataLoader<F>,
     mut see: impl FnMut(&F::Batch),
-) -> Result<usize, EngineError> {
+) -> Result<usize, LoaderError> {
     let mut batches = 0;
     for batch in loader.iter()? {
         see(&*batch?);
@@ -80,7 +80,7 @@ pub fn epoch<F: Fetch>(
 }
 
 /// Starts an epoch and takes its first batch; what follows is not loaded.
-pub fn first_batch<F: Fetch>(loader: &mut DataLoader<F>) -> Result<(), EngineError> {
+pub fn first_batch<F: Fetch>(loader: &mut DataLoader<F>) -> Result<(), LoaderError> {
     if let Some(batch) = loader.iter()?.next() {
         batch?;
     }

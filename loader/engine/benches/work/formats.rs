@@ -9,7 +9,7 @@ use loadscope_engine::dataset::{
 use loadscope_engine::fetch::{Collate, DefaultCollate, MapFetcher, Stacking, StreamFetcher};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::value::{Key, Value};
-use loadscope_engine::{DataLoader, EngineError, LoaderBuilder, Probe};
+use loadscope_engine::{DataLoader, LoaderBuilder, LoaderError, Probe};
 use tch::{Kind, Tensor};
 
 use super::data::numbers;
@@ -28,7 +28,7 @@ pub enum Together {
 impl Collate<Value> for Together {
     type Batch = Value;
 
-    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
         match self {
             Self::Stack => DefaultCollate.collate(samples, site),
             Self::Lists => collate_lists(samples),
@@ -179,7 +179,7 @@ impl FormatWork {
         folder: &Path,
         workers: usize,
         probe: Probe,
-    ) -> Result<Loader, EngineError> {
+    ) -> Result<Loader, LoaderError> {
         let folder = folder.display().to_string();
         let spec: DatasetSpec = (self.dataset)(&folder).parse()?;
         Ok(match spec.open_any(224)? {

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use loadscope_engine::EngineError;
+use loadscope_engine::LoaderError;
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{
     DistributedSampler, IndexIter, RandomSampler, RandomSource, Sampler, WeightedRandomSampler,
 };
 
 /// `iter(RandomSampler(range(n), generator=Generator().manual_seed(0)))`
-pub fn random(n: usize) -> Result<IndexIter, EngineError> {
+pub fn random(n: usize) -> Result<IndexIter, LoaderError> {
     let source = RandomSource::Generator(shared_generator(0));
     Ok(RandomSampler::new(n, false, None, source)?.iter())
 }
 
 /// `iter(DistributedSampler(range(n), num_replicas=world, rank=0, seed=0))`
-pub fn distributed(n: usize, world: i64) -> Result<IndexIter, EngineError> {
+pub fn distributed(n: usize, world: i64) -> Result<IndexIter, LoaderError> {
     Ok(DistributedSampler::new(n, world, 0)?.iter())
 }
 
@@ -25,7 +25,7 @@ pub fn weights(n: usize) -> Arc<[f64]> {
 }
 
 /// `iter(WeightedRandomSampler(weights, len(weights), replacement, generator=Generator().manual_seed(0)))`
-pub fn weighted(weights: Arc<[f64]>, replacement: bool) -> Result<IndexIter, EngineError> {
+pub fn weighted(weights: Arc<[f64]>, replacement: bool) -> Result<IndexIter, LoaderError> {
     let source = RandomSource::Generator(shared_generator(0));
     let n = weights.len() as i64;
     Ok(WeightedRandomSampler::new(weights, n, replacement, source)?.iter())

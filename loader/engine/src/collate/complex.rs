@@ -3,11 +3,11 @@
 use loadscope_words::say;
 use tch::{Kind, Tensor};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{DType, Value, new_tensor, torch_error};
 
 /// A tensor of the complex `dtype` of real and imaginary parts.
-pub(super) fn tensor(parts: &[[f64; 2]], dtype: DType) -> Result<Tensor, EngineError> {
+pub(super) fn tensor(parts: &[[f64; 2]], dtype: DType) -> Result<Tensor, LoaderError> {
     let numbers = new_tensor(&[parts.len() as i64], Kind::ComplexDouble, |bytes| {
         let slots = bytes.chunks_exact_mut(size_of::<f64>());
         for (slot, part) in slots.zip(parts.iter().flatten()) {
@@ -28,7 +28,7 @@ pub(super) fn is_complex(dtype: DType) -> bool {
 }
 
 /// Both parts of a tensor of one number, if it is complex.
-pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, EngineError> {
+pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, LoaderError> {
     if !DType::of(element).is_some_and(is_complex) {
         return Ok(None);
     }
@@ -48,12 +48,12 @@ pub(super) fn parts(element: &Tensor) -> Result<Option<[f64; 2]>, EngineError> {
 ///
 /// # Errors
 /// RuntimeError for a tensor with an imaginary part, TypeError for an array.
-pub(super) fn real_part(value: &Value, [real, imaginary]: [f64; 2]) -> Result<f64, EngineError> {
+pub(super) fn real_part(value: &Value, [real, imaginary]: [f64; 2]) -> Result<f64, LoaderError> {
     match value {
-        Value::Array(_) => Err(EngineError::type_error(
+        Value::Array(_) => Err(LoaderError::type_error(
             "float() argument must be a string or a real number, not 'complex'",
         )),
-        Value::Tensor(_) if imaginary != 0.0 => Err(EngineError::runtime(
+        Value::Tensor(_) if imaginary != 0.0 => Err(LoaderError::runtime(
             "value cannot be converted to type double without overflow",
         )),
         _ => Ok(real),

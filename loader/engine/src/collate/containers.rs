@@ -4,18 +4,18 @@ use loadscope_words::say;
 use tch::Tensor;
 
 use super::Manner;
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// Puts together what the containers hold; the last argument makes the container of texts.
-type Collate = fn(Vec<Value>, Manner, fn(Vec<Value>) -> Value) -> Result<Value, EngineError>;
+type Collate = fn(Vec<Value>, Manner, fn(Vec<Value>) -> Value) -> Result<Value, LoaderError>;
 
 /// The keys and their order are the first sample's; keys that only later samples have are ignored.
 pub(super) fn maps(
     batch: Vec<Value>,
     manner: Manner,
     collate: Collate,
-) -> Result<Value, EngineError> {
+) -> Result<Value, LoaderError> {
     let (name, keys): (_, Vec<Key>) = match batch.first() {
         Some(Value::Map(first)) => (
             first.name.clone(),
@@ -26,7 +26,7 @@ pub(super) fn maps(
     let size = batch.len();
     let mut columns: Vec<Vec<Value>> = keys.iter().map(|_| Vec::with_capacity(size)).collect();
     // PyTorch goes through key by key: what is before the first that cannot be looked up is collated, and may fail before.
-    let mut failed: Option<(usize, EngineError)> = None;
+    let mut failed: Option<(usize, LoaderError)> = None;
     for sample in batch {
         let mut entries = match (sample, keys.first()) {
             (Value::Map(mapping), _) => mapping.entries,
@@ -48,7 +48,7 @@ pub(super) fn maps(
                 Some((_, value)) => column.push(std::mem::replace(value, Value::None)),
                 None => {
                     if failed.as_ref().is_none_or(|(before, _)| *before > position) {
-                        let error = EngineError::python(ExceptionKind::KEY_ERROR, key.to_string());
+                        let error = LoaderError::python(ExceptionKind::KEY_ERROR, key.to_string());
                         failed = Some((position, error));
                     }
                     break;
@@ -62,7 +62,7 @@ pub(super) fn maps(
         .zip(columns)
         .take(known)
         .map(|(key, column)| Ok((key, collate(column, manner, Value::List)?)))
-        .collect::<Result<_, EngineError>>()?;
+        .collect::<Result<_, LoaderError>>()?;
     match failed {
         Some((_, error)) => Err(error),
         None => Ok(Mapping { name, entries }.into()),
@@ -70,8 +70,8 @@ pub(super) fn maps(
 }
 
 /// What `value[key]` raises for what is no mapping.
-fn no_such_item(value: &Value, key: &Key) -> EngineError {
-    let index_error = |text: String| EngineError::python(ExceptionKind::INDEX_ERROR, text);
+fn no_such_item(value: &Value, key: &Key) -> LoaderError {
+    let index_error = |text: String| LoaderError::python(ExceptionKind::INDEX_ERROR, text);
     match (value, key) {
         (Value::Tensor(tensor), Key::Str(text)) if tensor.defined() => {
             // A short text is taken for as many indices as it has characters.
@@ -82,7 +82,7 @@ fn no_such_item(value: &Value, key: &Key) -> EngineError {
                     "too many indices for tensor of dimension {}",
                     tensor.dim()
                 )),
-                false => EngineError::type_error("new(): invalid data type 'str'"),
+                false => LoaderError::type_error("new(): invalid data type 'str'"),
             }
         }
         (Value::Array(_), _) => index_error(
@@ -97,9 +97,9 @@ fn no_such_item(value: &Value, key: &Key) -> EngineError {
     }
 }
 
-fn not_a_mapping(value: &Value) -> EngineError {
+fn not_a_mapping(value: &Value) -> LoaderError {
     let name = value.type_name();
-    EngineError::type_error(match value {
+    LoaderError::type_error(match value {
         Value::List(_) | Value::Tuple(_) | Value::Sequence(_) => {
             format!("{name} indices must be integers or slices, not str")
         }
@@ -119,7 +119,7 @@ pub(super) fn named_tuples(
     batch: Vec<Value>,
     manner: Manner,
     collate: Collate,
-) -> Result<Value, EngineError> {
+) -> Result<Value, LoaderError> {
     let Some(Value::NamedTuple(first)) = batch.first() else {
         return sequences(batch, manner, collate);
     };
@@ -140,7 +140,7 @@ pub(super) fn named_tuples(
 }
 
 /// What Python says of a call without these arguments.
-fn missing_arguments(name: &str, fields: &[String]) -> EngineError {
+fn missing_arguments(name: &str, fields: &[String]) -> LoaderError {
     let quoted: Vec<String> = fields.iter().map(|field| format!("'{field}'")).collect();
     let (count, listed) = match &quoted[..] {
         [one] => ("1 required positional argument".to_owned(), one.clone()),
@@ -158,14 +158,14 @@ fn missing_arguments(name: &str, fields: &[String]) -> EngineError {
             )
         }
     };
-    EngineError::type_error(format!("{name}.__new__() missing {count}: {listed}"))
+    LoaderError::type_error(format!("{name}.__new__() missing {count}: {listed}"))
 }
 
 pub(super) fn sequences(
     batch: Vec<Value>,
     manner: Manner,
     collate: Collate,
-) -> Result<Value, EngineError> {
+) -> Result<Value, LoaderError> {
     let kept = match batch.first() {
         Some(Value::Sequence(first)) if first.keeps_type => Some(first.name.clone()),
         _ => None,
@@ -174,7 +174,7 @@ pub(super) fn sequences(
     for value in batch {
         let row = elements(value, Asked::Length)?;
         if rows.first().is_some_and(|first| first.len() != row.len()) {
-            return Err(EngineError::runtime(
+            return Err(LoaderError::runtime(
                 "each element in list of batch should be of equal size",
             ));
         }
@@ -198,7 +198,7 @@ fn transposed(
     width: usize,
     manner: Manner,
     collate: Collate,
-) -> Result<Vec<Value>, EngineError> {
+) -> Result<Vec<Value>, LoaderError> {
     let size = rows.len();
     let mut columns: Vec<Vec<Value>> = (0..width).map(|_| Vec::with_capacity(size)).collect();
     for row in rows {
@@ -222,9 +222,9 @@ pub(super) enum Asked {
 }
 
 /// What iterating over a value gives in Python.
-pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, EngineError> {
+pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, LoaderError> {
     let none = |items: &str, length: &str| {
-        EngineError::type_error(match asked {
+        LoaderError::type_error(match asked {
             Asked::Items => items,
             Asked::Length => length,
         })
@@ -284,7 +284,7 @@ pub(super) fn elements(value: Value, asked: Asked) -> Result<Vec<Value>, EngineE
     })
 }
 
-fn rows_of(tensor: &Tensor) -> Result<Vec<Tensor>, EngineError> {
+fn rows_of(tensor: &Tensor) -> Result<Vec<Tensor>, LoaderError> {
     tensor
         .f_unbind(0)
         .map_err(|e| torch_error(say!("unbind a tensor"), &e))

@@ -4,7 +4,7 @@ use loadscope_words::say;
 use tch::Tensor;
 
 use super::{nested, numbers};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// PyTorch's `default_convert`, which loaders without batches apply to each sample: NumPy's arrays and numbers become
@@ -12,8 +12,8 @@ use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_erro
 ///
 /// # Errors
 /// TypeError for NumPy values that no tensor can hold: dates, `numpy.bytes_`. Arrays of texts and objects are kept.
-pub fn default_convert(value: Value) -> Result<Value, EngineError> {
-    let all = |items: Vec<Value>| -> Result<Vec<Value>, EngineError> {
+pub fn default_convert(value: Value) -> Result<Value, LoaderError> {
+    let all = |items: Vec<Value>| -> Result<Vec<Value>, LoaderError> {
         items.into_iter().map(default_convert).collect()
     };
     Ok(match value {
@@ -36,7 +36,7 @@ pub fn default_convert(value: Value) -> Result<Value, EngineError> {
 }
 
 /// `torch.as_tensor(value)`; the result is a [`Value::Tensor`].
-pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
+pub(super) fn as_tensor(value: Value) -> Result<Value, LoaderError> {
     match value {
         Value::Tensor(tensor)
         | Value::Array(NdArray::Numbers(tensor))
@@ -48,7 +48,7 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
         }
         Value::Scalar(scalar @ (NumpyScalar::Str(_) | NumpyScalar::Bytes(_))) => {
             let name = scalar.type_name();
-            Err(EngineError::type_error(format!(
+            Err(LoaderError::type_error(format!(
                 "new(): invalid data type '{name}'"
             )))
         }
@@ -61,7 +61,7 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
 }
 
 /// A number as a 0-d tensor: ints are int64, floats float32.
-fn scalar_tensor(value: Value) -> Result<Tensor, EngineError> {
+fn scalar_tensor(value: Value) -> Result<Tensor, LoaderError> {
     numbers::inferred(&[value])?
         .f_reshape([0i64; 0].as_slice())
         .map_err(|e| torch_error(say!("make a tensor of a number"), &e))

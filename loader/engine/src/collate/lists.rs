@@ -1,7 +1,7 @@
 //! Batches of what differs from sample to sample: lists of each field.
 
 use super::no_samples;
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{Key, Mapping, Value};
 
 /// `tuple(zip(*batch))`, and of `dict`s a list for each key: what detection is trained with, since neither pictures nor boxes stack.
@@ -9,7 +9,7 @@ use crate::value::{Key, Mapping, Value};
 ///
 /// # Errors
 /// IndexError for no samples, KeyError for a key that a later sample does not have.
-pub fn collate_lists(batch: Vec<Value>) -> Result<Value, EngineError> {
+pub fn collate_lists(batch: Vec<Value>) -> Result<Value, LoaderError> {
     match batch.first() {
         None => Err(no_samples()),
         Some(Value::Map(_)) => fields(batch),
@@ -39,7 +39,7 @@ fn zipped(batch: Vec<Value>) -> Value {
     Value::Tuple(columns.into_iter().map(Value::Tuple).collect())
 }
 
-fn fields(batch: Vec<Value>) -> Result<Value, EngineError> {
+fn fields(batch: Vec<Value>) -> Result<Value, LoaderError> {
     let keys: Vec<Key> = match batch.first() {
         Some(Value::Map(first)) => first.entries.iter().map(|(key, _)| key.clone()).collect(),
         _ => Vec::new(),
@@ -50,7 +50,7 @@ fn fields(batch: Vec<Value>) -> Result<Value, EngineError> {
         .collect();
     for sample in batch {
         let Value::Map(Mapping { mut entries, .. }) = sample else {
-            return Err(EngineError::type_error(format!(
+            return Err(LoaderError::type_error(format!(
                 "'{}' object is not subscriptable",
                 sample.type_name()
             )));
@@ -58,7 +58,7 @@ fn fields(batch: Vec<Value>) -> Result<Value, EngineError> {
         for (key, column) in keys.iter().zip(&mut columns) {
             let found = entries.iter_mut().find(|(own, _)| own == key);
             let (_, value) = found
-                .ok_or_else(|| EngineError::python(ExceptionKind::KEY_ERROR, key.to_string()))?;
+                .ok_or_else(|| LoaderError::python(ExceptionKind::KEY_ERROR, key.to_string()))?;
             column.push(std::mem::replace(value, Value::None));
         }
     }

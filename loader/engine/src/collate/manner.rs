@@ -5,7 +5,7 @@ use tch::{Kind, Tensor};
 
 use super::site::CollateSite;
 use super::stack::{dtype_of, tensors as stacked};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{Value, torch_error};
 
 /// How the tensors of a batch are put together.
@@ -45,7 +45,7 @@ impl Manner {
     }
 
     /// The tensors of a batch, together.
-    pub fn tensors(self, batch: &[Value]) -> Result<Value, EngineError> {
+    pub fn tensors(self, batch: &[Value]) -> Result<Value, LoaderError> {
         let has_axes = matches!(batch.first(), Some(Value::Tensor(first)) if first.defined() && first.dim() > 0);
         match self.kind {
             Joining::Pad(value) if has_axes => padded(batch, value).map(Value::Tensor),
@@ -56,11 +56,11 @@ impl Manner {
 }
 
 /// The tensors of a batch, which have to be of one dtype and of as many axes as the first.
-fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, EngineError> {
+fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, LoaderError> {
     let mut all: Vec<&Tensor> = Vec::with_capacity(batch.len());
     for (position, value) in batch.iter().enumerate() {
         let Value::Tensor(tensor) = value else {
-            return Err(EngineError::type_error(format!(
+            return Err(LoaderError::type_error(format!(
                 "expected Tensor as element {position} in argument 0, but got {}",
                 value.type_name()
             )));
@@ -69,7 +69,7 @@ fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, EngineError> {
         if let Some(first) = all.first() {
             let (axes, first_dtype) = (first.dim(), dtype_of(first)?);
             if tensor.dim() != axes || dtype != first_dtype {
-                return Err(EngineError::runtime(say!(
+                return Err(LoaderError::runtime(say!(
                     "the tensors of a batch need one dtype and one number of axes, but entry 0 is {} with {axes} axes and \
                      entry {position} is {} with {} axes",
                     first_dtype.name(),
@@ -83,7 +83,7 @@ fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, EngineError> {
     Ok(all)
 }
 
-fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
+fn padded(batch: &[Value], value: f64) -> Result<Tensor, LoaderError> {
     let failed = |e| torch_error(say!("pad the tensors of a batch"), &e);
     let all = alike(batch)?;
     let axes = all.first().map_or(0, |first| first.dim());
@@ -95,11 +95,11 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
     }
     size.insert(0, all.len() as i64);
     let Some(first) = all.first() else {
-        return Err(EngineError::runtime("received an empty list of sequences"));
+        return Err(LoaderError::runtime("received an empty list of sequences"));
     };
     let kind = first.f_kind().map_err(failed)?;
     if !holds(kind, value) {
-        return Err(EngineError::runtime(say!(
+        return Err(LoaderError::runtime(say!(
             "{} cannot represent the padding value {value}. Choose another one with collate=pad:VALUE.",
             dtype_of(first)?.name()
         )));
@@ -135,7 +135,7 @@ fn holds(kind: Kind, value: f64) -> bool {
 }
 
 /// `(torch.cat(batch), offsets)`
-fn joined(batch: &[Value]) -> Result<Value, EngineError> {
+fn joined(batch: &[Value]) -> Result<Value, LoaderError> {
     let all = alike(batch)?;
     let mut offsets = Vec::with_capacity(all.len());
     let mut at = 0i64;
@@ -145,7 +145,7 @@ fn joined(batch: &[Value]) -> Result<Value, EngineError> {
     }
     let values = Tensor::f_cat(&all, 0).map_err(|e| {
         match torch_error(say!("join the tensors of a batch"), &e) {
-            EngineError::Torch { message, .. } => EngineError::runtime(message),
+            LoaderError::Torch { message, .. } => LoaderError::runtime(message),
             other => other,
         }
     })?;

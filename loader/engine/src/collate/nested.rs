@@ -5,11 +5,11 @@ use tch::Tensor;
 
 use super::containers::{Asked, elements};
 use super::numbers;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// The first element of each sequence says how deep and how long all are, all elements say the dtype.
-pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, EngineError> {
+pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, LoaderError> {
     let mut sizes = vec![items.len()];
     if let Some(first) = items.first() {
         measure(first, &mut sizes)?;
@@ -27,7 +27,7 @@ pub(super) fn tensor(items: Vec<Value>) -> Result<Tensor, EngineError> {
 }
 
 /// Adds the lengths of the sequences that begin with this value.
-fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), EngineError> {
+fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), LoaderError> {
     let items = match value {
         Value::List(items)
         | Value::Tuple(items)
@@ -41,7 +41,7 @@ fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), EngineError> {
             return match text.is_empty() {
                 true => Ok(()),
                 // The first character of a text is a text.
-                false => Err(EngineError::value_error("too many dimensions 'str'")),
+                false => Err(LoaderError::value_error("too many dimensions 'str'")),
             };
         }
         Value::Bytes(bytes) | Value::Scalar(NumpyScalar::Bytes(bytes)) => {
@@ -49,7 +49,7 @@ fn measure(value: &Value, sizes: &mut Vec<usize>) -> Result<(), EngineError> {
             return Ok(());
         }
         Value::Array(array) if array.shape().is_empty() => {
-            return Err(EngineError::type_error("len() of unsized object"));
+            return Err(LoaderError::type_error("len() of unsized object"));
         }
         Value::Array(array) => {
             let shape = array.shape();
@@ -73,12 +73,12 @@ fn spread(
     sizes: &[usize],
     dim: usize,
     leaves: &mut Vec<Value>,
-) -> Result<(), EngineError> {
+) -> Result<(), LoaderError> {
     let Some((expected, inside)) = sizes.split_first() else {
         return Ok(());
     };
     if items.len() != *expected {
-        return Err(EngineError::value_error(format!(
+        return Err(LoaderError::value_error(format!(
             "expected sequence of length {expected} at dim {dim} (got {})",
             items.len()
         )));
@@ -89,7 +89,7 @@ fn spread(
     }
     for item in items {
         let row = elements(item, Asked::Items);
-        let row = row.map_err(|_| EngineError::type_error("not a sequence"))?;
+        let row = row.map_err(|_| LoaderError::type_error("not a sequence"))?;
         spread(row, inside, dim + 1, leaves)?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use tch::{Kind, Tensor};
 
 use super::complex;
 use super::stack::{dtype_of, promote};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
 
 const BOOL: DType = DType::Kind(Kind::Bool);
@@ -15,19 +15,19 @@ const FLOAT: DType = DType::Kind(Kind::Float);
 const WIDEST: DType = DType::Kind(Kind::ComplexDouble);
 
 /// `torch.tensor(batch, dtype=torch.float64)`: what a batch becomes whose first sample is a float.
-pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
+pub(super) fn floats(batch: &[Value]) -> Result<Tensor, LoaderError> {
     let numbers: Vec<f64> = batch.iter().map(real).collect::<Result<_, _>>()?;
     tensor(Kind::Double, numbers.into_iter().map(f64::to_ne_bytes))
 }
 
 /// `torch.tensor(batch)`: bools stay bools, ints are int64, NumPy's numbers and tensors keep their dtypes, and one float
 /// makes all ints float32.
-pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
+pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, LoaderError> {
     of_dtype(batch, dtype_of_all(batch)?)
 }
 
 /// The dtype that `torch.tensor` infers from numbers, or from sequences of them.
-pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, EngineError> {
+pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, LoaderError> {
     let mut dtype = match batch.first() {
         Some(first) => inferred_dtype(first)?,
         None => FLOAT,
@@ -49,7 +49,7 @@ pub(super) fn dtype_of_all(batch: &[Value]) -> Result<DType, EngineError> {
 }
 
 /// `torch.tensor(batch, dtype=dtype)` of a dtype that holds all of them.
-pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
+pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
     match dtype {
         BOOL => {
             let numbers: Vec<i64> = batch.iter().map(truth).collect::<Result<_, _>>()?;
@@ -73,11 +73,11 @@ pub(super) fn of_dtype(batch: &[Value], dtype: DType) -> Result<Tensor, EngineEr
 }
 
 /// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
-fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
+fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, LoaderError> {
     let failed = |e| torch_error(say!("make a batch of {}", dtype.name()), &e);
     let is_whole = match dtype {
         // PyTorch takes Python's own integers here, of which no batch has this dtype.
-        DType::UInt64 => return Err(EngineError::type_error("an integer is required")),
+        DType::UInt64 => return Err(LoaderError::type_error("an integer is required")),
         DType::UInt16 | DType::UInt32 => true,
         DType::Kind(kind) => matches!(kind, Kind::Uint8 | Kind::Int8 | Kind::Int16 | Kind::Int),
     };
@@ -98,7 +98,7 @@ fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
 fn tensor<const W: usize>(
     dtype: impl Into<DType>,
     elements: impl ExactSizeIterator<Item = [u8; W]>,
-) -> Result<Tensor, EngineError> {
+) -> Result<Tensor, LoaderError> {
     new_tensor(&[elements.len() as i64], dtype, |bytes| {
         for (slot, element) in bytes.chunks_exact_mut(W).zip(elements) {
             slot.copy_from_slice(&element);
@@ -108,7 +108,7 @@ fn tensor<const W: usize>(
 }
 
 /// The dtype that `torch.tensor` infers from one element.
-fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
+fn inferred_dtype(value: &Value) -> Result<DType, LoaderError> {
     match value {
         Value::Bool(_) => Ok(BOOL),
         Value::Int(_) | Value::BigInt(_) => Ok(INT),
@@ -125,7 +125,7 @@ fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
         Value::Scalar(scalar @ (NumpyScalar::Str(_) | NumpyScalar::Bytes(_))) => {
             Err(no_such_array(&scalar.dtype()))
         }
-        Value::Str(_) | Value::Bytes(_) => Err(EngineError::type_error(format!(
+        Value::Str(_) | Value::Bytes(_) => Err(LoaderError::type_error(format!(
             "new(): invalid data type '{}'",
             value.type_name()
         ))),
@@ -133,7 +133,7 @@ fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
         Value::List(items) | Value::Tuple(items) => dtype_of_all(items),
         Value::NamedTuple(tuple) => dtype_of_all(&tuple.items),
         Value::Sequence(sequence) => dtype_of_all(&sequence.items),
-        other => Err(EngineError::runtime(format!(
+        other => Err(LoaderError::runtime(format!(
             "Could not infer dtype of {}",
             other.type_name()
         ))),
@@ -159,7 +159,7 @@ const REAL_ARRAY: Refusal = (
     "only 0-dimensional arrays can be converted to Python scalars",
 );
 
-fn real(value: &Value) -> Result<f64, EngineError> {
+fn real(value: &Value) -> Result<f64, LoaderError> {
     let read = |tensor: &Tensor, refusal| {
         let element = element(tensor, refusal)?;
         match complex::parts(&element)? {
@@ -180,8 +180,8 @@ fn real(value: &Value) -> Result<f64, EngineError> {
         Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() == 0 => {
             read(array, REAL_ARRAY)
         }
-        Value::Array(_) => Err(EngineError::python(REAL_ARRAY.0, REAL_ARRAY.1)),
-        other => Err(EngineError::type_error(format!(
+        Value::Array(_) => Err(LoaderError::python(REAL_ARRAY.0, REAL_ARRAY.1)),
+        other => Err(LoaderError::type_error(format!(
             "must be real number, not {}",
             other.type_name()
         ))),
@@ -189,7 +189,7 @@ fn real(value: &Value) -> Result<f64, EngineError> {
 }
 
 /// Real and imaginary part of a number of any type.
-fn pair(value: &Value) -> Result<[f64; 2], EngineError> {
+fn pair(value: &Value) -> Result<[f64; 2], LoaderError> {
     let parts = match value {
         Value::Complex(real, imaginary) => Some([*real, *imaginary]),
         Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
@@ -207,24 +207,24 @@ fn pair(value: &Value) -> Result<[f64; 2], EngineError> {
 }
 
 /// `operator.index(value)`
-fn integer(value: &Value) -> Result<i64, EngineError> {
+fn integer(value: &Value) -> Result<i64, LoaderError> {
     let is_bool = |tensor: &Tensor| DType::of(tensor) == Some(BOOL);
     match value {
         Value::Scalar(NumpyScalar::Number(number)) if is_bool(number) => {
-            Err(EngineError::type_error(format!(
+            Err(LoaderError::type_error(format!(
                 "'{}' object cannot be interpreted as an integer",
                 value.type_name()
             )))
         }
         Value::Array(NdArray::Numbers(array)) if is_bool(array) => {
-            Err(EngineError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1))
+            Err(LoaderError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1))
         }
         other => truth(other),
     }
 }
 
 /// What a tensor of truth values is made of.
-fn truth(value: &Value) -> Result<i64, EngineError> {
+fn truth(value: &Value) -> Result<i64, LoaderError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])
@@ -233,7 +233,7 @@ fn truth(value: &Value) -> Result<i64, EngineError> {
     match value {
         Value::Bool(v) => Ok(i64::from(*v)),
         Value::Int(v) => Ok(*v),
-        Value::BigInt(_) => Err(EngineError::value_error(
+        Value::BigInt(_) => Err(LoaderError::value_error(
             "Overflow when unpacking long long",
         )),
         Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
@@ -242,8 +242,8 @@ fn truth(value: &Value) -> Result<i64, EngineError> {
         Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() == 0 => {
             read(array, INTEGER_ARRAY)
         }
-        Value::Array(_) => Err(EngineError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1)),
-        other => Err(EngineError::type_error(format!(
+        Value::Array(_) => Err(LoaderError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1)),
+        other => Err(LoaderError::type_error(format!(
             "'{}' object cannot be interpreted as an integer",
             other.type_name()
         ))),
@@ -251,9 +251,9 @@ fn truth(value: &Value) -> Result<i64, EngineError> {
 }
 
 /// The only element of a tensor, as a 0-d tensor.
-fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
+fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, LoaderError> {
     if !tensor.defined() || tensor.numel() != 1 {
-        return Err(EngineError::python(refusal.0, refusal.1));
+        return Err(LoaderError::python(refusal.0, refusal.1));
     }
     tensor
         .f_reshape([0i64; 0].as_slice())
@@ -261,7 +261,7 @@ fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
 }
 
 /// What NumPy's arrays of this dtype raise when a tensor is to be made of them.
-pub(super) fn no_such_array(dtype: &str) -> EngineError {
+pub(super) fn no_such_array(dtype: &str) -> LoaderError {
     let letter = dtype.trim_start_matches(['<', '>', '|', '=']);
     let class = match letter.chars().next() {
         Some('U') => "str_",
@@ -271,7 +271,7 @@ pub(super) fn no_such_array(dtype: &str) -> EngineError {
         // `datetime64[D]` is of the class datetime64.
         _ => letter.split('[').next().unwrap_or_default(),
     };
-    EngineError::type_error(format!(
+    LoaderError::type_error(format!(
         "can't convert np.ndarray of type numpy.{class}. The only supported types are: float64, float32, float16, \
          complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
     ))

@@ -4,27 +4,27 @@ use loadscope_words::say;
 use tch::{TchError, Tensor};
 
 use super::CollateSite;
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{DType, Value, dense_bytes, is_plain, lazy, new_tensor, torch_error};
 
 const SPARSE: &str = "Batches of sparse tensors are not currently supported by the default collate_fn; please provide \
                       a custom collate_fn to handle them appropriately.";
 
 /// `torch.stack(batch, 0)`, in a worker with `out=` in memory of the first sample's dtype.
-pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, EngineError> {
+pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, LoaderError> {
     let mut items = Vec::with_capacity(batch.len());
     for (position, value) in batch.iter().enumerate() {
         match value {
             Value::Tensor(tensor) => items.push(tensor),
             // A worker sums up sizes before it stacks, and stumbles there.
             other if site == CollateSite::Worker => {
-                return Err(EngineError::python(
+                return Err(LoaderError::python(
                     ExceptionKind::ATTRIBUTE_ERROR,
                     format!("'{}' object has no attribute 'numel'", other.type_name()),
                 ));
             }
             other => {
-                return Err(EngineError::type_error(format!(
+                return Err(LoaderError::type_error(format!(
                     "expected Tensor as element {position} in argument 0, but got {}",
                     other.type_name()
                 )));
@@ -35,15 +35,15 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Engi
 }
 
 /// The same for what is known to be tensors.
-pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, EngineError> {
+pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, LoaderError> {
     let Some(first) = items.first() else {
-        return Err(EngineError::runtime("stack expects a non-empty TensorList"));
+        return Err(LoaderError::runtime("stack expects a non-empty TensorList"));
     };
     if items.iter().any(|t| t.defined() && t.is_sparse()) {
-        return Err(EngineError::runtime(SPARSE));
+        return Err(LoaderError::runtime(SPARSE));
     }
     if items.iter().any(|t| !t.defined()) {
-        return Err(EngineError::runtime(say!(
+        return Err(LoaderError::runtime(say!(
             "a sample contains an undefined tensor (tch::Tensor::new()), which has no shape to stack"
         )));
     }
@@ -52,14 +52,14 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
     if site == CollateSite::Worker {
         // PyTorch asks for shared memory in the first sample's name, which such a tensor cannot give.
         if let Some(key) = lazy(first, dtype) {
-            return Err(EngineError::runtime(format!(
+            return Err(LoaderError::runtime(format!(
                 "DispatchKey {key} doesn't correspond to a device"
             )));
         }
         // The shared memory is made for the sum of all elements, then shaped by the first sample.
         let have: usize = items.iter().map(|t| t.numel()).sum();
         if have < items.len() * first.numel() {
-            return Err(EngineError::runtime(
+            return Err(LoaderError::runtime(
                 "Trying to resize storage that is not resizable",
             ));
         }
@@ -86,7 +86,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
     }
 }
 
-fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, EngineError> {
+fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, LoaderError> {
     let failed = |e| torch_error(say!("stack the tensors of a batch"), &e);
     let mut shape = Vec::with_capacity(size.len() + 1);
     shape.push(items.len() as i64);
@@ -119,7 +119,7 @@ fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, EngineE
 
 /// `torch.cat(.., out=)` converts between integers of any width, even if values wrap, but never to a lesser kind of
 /// number.
-fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
+fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), LoaderError> {
     let mut common = dtype;
     for item in items {
         common = promote(common, dtype_of(item)?)?;
@@ -133,7 +133,7 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
     };
     match castable {
         true => Ok(()),
-        false => Err(EngineError::type_error(format!(
+        false => Err(LoaderError::type_error(format!(
             "torch.cat(): input types can't be cast to the desired output type {}",
             dtype.cpp_name()
         ))),
@@ -144,7 +144,7 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// RuntimeError for unsigned integers of more than 8 bits, which PyTorch promotes to nothing else.
-pub(super) fn promote(a: DType, b: DType) -> Result<DType, EngineError> {
+pub(super) fn promote(a: DType, b: DType) -> Result<DType, LoaderError> {
     if a == b {
         return Ok(a);
     }
@@ -155,26 +155,26 @@ pub(super) fn promote(a: DType, b: DType) -> Result<DType, EngineError> {
 }
 
 /// What libtorch says in its own words, PyTorch passes on as a RuntimeError.
-fn refused(error: &TchError) -> EngineError {
+fn refused(error: &TchError) -> LoaderError {
     match torch_error(say!("stack the tensors of a batch"), error) {
-        EngineError::Torch { message, .. } => EngineError::runtime(message),
+        LoaderError::Torch { message, .. } => LoaderError::runtime(message),
         other => other,
     }
 }
 
 /// The dtype of a tensor.
-pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, EngineError> {
+pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, LoaderError> {
     DType::of(tensor).ok_or_else(|| {
-        EngineError::runtime(say!(
+        LoaderError::runtime(say!(
             "a sample contains a tensor whose dtype cannot be collated"
         ))
     })
 }
 
 /// What PyTorch says when a sample is not of the size of the first.
-pub(super) fn unequal(first: &[i64], position: usize, other: &[i64]) -> EngineError {
+pub(super) fn unequal(first: &[i64], position: usize, other: &[i64]) -> LoaderError {
     // Rust prints a list of sizes as PyTorch does.
-    EngineError::runtime(format!(
+    LoaderError::runtime(format!(
         "stack expects each tensor to be equal size, but got {first:?} at entry 0 and {other:?} at entry {position}"
     ))
 }

@@ -330,7 +330,7 @@ proptest! {
         };
         match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => prop_assert!(ours.same(&theirs.into())),
-            (Err(EngineError::Python { message, .. }), Err(e)) => {
+            (Err(LoaderError::Python { message, .. }), Err(e)) => {
                 prop_assert!(e.to_string().contains(&message), "{} / {}", e, message);
             }
             (ours, theirs) => prop_assert!(false, "{:?} / {:?}", ours, theirs),

@@ -7,7 +7,7 @@ use tch::{Kind, Tensor};
 use super::{CollateSite, stack};
 use crate::batch::Batch;
 use crate::content::{ContentLimits, describe};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::Collate;
 use crate::pin::{Lease, Pinner};
 use crate::value::{Value, new_tensor, torch_error};
@@ -29,7 +29,7 @@ pub trait Stackable: Send + Sized + 'static {
         rows: &'a [R],
         part: impl Fn(&'a R) -> &'a Self + Copy,
         site: CollateSite,
-    ) -> Result<Self::Stacked, EngineError>;
+    ) -> Result<Self::Stacked, LoaderError>;
 }
 
 /// PyTorch's `default_collate` for plain Rust samples: of `(f32, i64)` it makes `(Tensor, Tensor)`.
@@ -39,7 +39,7 @@ pub struct StackCollate;
 impl<S: Stackable> Collate<S> for StackCollate {
     type Batch = S::Stacked;
 
-    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<S::Stacked, EngineError> {
+    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<S::Stacked, LoaderError> {
         if samples.is_empty() {
             return Err(super::no_samples());
         }
@@ -77,7 +77,7 @@ macro_rules! numbers {
                     rows: &'a [R],
                     part: impl Fn(&'a R) -> &'a Self + Copy,
                     _site: CollateSite,
-                ) -> Result<Tensor, EngineError> {
+                ) -> Result<Tensor, LoaderError> {
                     numbers(rows, &[], move |row| std::slice::from_ref(part(row)))
                 }
             }
@@ -113,7 +113,7 @@ impl Stackable for bool {
         rows: &'a [R],
         part: impl Fn(&'a R) -> &'a Self + Copy,
         _site: CollateSite,
-    ) -> Result<Tensor, EngineError> {
+    ) -> Result<Tensor, LoaderError> {
         numbers(rows, &[], move |row| std::slice::from_ref(part(row)))
     }
 }
@@ -125,7 +125,7 @@ impl<T: Number, const N: usize> Stackable for [T; N] {
         rows: &'a [R],
         part: impl Fn(&'a R) -> &'a Self + Copy,
         _site: CollateSite,
-    ) -> Result<Tensor, EngineError> {
+    ) -> Result<Tensor, LoaderError> {
         numbers(rows, &[N], move |row| part(row).as_slice())
     }
 }
@@ -137,7 +137,7 @@ impl<T: Number, const N: usize, const M: usize> Stackable for [[T; M]; N] {
         rows: &'a [R],
         part: impl Fn(&'a R) -> &'a Self + Copy,
         _site: CollateSite,
-    ) -> Result<Tensor, EngineError> {
+    ) -> Result<Tensor, LoaderError> {
         numbers(rows, &[N, M], move |row| part(row).as_flattened())
     }
 }
@@ -150,7 +150,7 @@ impl<T: Number> Stackable for Vec<T> {
         rows: &'a [R],
         part: impl Fn(&'a R) -> &'a Self + Copy,
         _site: CollateSite,
-    ) -> Result<Tensor, EngineError> {
+    ) -> Result<Tensor, LoaderError> {
         let width = rows.first().map_or(0, |row| part(row).len());
         let lengths = rows.iter().map(|row| part(row).len()).enumerate();
         if let Some((position, other)) = lengths.into_iter().find(|(_, len)| *len != width) {
@@ -167,7 +167,7 @@ impl Stackable for Tensor {
         rows: &'a [R],
         part: impl Fn(&'a R) -> &'a Self + Copy,
         site: CollateSite,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let items: Vec<&Self> = rows.iter().map(part).collect();
         stack::stack(&items, site)
     }
@@ -178,7 +178,7 @@ fn numbers<'a, R, T: Number>(
     rows: &'a [R],
     size: &[usize],
     part: impl Fn(&'a R) -> &'a [T],
-) -> Result<Tensor, EngineError> {
+) -> Result<Tensor, LoaderError> {
     let width = size.iter().product::<usize>();
     let shape: Vec<i64> = std::iter::once(rows.len())
         .chain(size.iter().copied())
@@ -221,7 +221,7 @@ impl Tensors for Tensor {
 macro_rules! batch {
     ([$($bounds:tt)*] $type:ty) => {
         impl<$($bounds)*> Batch for $type {
-            fn pin(mut self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+            fn pin(mut self, pinner: &Pinner) -> Result<(Self, Lease), LoaderError> {
                 let mut lease = Lease::default();
                 for tensor in self.tensors_mut() {
                     *tensor = pinner.pin(tensor, &mut lease)?;
@@ -248,7 +248,7 @@ macro_rules! tuples {
                     rows: &'a [R],
                     part: impl Fn(&'a R) -> &'a Self + Copy,
                     site: CollateSite,
-                ) -> Result<Self::Stacked, EngineError> {
+                ) -> Result<Self::Stacked, LoaderError> {
                     Ok(($($name::stack(rows, move |row| &part(row).$at, site)?,)+))
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{AnyDataset, Dataset, SampleClock, SampleError, SampleStream};
 use crate::dataset::IterableDataset;
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 
 /// PyTorch's `ConcatDataset`: the samples of the first member, then those of the second, and so on.
 pub struct ConcatDataset<S> {
@@ -21,7 +21,7 @@ impl<S: Send + 'static> ConcatDataset<S> {
     /// AssertionError if there are none or one is iterable-style.
     pub fn new<D: Into<AnyDataset<S>>>(
         datasets: impl IntoIterator<Item = D>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let members = datasets
             .into_iter()
             .map(|dataset| match dataset.into() {
@@ -116,7 +116,7 @@ impl<S: Send + 'static> ChainDataset<S> {
     ///
     /// # Errors
     /// AssertionError for a map-style member, TypeError for one without a length.
-    pub fn total_len(&self) -> Result<usize, EngineError> {
+    pub fn total_len(&self) -> Result<usize, LoaderError> {
         let mut total = 0usize;
         for member in self.members.iter() {
             let AnyDataset::Iterable(member) = member else {
@@ -124,7 +124,7 @@ impl<S: Send + 'static> ChainDataset<S> {
             };
             let len = member.len().ok_or_else(|| {
                 let name = member.type_name();
-                EngineError::type_error(format!("object of type '{name}' has no len()"))
+                LoaderError::type_error(format!("object of type '{name}' has no len()"))
             })?;
             total = total.saturating_add(len);
         }
@@ -192,14 +192,14 @@ impl<S> Chain<S> {
     }
 }
 
-fn assertion(message: &str) -> EngineError {
-    EngineError::python(ExceptionKind::ASSERTION_ERROR, message)
+fn assertion(message: &str) -> LoaderError {
+    LoaderError::python(ExceptionKind::ASSERTION_ERROR, message)
 }
 
 /// `a + b`: a [`ConcatDataset`] if `a` is map-style, a [`ChainDataset`] if it is iterable. As in PyTorch, `map + iterable`
 /// fails at once and `iterable + map` when the chain gets there.
 impl<S: Send + 'static> Add for AnyDataset<S> {
-    type Output = Result<Self, EngineError>;
+    type Output = Result<Self, LoaderError>;
 
     fn add(self, other: Self) -> Self::Output {
         Ok(match self {

@@ -8,7 +8,7 @@ use loadscope_words::say;
 use tch::Kind;
 
 use super::{Dataset, SampleClock, SampleError};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{Value, new_tensor};
 
 const FILE: &[u8] = include_bytes!("../../../../assets/digits/digits.csv.gz");
@@ -33,14 +33,14 @@ impl Digits {
     ///
     /// # Errors
     /// Only if the program itself is damaged.
-    pub fn new() -> Result<Self, EngineError> {
+    pub fn new() -> Result<Self, LoaderError> {
         static DIGITS: OnceLock<Result<Vec<Digit>, String>> = OnceLock::new();
         match DIGITS.get_or_init(unpack) {
             Ok(digits) => Ok(Self {
                 digits,
                 classes: (0..10).map(|digit| digit.to_string()).collect(),
             }),
-            Err(problem) => Err(EngineError::Dataset(say!(
+            Err(problem) => Err(LoaderError::Dataset(say!(
                 "cannot read the built-in digits ({problem}). Reinstall Loadscope."
             ))),
         }

@@ -10,7 +10,7 @@ use loadscope_words::{path_error, say};
 
 use super::picture::{self, MAX_SIDE};
 use super::{Dataset, SampleClock, SampleError};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits::grouped;
 use crate::value::Value;
 
@@ -47,14 +47,14 @@ impl ImageFolder {
     ///
     /// # Errors
     /// If the folder is missing, cannot be read or holds no picture.
-    pub fn open(root: &Path, size: u32) -> Result<Self, EngineError> {
+    pub fn open(root: &Path, size: u32) -> Result<Self, LoaderError> {
         if size == 0 || size > MAX_SIDE {
-            return Err(EngineError::Dataset(say!(
+            return Err(LoaderError::Dataset(say!(
                 "images cannot be resized to {size}×{size}. Choose an image size from 1 to {MAX_SIDE}."
             )));
         }
         if !root.is_dir() {
-            return Err(EngineError::Dataset(if root.exists() {
+            return Err(LoaderError::Dataset(if root.exists() {
                 say!(
                     "{} is a file, not a folder. Name the folder that contains the images.",
                     root.display()
@@ -64,7 +64,7 @@ impl ImageFolder {
             }));
         }
         if is_of_kernel(root) {
-            return Err(EngineError::Dataset(say!(
+            return Err(LoaderError::Dataset(say!(
                 "{} contains system information, not files. Name the folder that contains the images.",
                 root.display()
             )));
@@ -106,7 +106,7 @@ impl ImageFolder {
             ));
         }
         if folder.files.is_empty() {
-            return Err(EngineError::Dataset(say!(
+            return Err(LoaderError::Dataset(say!(
                 "no images in {} or its subfolders. Expected files ending in {}, in one subfolder per class.",
                 root.display(),
                 ENDINGS.join(", ")
@@ -183,7 +183,7 @@ impl<'a> Scan<'a> {
 
     /// All pictures in a class folder, in the order of `sorted(os.walk(folder, followlinks=True))`: by folder path as
     /// text, then by file name.
-    fn pictures_below(&mut self, folder: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    fn pictures_below(&mut self, folder: &Path) -> Result<Vec<PathBuf>, LoaderError> {
         let mut found = Vec::new();
         // Each folder comes with its ancestors that were reached through links: a link back to one is a circle.
         let mut todo = vec![(folder.to_owned(), vec![], 0)];
@@ -217,8 +217,8 @@ impl<'a> Scan<'a> {
     }
 
     /// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
-    fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
-        let unreadable = |e: io::Error| EngineError::Dataset(path_error(folder, &e));
+    fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), LoaderError> {
+        let unreadable = |e: io::Error| LoaderError::Dataset(path_error(folder, &e));
         let length = folder.as_os_str().len();
         let (mut folders, mut files) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -237,19 +237,19 @@ impl<'a> Scan<'a> {
     }
 
     /// Counts what is met, of which there may be no end.
-    fn meet(&mut self, is_picture: bool, length: usize) -> Result<(), EngineError> {
+    fn meet(&mut self, is_picture: bool, length: usize) -> Result<(), LoaderError> {
         let root = self.root.display();
         self.entries += 1;
         self.pictures += usize::from(is_picture);
         self.bytes += length;
         if self.pictures == 0 && self.entries > MOST_OTHERS {
-            return Err(EngineError::Dataset(say!(
+            return Err(LoaderError::Dataset(say!(
                 "the first {} files and folders in {root} contain no image. Name the folder that contains the images.",
                 grouped(MOST_OTHERS as u64)
             )));
         }
         if self.entries > MOST_ENTRIES || self.bytes > MOST_BYTES {
-            return Err(EngineError::Dataset(say!(
+            return Err(LoaderError::Dataset(say!(
                 "{root} contains more than {} files and folders, or their names take more than {} MB. Name a smaller folder.",
                 grouped(MOST_ENTRIES as u64),
                 grouped(MOST_BYTES as u64 / 1_000_000)

@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use super::{Dataset, SampleClock, SampleError};
 use crate::batch::Batch;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 
 /// A dataset that lies in memory and can copy samples from there straight into a batch.
@@ -40,7 +40,7 @@ impl<D: ?Sized> GatherFetcher<D> {
 impl<D: Gather + ?Sized> Fetch for GatherFetcher<D> {
     type Batch = D::Batch;
 
-    fn start(&self) -> Result<Box<dyn Fetcher<Batch = D::Batch>>, EngineError> {
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = D::Batch>>, LoaderError> {
         Ok(Box::new(Self {
             dataset: Arc::clone(&self.dataset),
         }))
@@ -56,13 +56,13 @@ impl<D: Gather + ?Sized> Fetcher for GatherFetcher<D> {
         scope: &mut FetchScope<'_>,
     ) -> Result<Option<D::Batch>, FetchError> {
         let Request::Batch(indices) = request else {
-            return Err(EngineError::type_error(say!(
+            return Err(LoaderError::type_error(say!(
                 "this dataset returns whole batches. Choose a batch_size."
             ))
             .into());
         };
         let batch = self.dataset.gather(indices, &mut scope.stages);
         scope.collating();
-        Ok(Some(batch.map_err(EngineError::from)?))
+        Ok(Some(batch.map_err(LoaderError::from)?))
     }
 }

@@ -8,7 +8,7 @@ use super::{
     AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, StreamPlace, Synthetic,
     SyntheticStream, TokenWindows, formats, known,
 };
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::plan::{Needed, SampleTable};
 use crate::value::Value;
 
@@ -19,13 +19,13 @@ pub trait OpenDataset {
     ///
     /// # Errors
     /// If the file or folder is missing, cannot be read or holds nothing of use, or if the dataset is iterable.
-    fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError>;
+    fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, LoaderError>;
 
     /// Opens the dataset, of whichever style it is. `image_size` as for [`open`](Self::open).
     ///
     /// # Errors
     /// If the file or folder is missing, cannot be read or holds nothing of use.
-    fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError> {
+    fn open_any(&self, image_size: u32) -> Result<AnyDataset, LoaderError> {
         self.open_at(image_size, StreamPlace::default())
     }
 
@@ -33,20 +33,20 @@ pub trait OpenDataset {
     ///
     /// # Errors
     /// As [`open_any`](Self::open_any).
-    fn open_at(&self, image_size: u32, place: StreamPlace) -> Result<AnyDataset, EngineError>;
+    fn open_at(&self, image_size: u32, place: StreamPlace) -> Result<AnyDataset, LoaderError>;
 }
 
 impl OpenDataset for DatasetSpec {
-    fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError> {
+    fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, LoaderError> {
         match self.open_any(image_size)? {
             AnyDataset::Map(dataset) => Ok(dataset),
-            AnyDataset::Iterable(_) => Err(EngineError::Spec(say!(
+            AnyDataset::Iterable(_) => Err(LoaderError::Spec(say!(
                 "{self} is an iterable-style dataset: its samples have no indices. Choose another dataset."
             ))),
         }
     }
 
-    fn open_at(&self, image_size: u32, place: StreamPlace) -> Result<AnyDataset, EngineError> {
+    fn open_at(&self, image_size: u32, place: StreamPlace) -> Result<AnyDataset, LoaderError> {
         Ok(match self {
             Self::Digits => AnyDataset::map(Digits::new()?),
             Self::Folder { path } => AnyDataset::map(ImageFolder::open(path, image_size)?),
@@ -68,7 +68,7 @@ impl OpenDataset for DatasetSpec {
 pub struct Opening;
 
 impl Catalog for Opening {
-    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError> {
+    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, LoaderError> {
         let of = |len, classes: &[String], labels| Entry {
             len,
             classes: classes.to_vec(),
@@ -102,7 +102,7 @@ impl Catalog for Opening {
         spec: &DatasetSpec,
         image_size: u32,
         needed: &Needed,
-    ) -> Result<SampleTable, EngineError> {
+    ) -> Result<SampleTable, LoaderError> {
         known::table(&spec.open_any(image_size)?, needed)
     }
 }

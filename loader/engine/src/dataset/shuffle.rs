@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{IterableDataset, SampleClock, SampleError, SampleStream};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{SharedGenerator, lock_generator};
 use crate::worker_info::with_worker_rng;
 
@@ -27,14 +27,14 @@ impl<D: IterableDataset + ?Sized> BufferedShuffleDataset<D> {
         dataset: Arc<D>,
         buffer_size: i64,
         generator: SharedGenerator,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         match usize::try_from(buffer_size) {
             Ok(buffer_size) if buffer_size > 0 => Ok(Self {
                 dataset,
                 buffer_size,
                 generator,
             }),
-            _ => Err(EngineError::python(
+            _ => Err(LoaderError::python(
                 ExceptionKind::ASSERTION_ERROR,
                 "buffer_size should be larger than 0",
             )),

@@ -8,7 +8,7 @@ use loadscope_plan::dataset::extra_cost;
 use super::inner::known_by_inner;
 use super::spend::spend;
 use super::{CostModel, Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits;
 use crate::worker_info::get_worker_info;
 
@@ -24,7 +24,7 @@ impl<D: Dataset + ?Sized> Slowed<D> {
     ///
     /// # Errors
     /// If the text is not understood, or speaks of the length or the shape, which are those of `inner`.
-    pub fn new(inner: Arc<D>, text: &str) -> Result<Self, EngineError> {
+    pub fn new(inner: Arc<D>, text: &str) -> Result<Self, LoaderError> {
         let extra = extra_cost(text, inner.len())?;
         Ok(Self { inner, extra })
     }
@@ -56,7 +56,7 @@ impl<D: IterableDataset + ?Sized> SlowedStream<D> {
     ///
     /// # Errors
     /// As [`Slowed::new`].
-    pub fn new(inner: Arc<D>, text: &str) -> Result<Self, EngineError> {
+    pub fn new(inner: Arc<D>, text: &str) -> Result<Self, LoaderError> {
         let most = usize::try_from(limits::SAMPLES).unwrap_or(usize::MAX);
         let extra = extra_cost(text, inner.len().unwrap_or(most))?;
         Ok(Self { inner, extra })

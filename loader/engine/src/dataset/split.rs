@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Dataset, Subset, wrap};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 
 /// How large a part of [`random_split`] is to be: a Python `int` or a `float`.
@@ -56,7 +56,7 @@ pub fn random_split<D: Dataset + ?Sized>(
     dataset: Arc<D>,
     lengths: &[SplitLength],
     generator: &mut Generator,
-) -> Result<Split<D>, EngineError> {
+) -> Result<Split<D>, LoaderError> {
     let n = dataset.len();
     let mut warnings = Vec::new();
     let total = sum(lengths);
@@ -88,8 +88,8 @@ pub fn random_split<D: Dataset + ?Sized>(
     })
 }
 
-fn wrong_sum() -> EngineError {
-    EngineError::value_error("Sum of input lengths does not equal the length of the input dataset!")
+fn wrong_sum() -> LoaderError {
+    LoaderError::value_error("Sum of input lengths does not equal the length of the input dataset!")
 }
 
 /// Python's `sum`, as CPython adds up since 3.12: exact while there are only ints; once there is a float, what an addition of floats loses
@@ -127,12 +127,12 @@ fn is_close_to_one(x: f64) -> bool {
 }
 
 /// Numbers of samples for fractions.
-fn counts_of(fractions: &[SplitLength], n: usize) -> Result<Vec<i64>, EngineError> {
+fn counts_of(fractions: &[SplitLength], n: usize) -> Result<Vec<i64>, LoaderError> {
     let mut counts = Vec::with_capacity(fractions.len());
     for (i, fraction) in fractions.iter().enumerate() {
         let fraction = fraction.number();
         if !(0.0..=1.0).contains(&fraction) {
-            return Err(EngineError::value_error(format!(
+            return Err(LoaderError::value_error(format!(
                 "Fraction at index {i} is not between 0 and 1"
             )));
         }
@@ -150,7 +150,7 @@ fn counts_of(fractions: &[SplitLength], n: usize) -> Result<Vec<i64>, EngineErro
 }
 
 /// The lengths as whole numbers.
-fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i64>, EngineError> {
+fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i64>, LoaderError> {
     let counts: Option<Vec<i64>> = lengths
         .iter()
         .map(|length| match length {
@@ -161,7 +161,7 @@ fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i6
     match counts {
         Some(counts) => Ok(counts),
         // The sum is compared first; then `randperm` refuses a float.
-        None if total.number() == n as f64 => Err(EngineError::type_error(
+        None if total.number() == n as f64 => Err(LoaderError::type_error(
             "randperm() received an invalid combination of arguments - got (float, generator=torch._C.Generator)",
         )),
         None => Err(wrong_sum()),
@@ -187,7 +187,7 @@ mod tests {
         Arc::new((0..n).collect())
     }
 
-    fn split(n: usize, lengths: &[SplitLength]) -> Result<Split<ListDataset<usize>>, EngineError> {
+    fn split(n: usize, lengths: &[SplitLength]) -> Result<Split<ListDataset<usize>>, LoaderError> {
         random_split(list(n), lengths, &mut Generator::new(0))
     }
 

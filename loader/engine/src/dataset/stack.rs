@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Dataset, SampleClock, SampleError};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{Key, Value};
 
 /// PyTorch's `StackDataset`: sample i is made of sample i of every member, a tuple or a dict.
@@ -22,10 +22,10 @@ impl<S: Into<Value> + Send + 'static> StackDataset<S> {
     pub fn new(
         args: Vec<Arc<dyn Dataset<Sample = S>>>,
         kwargs: Vec<(String, Arc<dyn Dataset<Sample = S>>)>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         if !args.is_empty() && !kwargs.is_empty() {
             // Without a space after `or`, as in PyTorch.
-            return Err(EngineError::value_error(
+            return Err(LoaderError::value_error(
                 "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both types \
                  are given.",
             ));
@@ -36,13 +36,13 @@ impl<S: Into<Value> + Send + 'static> StackDataset<S> {
             .unzip();
         let members = if named.is_empty() { args } else { named };
         let Some(first) = members.first() else {
-            return Err(EngineError::value_error(
+            return Err(LoaderError::value_error(
                 "At least one dataset should be passed",
             ));
         };
         let len = first.len();
         if members.iter().any(|member| member.len() != len) {
-            return Err(EngineError::value_error("Size mismatch between datasets"));
+            return Err(LoaderError::value_error("Size mismatch between datasets"));
         }
         Ok(Self {
             members,

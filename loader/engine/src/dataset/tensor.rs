@@ -4,7 +4,7 @@ use tch::Tensor;
 
 use super::rows::fill_rows;
 use super::{Dataset, Gather, SampleClock, SampleError, wrap};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::value::{DType, Value, dense_bytes, new_tensor};
 
 /// PyTorch's `TensorDataset`: sample i is the tuple of row i of every tensor. Rows share the memory of the tensors: as in PyTorch, callers
@@ -33,8 +33,8 @@ impl TensorDataset {
     ///
     /// # Errors
     /// AssertionError if the first dimensions differ, IndexError for a tensor without dimensions or no tensors at all.
-    pub fn new(tensors: Vec<Tensor>) -> Result<Self, EngineError> {
-        let index_error = |text| EngineError::python(ExceptionKind::INDEX_ERROR, text);
+    pub fn new(tensors: Vec<Tensor>) -> Result<Self, LoaderError> {
+        let index_error = |text| LoaderError::python(ExceptionKind::INDEX_ERROR, text);
         let mut len = None;
         for tensor in &tensors {
             let size = if tensor.defined() {
@@ -48,7 +48,7 @@ impl TensorDataset {
                 ));
             };
             if *len.get_or_insert(rows) != rows {
-                return Err(EngineError::python(
+                return Err(LoaderError::python(
                     ExceptionKind::ASSERTION_ERROR,
                     "Size mismatch between tensors",
                 ));

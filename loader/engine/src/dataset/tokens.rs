@@ -9,7 +9,7 @@ use tch::{Kind, Tensor};
 
 use super::rows::fill_rows;
 use super::{Dataset, Gather, SampleClock, SampleError, TokenDtype};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::{DType, Value, new_tensor};
 
 /// Bytes of a token in the file.
@@ -40,9 +40,9 @@ impl TokenWindows {
         block: usize,
         stride: Option<usize>,
         dtype: TokenDtype,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let fail =
-            |what: String| EngineError::Dataset(say!("token file {} {what}", path.display()));
+            |what: String| LoaderError::Dataset(say!("token file {} {what}", path.display()));
         let stride = stride.unwrap_or(block);
         if block == 0 || stride == 0 {
             return Err(fail(
@@ -53,11 +53,11 @@ impl TokenWindows {
             ReadError::NotAFile { what, .. } => fail(say!(
                 "is {what}, not a regular file. Give the name of a file."
             )),
-            other => EngineError::Dataset(other.to_string()),
+            other => LoaderError::Dataset(other.to_string()),
         })?;
         let about = file
             .metadata()
-            .map_err(|e| EngineError::Dataset(path_error(path, &e)))?;
+            .map_err(|e| LoaderError::Dataset(path_error(path, &e)))?;
         if !about.len().is_multiple_of(TOKEN as u64) {
             return Err(fail(say!(
                 "has {} bytes, but 16-bit tokens take two bytes each. It may be truncated, or not a token file.",

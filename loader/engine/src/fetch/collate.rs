@@ -5,7 +5,7 @@ use tch::Tensor;
 
 use crate::batch::Batch;
 use crate::collate::{CollateSite, default_collate, default_convert};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::value::Value;
 
 /// PyTorch's `collate_fn`.
@@ -17,7 +17,7 @@ pub trait Collate<S>: Send + Sync + 'static {
     ///
     /// # Errors
     /// If they do not fit together.
-    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, EngineError>;
+    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, LoaderError>;
 
     /// For a function that stacks samples if they are tensors of one dtype and shape, and does nothing else to them: what makes the
     /// batch of that stack. Then it can be copied together without samples. `None`: the samples are needed.
@@ -35,9 +35,9 @@ pub trait Collate<S>: Send + Sync + 'static {
     ///
     /// # Errors
     /// TypeError if this function only knows lists of samples; [`Convert`] makes one that takes samples.
-    fn convert(&self, sample: S, site: CollateSite) -> Result<Self::Batch, EngineError> {
+    fn convert(&self, sample: S, site: CollateSite) -> Result<Self::Batch, LoaderError> {
         let _ = (sample, site);
-        Err(EngineError::type_error(say!(
+        Err(LoaderError::type_error(say!(
             "this collate_fn takes a list of samples, but with batch_size=None it receives single samples. Set a batch_size, or use a collate_fn for single samples."
         )))
     }
@@ -53,7 +53,7 @@ pub struct DefaultCollate;
 impl Collate<Value> for DefaultCollate {
     type Batch = Value;
 
-    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
         default_collate(samples, site)
     }
 
@@ -61,7 +61,7 @@ impl Collate<Value> for DefaultCollate {
         Some(Value::Tensor)
     }
 
-    fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
+    fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, LoaderError> {
         default_convert(sample)
     }
 }
@@ -70,11 +70,11 @@ impl Collate<Value> for DefaultCollate {
 impl<S, B, F> Collate<S> for F
 where
     B: Batch,
-    F: Fn(Vec<S>) -> Result<B, EngineError> + Send + Sync + 'static,
+    F: Fn(Vec<S>) -> Result<B, LoaderError> + Send + Sync + 'static,
 {
     type Batch = B;
 
-    fn collate(&self, samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
+    fn collate(&self, samples: Vec<S>, _site: CollateSite) -> Result<B, LoaderError> {
         self(samples)
     }
 }
@@ -86,17 +86,17 @@ pub struct Convert<F>(pub F);
 impl<S, B, F> Collate<S> for Convert<F>
 where
     B: Batch,
-    F: Fn(S) -> Result<B, EngineError> + Send + Sync + 'static,
+    F: Fn(S) -> Result<B, LoaderError> + Send + Sync + 'static,
 {
     type Batch = B;
 
-    fn collate(&self, _samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
-        Err(EngineError::type_error(say!(
+    fn collate(&self, _samples: Vec<S>, _site: CollateSite) -> Result<B, LoaderError> {
+        Err(LoaderError::type_error(say!(
             "this collate_fn takes single samples, but it receives a list. Set batch_size=None, or use a collate_fn for lists."
         )))
     }
 
-    fn convert(&self, sample: S, _site: CollateSite) -> Result<B, EngineError> {
+    fn convert(&self, sample: S, _site: CollateSite) -> Result<B, LoaderError> {
         self.0(sample)
     }
 }

@@ -5,7 +5,7 @@ use loadscope_trace::EventKind;
 use super::iter::{LoaderIter, Source};
 use super::state::{Behind, Known, Resume, Snapshot};
 use super::{DataLoader, RequestIter};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::Fetch;
 use crate::looking::Looking;
 use crate::pool::{Plan, Pool};
@@ -18,7 +18,7 @@ impl<F: Fetch> DataLoader<F> {
     /// # Errors
     /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not go with the number of
     /// workers.
-    pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, EngineError> {
+    pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, LoaderError> {
         for text in self.warned_at_iter.clone() {
             self.warn(text);
         }
@@ -50,7 +50,7 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// Draws the base seed, starts or wakes the workers and takes the samplers' iterators, in PyTorch's order.
-    fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, EngineError> {
+    fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, LoaderError> {
         let known = match resume {
             Some(resume) => resume.restore(&self.generators())?,
             None => Known {
@@ -106,8 +106,8 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// What PyTorch asserts when an iterator is made, after the base seed was drawn.
-    fn check_start(&self) -> Result<(), EngineError> {
-        let assertion = |text: &str| EngineError::python(ExceptionKind::ASSERTION_ERROR, text);
+    fn check_start(&self) -> Result<(), LoaderError> {
+        let assertion = |text: &str| LoaderError::python(ExceptionKind::ASSERTION_ERROR, text);
         if self.options.num_workers == 0 {
             if self.options.timeout > 0.0 {
                 return Err(assertion(
@@ -123,11 +123,11 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     /// Makes persistent workers ready for a new epoch.
-    fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, EngineError> {
+    fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, LoaderError> {
         match pool.resume(self.interrupt.as_deref()) {
             Ok(()) => Ok(pool),
             Err(error) => {
-                if matches!(error, EngineError::WorkerDied { .. }) {
+                if matches!(error, LoaderError::WorkerDied { .. }) {
                     // As in PyTorch, which keeps the iterator and fails again in every epoch.
                     self.persistent = Some(pool);
                 }
@@ -136,7 +136,7 @@ impl<F: Fetch> DataLoader<F> {
         }
     }
 
-    fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, EngineError> {
+    fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, LoaderError> {
         let plan = Plan {
             fetch: &self.fetch,
             init: self.init.clone(),

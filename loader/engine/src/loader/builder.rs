@@ -8,7 +8,7 @@ use loadscope_trace::PinMemory;
 
 use super::{About, Arguments, DataLoader, Index, LoaderOptions, too_many_workers};
 use crate::dataset::{Dataset, IterableDataset, SampleError, data_len};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::{Collate, DefaultCollate, Fetch, MapFetcher, StreamFetcher};
 use crate::rng::{SharedGenerator, default_generator};
 use crate::sampler::{
@@ -31,7 +31,7 @@ pub struct Streaming<D: ?Sized>(PhantomData<fn() -> Box<D>>);
 /// use std::sync::Arc;
 /// use loadscope_engine::{LoaderBuilder, dataset::Digits, rng::shared_generator};
 ///
-/// # fn main() -> Result<(), loadscope_engine::EngineError> {
+/// # fn main() -> Result<(), loadscope_engine::LoaderError> {
 /// let digits = Arc::new(Digits::new()?);
 /// let mut loader = LoaderBuilder::new(digits)
 ///     .batch_size(64)
@@ -260,7 +260,7 @@ impl Rest {
         fetch: F,
         index: Index,
         about: About,
-    ) -> Result<DataLoader<F>, EngineError> {
+    ) -> Result<DataLoader<F>, LoaderError> {
         let mut loader = DataLoader::of(fetch, index, self.options, self.default_generator)?;
         loader.about = Some(about);
         loader.init = self.init;
@@ -290,7 +290,7 @@ where
     ///
     /// # Errors
     /// Whatever PyTorch's constructor raises, with its messages.
-    pub fn build(self) -> Result<DataLoader<MapFetcher<D, C>>, EngineError> {
+    pub fn build(self) -> Result<DataLoader<MapFetcher<D, C>>, LoaderError> {
         self.arguments.check()?;
         let default = self
             .default_generator
@@ -314,7 +314,7 @@ where
         rest.assemble(MapFetcher::new(self.dataset, self.collate), index, about)
     }
 
-    fn index(&self, default: &SharedGenerator) -> Result<Index, EngineError> {
+    fn index(&self, default: &SharedGenerator) -> Result<Index, LoaderError> {
         if let Some(batches) = &self.batch_sampler {
             return Ok(Index::Batches(Arc::clone(batches)));
         }
@@ -348,7 +348,7 @@ where
     ///
     /// # Errors
     /// Whatever PyTorch's constructor raises, with its messages.
-    pub fn build(self) -> Result<DataLoader<StreamFetcher<D, C>>, EngineError> {
+    pub fn build(self) -> Result<DataLoader<StreamFetcher<D, C>>, LoaderError> {
         self.arguments.check()?;
         let drop_last = self.drops_last();
         let index = Index::Stream {

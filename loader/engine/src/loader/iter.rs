@@ -8,7 +8,7 @@ use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
 use super::state::{Behind, LoaderState, Progress, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher};
 use crate::looking::Looking;
 use crate::pool::{Pool, Timeout};
@@ -16,8 +16,8 @@ use crate::scheduler::{Next, Scheduler, Yielded};
 use crate::worker::{Arrival, Order, Produced};
 use told::{message_of, tell_dispatch};
 
-type Made<F> = Result<Produced<<F as Fetch>::Batch>, EngineError>;
-type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, EngineError>;
+type Made<F> = Result<Produced<<F as Fetch>::Batch>, LoaderError>;
+type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, LoaderError>;
 
 /// Where batches come from.
 #[allow(clippy::large_enum_variant, reason = "there is one of them an epoch")]
@@ -101,7 +101,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    pub(super) fn prime(&mut self) -> Result<(), EngineError> {
+    pub(super) fn prime(&mut self) -> Result<(), LoaderError> {
         let window = self.scheduler().map_or(0, Scheduler::window);
         for _ in 0..window {
             if !self.try_put()? {
@@ -112,7 +112,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 
     /// PyTorch's `_try_put_index`; false if there was nothing to put.
-    fn try_put(&mut self) -> Result<bool, EngineError> {
+    fn try_put(&mut self) -> Result<bool, LoaderError> {
         let epoch = self.epoch;
         let Source::Threads { pool, scheduler } = &mut self.source else {
             return Ok(false);
@@ -170,7 +170,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                             Err(error) => return self.raise(error),
                         },
                         // Nothing more will come.
-                        Err(e @ (EngineError::Interrupted | EngineError::WorkersGone)) => {
+                        Err(e @ (LoaderError::Interrupted | LoaderError::WorkersGone)) => {
                             self.end();
                             return Turn::Out(Err(e));
                         }
@@ -188,7 +188,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 
     /// Raises an error that is not the end of a batch. The trainer does not wait while it looks at it.
-    fn raise(&self, error: EngineError) -> Turn<F> {
+    fn raise(&self, error: LoaderError) -> Turn<F> {
         self.loader
             .probe
             .emit(|| EventKind::Consumer { waiting: false });
@@ -199,7 +199,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     fn arrived(
         &mut self,
         arrival: Arrival<F::Batch>,
-    ) -> Result<Option<Yielded<Made<F>>>, EngineError> {
+    ) -> Result<Option<Yielded<Made<F>>>, LoaderError> {
         let Source::Threads { pool, scheduler } = &mut self.source else {
             return Ok(None);
         };
@@ -248,7 +248,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 
     /// PyTorch's `_process_data`: one new task for a batch that is yielded, and only then its error, if it has one. `None`: it was yielded before the state was saved.
-    fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, EngineError> {
+    fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, LoaderError> {
         let id = self.id(yielded.idx);
         if let Err(error) = self.try_put() {
             // As in PyTorch the batch is lost.

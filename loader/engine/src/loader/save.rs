@@ -7,7 +7,7 @@ use loadscope_words::say;
 use super::DataLoader;
 use super::iter::{LoaderIter, Source};
 use super::state::{AFTER_THE_SEED, LoaderState, Progress, Resume, VERSION};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::Fetch;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
@@ -56,16 +56,16 @@ impl<F: Fetch> DataLoader<F> {
     /// # Errors
     /// ValueError if the state is damaged, or of another kind of loader: another version, another number of generators, or, for
     /// streams, another number of workers.
-    pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
+    pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), LoaderError> {
         if ![VERSION, AFTER_THE_SEED].contains(&state.version) {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "the state has version {}, but this program reads version {VERSION}",
                 state.version
             )));
         }
         let (saved, here) = (state.generators.len(), self.generators().len());
         if saved != here {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "the state is from a loader with {saved} generators, but this one has {here}. Use the same samplers."
             )));
         }
@@ -74,7 +74,7 @@ impl<F: Fetch> DataLoader<F> {
             Generator::new(0).set_state(saved)?;
         }
         if state.epoch == u32::MAX {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "the state is damaged: no epoch can follow its epoch {}",
                 state.epoch
             )));
@@ -87,7 +87,7 @@ impl<F: Fetch> DataLoader<F> {
             None => true,
         };
         if !fits {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "the state is from a loader with num_workers={}, and its dataset or number of workers is different. An iterable-style dataset continues only with the same number of workers.",
                 state.num_workers
             )));

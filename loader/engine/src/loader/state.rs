@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
 /// The version of [`LoaderState`].
@@ -220,7 +220,7 @@ impl Resume {
     }
 
     /// Sets the generators back.
-    pub fn restore(self, generators: &[SharedGenerator]) -> Result<Known, EngineError> {
+    pub fn restore(self, generators: &[SharedGenerator]) -> Result<Known, LoaderError> {
         for (generator, state) in generators.iter().zip(&self.0.generators) {
             lock_generator(generator).set_state(state)?;
         }

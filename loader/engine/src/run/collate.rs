@@ -7,7 +7,7 @@ use super::lenient::is_left_out;
 use crate::collate::{
     CollateSite, collate_joined, collate_lists, collate_padded, default_collate, default_convert,
 };
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::{Collate, Stacking};
 use crate::value::Value;
 
@@ -30,11 +30,11 @@ impl ValueCollate {
 impl Collate<Value> for ValueCollate {
     type Batch = Value;
 
-    fn collate(&self, mut samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+    fn collate(&self, mut samples: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
         if self.is_lenient {
             samples.retain(|sample| !is_left_out(sample));
             if samples.is_empty() {
-                return Err(EngineError::runtime(say!(
+                return Err(LoaderError::runtime(say!(
                     "all samples of the batch failed, so there is nothing to collate"
                 )));
             }
@@ -64,9 +64,9 @@ impl Collate<Value> for ValueCollate {
         }
     }
 
-    fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
+    fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, LoaderError> {
         if self.is_lenient && is_left_out(&sample) {
-            return Err(EngineError::runtime(say!(
+            return Err(LoaderError::runtime(say!(
                 "the sample failed and was skipped"
             )));
         }
@@ -76,30 +76,30 @@ impl Collate<Value> for ValueCollate {
 
 impl ValueCollate {
     /// PyTorch's sentence about samples that do not fit together, and what can be done about it.
-    fn with_remedy(&self, error: EngineError) -> EngineError {
+    fn with_remedy(&self, error: LoaderError) -> LoaderError {
         const UNEQUAL: [&str; 3] = [
             "stack expects each tensor to be equal size",
             "storage that is not resizable",
             "each element in list of batch should be of equal size",
         ];
         match error {
-            EngineError::Python { kind, message } if kind == ExceptionKind::KEY_ERROR => {
-                EngineError::Python {
+            LoaderError::Python { kind, message } if kind == ExceptionKind::KEY_ERROR => {
+                LoaderError::Python {
                     kind,
                     message: say!(
                         "{message}. The first sample of the batch has this key, but a later one does not. Give every sample the same keys."
                     ),
                 }
             }
-            EngineError::Python { kind, message } if message.ends_with("<class 'NoneType'>") => {
-                EngineError::Python {
+            LoaderError::Python { kind, message } if message.ends_with("<class 'NoneType'>") => {
+                LoaderError::Python {
                     kind,
                     message: say!(
                         "{message}. A missing value (null) cannot be stacked. Fill it in, or use --collate list."
                     ),
                 }
             }
-            EngineError::Python { kind, message }
+            LoaderError::Python { kind, message }
                 if UNEQUAL.iter().any(|part| message.contains(part)) =>
             {
                 let remedy = match self.chosen {
@@ -115,7 +115,7 @@ impl ValueCollate {
                         )
                     }
                 };
-                EngineError::Python {
+                LoaderError::Python {
                     kind,
                     message: say!("{message}. {remedy}"),
                 }

@@ -11,7 +11,7 @@ use crate::dataset::{
     AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, SlowedStream,
     StreamPlace, Stretched, data_len, table,
 };
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
 use crate::loader::{About, DataLoader, Rest};
@@ -28,7 +28,7 @@ pub(super) enum ValueFetch {
 impl Fetch for ValueFetch {
     type Batch = Value;
 
-    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Value>>, EngineError> {
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Value>>, LoaderError> {
         match self {
             Self::Map(fetch) => fetch.start(),
             Self::Stream(fetch) => fetch.start(),
@@ -37,7 +37,7 @@ impl Fetch for ValueFetch {
 }
 
 /// Opens the dataset, with the costs that were asked for.
-pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
+pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, LoaderError> {
     let place = StreamPlace {
         rank: options.rank,
         world_size: options.world_size,
@@ -63,7 +63,7 @@ pub(crate) fn stretched(dataset: AnyDataset, factor: u32) -> AnyDataset {
     }
 }
 
-pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, EngineError> {
+pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, LoaderError> {
     match dataset {
         AnyDataset::Map(map) => match Needed::by(options)? {
             None => Plan::of(options, data_len(map)),
@@ -91,7 +91,7 @@ pub(super) fn loader(
     plan: &Plan,
     dataset: &AnyDataset,
     left_out: Option<&Arc<LeftOut>>,
-) -> Result<DataLoader<ValueFetch>, EngineError> {
+) -> Result<DataLoader<ValueFetch>, LoaderError> {
     let drop_last = options.drop_last;
     let collate = ValueCollate::new(options);
     let (fetch, name) = match dataset {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use loadscope_engine::collate::CollateSite;
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::pin::{Lease, Pinner};
-use loadscope_engine::{Batch, Collate, EngineError, get_worker_info};
+use loadscope_engine::{Batch, Collate, LoaderError, get_worker_info};
 use tch::Tensor;
 
 /// Who holds the dataset; when all threads are gone, only the test does.
@@ -157,7 +157,7 @@ impl Picked {
 }
 
 impl Batch for Picked {
-    fn pin(self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+    fn pin(self, pinner: &Pinner) -> Result<(Self, Lease), LoaderError> {
         let mut lease = Lease::default();
         let pinned = pinner.pin(&self.0, &mut lease)?;
         Ok((Self(pinned), lease))
@@ -171,12 +171,12 @@ pub struct Pick;
 impl Collate<usize> for Pick {
     type Batch = Picked;
 
-    fn collate(&self, samples: Vec<usize>, _: CollateSite) -> Result<Picked, EngineError> {
+    fn collate(&self, samples: Vec<usize>, _: CollateSite) -> Result<Picked, LoaderError> {
         let numbers: Vec<i64> = samples.into_iter().map(|n| n as i64).collect();
         Ok(Picked(Tensor::from_slice(&numbers)))
     }
 
-    fn convert(&self, sample: usize, site: CollateSite) -> Result<Picked, EngineError> {
+    fn convert(&self, sample: usize, site: CollateSite) -> Result<Picked, LoaderError> {
         self.collate(vec![sample], site)
     }
 }

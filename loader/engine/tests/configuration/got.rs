@@ -1,6 +1,6 @@
 //! What came out of a loader.
 
-use loadscope_engine::{EngineError, Loaded};
+use loadscope_engine::{Loaded, LoaderError};
 
 use super::data::Picked;
 
@@ -19,14 +19,14 @@ pub struct Got {
 }
 
 impl Got {
-    pub fn of(result: Result<Loaded<Picked>, EngineError>) -> Self {
+    pub fn of(result: Result<Loaded<Picked>, LoaderError>) -> Self {
         match result {
             Ok(batch) => Self {
                 idx: batch.id.idx as usize,
                 worker: batch.worker.map(usize::from),
                 outcome: Ok(batch.samples()),
             },
-            Err(EngineError::Worker {
+            Err(LoaderError::Worker {
                 worker,
                 batch,
                 cause,

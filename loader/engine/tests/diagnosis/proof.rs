@@ -6,7 +6,7 @@ use loadscope_diagnose::{Blame, Cause, Diagnosis, Evidence, FetchBlame, Severity
 use loadscope_engine::forecast::{Recorded, Setting, prospects};
 use loadscope_engine::run::{RunControl, start};
 use loadscope_engine::simulate::simulate;
-use loadscope_engine::{ContentPolicy, EngineError};
+use loadscope_engine::{ContentPolicy, LoaderError};
 use loadscope_trace::{Event, EventKind, Nanos, Run, RunOptions, Stage};
 
 fn options(num_workers: usize, in_order: bool) -> RunOptions {
@@ -95,7 +95,7 @@ fn one_range_has_the_blame_of_its_part() {
 }
 
 /// The run as the engine really does it.
-fn executed(options: &RunOptions) -> Result<Run, EngineError> {
+fn executed(options: &RunOptions) -> Result<Run, LoaderError> {
     let mut handle = start(options, ContentPolicy::Off, RunControl::default())?;
     let ended = |e: &Event| matches!(e.kind, EventKind::RunEnded);
     let mut events = Vec::new();

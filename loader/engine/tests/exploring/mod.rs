@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::{
-    DataLoader, EngineError, Fetch, LoaderBuilder, exit_worker, get_worker_info,
+    DataLoader, Fetch, LoaderBuilder, LoaderError, exit_worker, get_worker_info,
 };
 use loadscope_trace::{Event, Nanos, PinMemory, Run, RunInfo, Sorter};
 use shuttle::rand::Rng as _;
@@ -86,12 +86,12 @@ impl IterableDataset for Streams {
     }
 }
 
-fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+fn list(samples: Vec<usize>) -> Result<Vec<usize>, LoaderError> {
     Ok(samples)
 }
 
 pub type ListLoader = DataLoader<loadscope_engine::MapFetcher<Numbers, ListOf>>;
-pub type ListOf = fn(Vec<usize>) -> Result<Vec<usize>, EngineError>;
+pub type ListOf = fn(Vec<usize>) -> Result<Vec<usize>, LoaderError>;
 
 /// How a loader of the tests differs from the plainest one with two workers.
 pub struct How {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_engine::EngineError;
+use loadscope_engine::LoaderError;
 use loadscope_engine::dataset::{
     AnyDataset, ChainDataset, ConcatDataset, Dataset, IterableDataset, ListDataset, SampleClock,
     SampleError, SampleStream, SplitLength, StackDataset, Subset, TensorDataset, random_split,
@@ -69,7 +69,7 @@ fn json_of(value: &Value) -> Json {
     }
 }
 
-type Outcome = Result<Json, EngineError>;
+type Outcome = Result<Json, LoaderError>;
 
 fn numbers(json: &Json) -> Vec<i64> {
     let items = json.as_array().unwrap().iter();
@@ -81,7 +81,7 @@ fn tags(input: &Json) -> impl Iterator<Item = Tag> {
     sizes.enumerate().map(|(k, n)| Tag(k as i64, n as usize))
 }
 
-fn concat(input: &Json) -> Result<ConcatDataset<Value>, EngineError> {
+fn concat(input: &Json) -> Result<ConcatDataset<Value>, LoaderError> {
     ConcatDataset::new(tags(input).map(AnyDataset::map))
 }
 
@@ -91,11 +91,11 @@ fn concat_map(input: &Json) -> Outcome {
     let clock = &mut SampleClock::off();
     let map: Vec<Json> = (-len..len)
         .map(|i| Ok(json!([i, json_of(&data.get_at(i, clock)?)])))
-        .collect::<Result<_, EngineError>>()?;
+        .collect::<Result<_, LoaderError>>()?;
     Ok(json!({"len": len, "cumulative_sizes": data.cumulative_sizes(), "map": map}))
 }
 
-fn drain(data: &dyn IterableDataset<Sample = Value>) -> Result<Vec<Json>, EngineError> {
+fn drain(data: &dyn IterableDataset<Sample = Value>) -> Result<Vec<Json>, LoaderError> {
     let mut stream = data.iter()?;
     let mut clock = SampleClock::off();
     let samples = std::iter::from_fn(|| stream.next(&mut clock));
@@ -116,7 +116,7 @@ fn nested_subsets(input: &Json) -> Outcome {
     let clock = &mut SampleClock::off();
     let items: Vec<Json> = (0..data.len())
         .map(|i| Ok(json_of(&data.get(i, clock)?)))
-        .collect::<Result<_, EngineError>>()?;
+        .collect::<Result<_, LoaderError>>()?;
     // A dataset that cannot fetch several samples at once is asked for one after the other.
     let both = match data.get_batch(&[1, 0], clock) {
         Some(samples) => samples?,
@@ -139,7 +139,7 @@ fn named(tags: impl Iterator<Item = Tag>) -> Vec<(String, Arc<dyn Dataset<Sample
     names.zip(tags.map(member)).collect()
 }
 
-fn stacked(data: Result<StackDataset<Value>, EngineError>) -> Outcome {
+fn stacked(data: Result<StackDataset<Value>, LoaderError>) -> Outcome {
     let data = data?;
     let clock = &mut SampleClock::off();
     let samples = (0..data.len()).map(|i| Ok(json_of(&data.get(i, clock)?)));
@@ -175,7 +175,7 @@ fn constructor(op: &str, what: &str) -> Outcome {
 }
 
 /// The parts of `range(n)`, and the next draw of the generator.
-fn split(input: &Json) -> Result<(Json, i64), EngineError> {
+fn split(input: &Json) -> Result<(Json, i64), LoaderError> {
     let n = input["n"].as_i64().unwrap();
     let data: ListDataset<i64> = (0..n).collect();
     let lengths = input["lengths"].as_array().unwrap().iter();
@@ -212,7 +212,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
             let n = input["n"].as_u64().unwrap() as usize;
             let data = Subset::new(Arc::new(Tag(0, n)), numbers(&input["indices"]));
             let sample = data.get_at(input["index"].as_i64().unwrap(), clock);
-            sample.map(|s| json_of(&s)).map_err(EngineError::from)
+            sample.map(|s| json_of(&s)).map_err(LoaderError::from)
         }
         "StackDataset_tuple" => {
             stacked(StackDataset::new(tags(input).map(member).collect(), vec![]))
@@ -226,7 +226,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
     };
     match outcome {
         Ok(actual) => case.returns(&actual),
-        Err(EngineError::Python { kind, message }) => case.raises(kind.as_str(), &message),
+        Err(LoaderError::Python { kind, message }) => case.raises(kind.as_str(), &message),
         Err(other) => Verdict::fail(&case.json.to_string(), &other.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Samplers for several ranks.
 
-use loadscope_engine::EngineError;
+use loadscope_engine::LoaderError;
 use loadscope_engine::sampler::{DistributedSampler, Sampler};
 use serde_json::{Value as Json, json};
 
@@ -8,7 +8,7 @@ use super::random::seed_of;
 use super::sampler_ctor::raised;
 use super::verdict::{Case, Verdict};
 
-fn sampler(input: &Json, rank: i64) -> Result<DistributedSampler, EngineError> {
+fn sampler(input: &Json, rank: i64) -> Result<DistributedSampler, LoaderError> {
     let n = input["n"].as_u64().unwrap() as usize;
     let mut sampler = DistributedSampler::new(n, input["world"].as_i64().unwrap(), rank)?;
     if let Some(shuffle) = input["shuffle"].as_bool() {

@@ -8,7 +8,7 @@ use loadscope_engine::error::ExceptionKind;
 use loadscope_engine::loader::{Arguments, check_assignable, too_many_workers};
 use loadscope_engine::sampler::PyArg;
 use loadscope_engine::{
-    Batch, Convert, DataLoader, EngineError, Fetch, LoaderBuilder, exit_worker,
+    Batch, Convert, DataLoader, Fetch, LoaderBuilder, LoaderError, exit_worker,
 };
 use loadscope_trace::PinMemory;
 use serde_json::{Value as Json, json};
@@ -60,7 +60,7 @@ pub fn arguments(args: &Json, iterable: bool) -> Arguments {
     all
 }
 
-fn ok_or_raises(case: &Case<'_>, outcome: Result<(), EngineError>) -> Verdict {
+fn ok_or_raises(case: &Case<'_>, outcome: Result<(), LoaderError>) -> Verdict {
     match outcome {
         Ok(()) => case.returns(&json!("ok")),
         Err(e) => case.raises(e.exception_kind().as_str(), &e.python_message()),
@@ -227,11 +227,11 @@ impl IterableDataset for Acting {
     }
 }
 
-fn plain(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+fn plain(samples: Vec<usize>) -> Result<Vec<usize>, LoaderError> {
     Ok(samples)
 }
 
-fn single(sample: usize) -> Result<Vec<usize>, EngineError> {
+fn single(sample: usize) -> Result<Vec<usize>, LoaderError> {
     Ok(vec![sample])
 }
 
@@ -300,7 +300,7 @@ impl Dataset for Tag {
 }
 
 fn out_of_range(input: &Json) -> Json {
-    let tag = |index: usize| -> Result<Tagged, EngineError> { Ok(Tagged(index)) };
+    let tag = |index: usize| -> Result<Tagged, LoaderError> { Ok(Tagged(index)) };
     let data = Arc::new(Tag(number(&input["n"])));
     let sampler = super::rows::numbers(&input["sampler"]);
     let builder = configure(LoaderBuilder::new(data), input).sampler(Arc::new(sampler));
@@ -342,7 +342,7 @@ fn death(case: &Case<'_>) -> Verdict {
         .expect("an epoch")
         .find_map(Result::err)
         .expect("a worker dies");
-    let EngineError::WorkerDied { cause, .. } = &error else {
+    let LoaderError::WorkerDied { cause, .. } = &error else {
         return Verdict::fail("a dead worker", &error.to_string());
     };
     let cause = json!({"type": ExceptionKind::RUNTIME_ERROR.as_str(), "message": masked(cause)});

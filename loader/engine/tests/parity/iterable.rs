@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_engine::{Convert, EngineError, LoaderBuilder};
+use loadscope_engine::{Convert, LoaderBuilder, LoaderError};
 use serde_json::{Value as Json, json};
 
 use super::loader::{batched, built, configure, generators, run};
@@ -81,7 +81,7 @@ fn without_address(out: &Json) -> Json {
     out
 }
 
-fn len_only(input: &Json, iterable: bool) -> Result<usize, EngineError> {
+fn len_only(input: &Json, iterable: bool) -> Result<usize, LoaderError> {
     let n = number(&input["n"]);
     if iterable {
         let data = stream(Kind::Naive(n), Some(n), "NaiveLen");

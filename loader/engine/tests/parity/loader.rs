@@ -9,7 +9,7 @@ use loadscope_engine::sampler::{
     WeightedRandomSampler,
 };
 use loadscope_engine::{
-    Convert, DataLoader, DefaultCollate, EngineError, Fetch, LoaderBuilder, get_worker_info,
+    Convert, DataLoader, DefaultCollate, Fetch, LoaderBuilder, LoaderError, get_worker_info,
     with_worker_rng,
 };
 use serde_json::{Value as Json, json};
@@ -234,7 +234,7 @@ impl Dataset for InRng {
 }
 
 fn worker_rng(input: &Json) -> Json {
-    let keep = |rows: Vec<[i64; 6]>| -> Result<Vec<[i64; 6]>, EngineError> { Ok(rows) };
+    let keep = |rows: Vec<[i64; 6]>| -> Result<Vec<[i64; 6]>, LoaderError> { Ok(rows) };
     let builder = LoaderBuilder::new(Arc::new(InRng(number(&input["n"]))));
     let seed = input["seed"].as_u64().expect("a seed");
     let builder = configure(builder, input).generator(shared_generator(seed));

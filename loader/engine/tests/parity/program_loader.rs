@@ -6,7 +6,7 @@ use loadscope_engine::collate::CollateSite;
 use loadscope_engine::rng::{SharedGenerator, shared_generator};
 use loadscope_engine::sampler::{BatchSampler, BatchSource, DistributedSampler, PyArg, Sampler};
 use loadscope_engine::value::Value;
-use loadscope_engine::{Collate, DefaultCollate, EngineError, LoaderBuilder};
+use loadscope_engine::{Collate, DefaultCollate, LoaderBuilder, LoaderError};
 use serde_json::{Value as Json, json};
 
 use super::errors::arguments;
@@ -24,14 +24,14 @@ pub enum How {
 impl Collate<Value> for How {
     type Batch = Value;
 
-    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, LoaderError> {
         match self {
             Self::Rows => Ok(Value::List(samples)),
             Self::Default => DefaultCollate.collate(samples, site),
         }
     }
 
-    fn convert(&self, sample: Value, site: CollateSite) -> Result<Value, EngineError> {
+    fn convert(&self, sample: Value, site: CollateSite) -> Result<Value, LoaderError> {
         match self {
             Self::Rows => Ok(Value::List(vec![sample])),
             Self::Default => DefaultCollate.convert(sample, site),
@@ -40,7 +40,7 @@ impl Collate<Value> for How {
 }
 
 /// What was given is checked as PyTorch checks it, in its order.
-pub fn check_arguments(program: &Json, args: &Json, iterable: bool) -> Result<(), EngineError> {
+pub fn check_arguments(program: &Json, args: &Json, iterable: bool) -> Result<(), LoaderError> {
     let mut given = arguments(args, iterable);
     for (name, field) in [
         ("sampler", &mut given.sampler),
@@ -91,7 +91,7 @@ impl Parts {
         len: usize,
         salt: u64,
         workers: Option<usize>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let seed = program["seed"].as_u64().expect("a seed");
         let is_default = program["rng"] == "default";
         let draws = |name: &str| program.get(name).is_some_and(draws_from_default);
@@ -129,7 +129,7 @@ impl Parts {
         name: &str,
         len: usize,
         salt: u64,
-    ) -> Result<Option<Arc<dyn Sampler>>, EngineError> {
+    ) -> Result<Option<Arc<dyn Sampler>>, LoaderError> {
         let Some(said) = program.get(name) else {
             return Ok(None);
         };

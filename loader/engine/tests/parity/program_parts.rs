@@ -13,7 +13,7 @@ use loadscope_engine::sampler::{
     SubsetRandomSampler, WeightedRandomSampler,
 };
 use loadscope_engine::value::Value;
-use loadscope_engine::{EngineError, get_worker_info};
+use loadscope_engine::{LoaderError, get_worker_info};
 use serde_json::Value as Json;
 
 use super::rows::{number, numbers};
@@ -212,7 +212,7 @@ pub fn chosen(
     len: usize,
     default: &SharedGenerator,
     salt: u64,
-) -> Result<Chosen, EngineError> {
+) -> Result<Chosen, LoaderError> {
     let name = said["name"].as_str().expect("a name");
     let own = said["seed"].as_u64().filter(|_| name != "distributed");
     let own = own.map(|seed| shared_generator(seed ^ salt));

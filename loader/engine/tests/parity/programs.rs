@@ -7,7 +7,7 @@ use std::sync::Arc;
 use loadscope_engine::rng::{SharedGenerator, lock_generator};
 use loadscope_engine::sampler::{DistributedSampler, Sampler as _};
 use loadscope_engine::value::Value;
-use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderIter, LoaderState};
+use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, LoaderError, LoaderIter, LoaderState};
 use serde_json::{Value as Json, json};
 
 use super::collate::describe;
@@ -68,7 +68,7 @@ impl<F: Fetch> Made<F> {
 }
 
 /// Makes a program's loader: with what is mixed into the seeds, and with another number of workers than the program says.
-type Make<'a, F> = dyn Fn(u64, Option<usize>) -> Result<Made<F>, EngineError> + 'a;
+type Make<'a, F> = dyn Fn(u64, Option<usize>) -> Result<Made<F>, LoaderError> + 'a;
 
 /// A program, as far as it is not in its loader.
 struct Program<'a> {
@@ -104,7 +104,7 @@ impl<'a> Program<'a> {
         self.resume.iter().filter(here)
     }
 
-    fn run<F: Fetch<Batch = Value>>(&self, make: &Make<'_, F>) -> Result<Json, EngineError> {
+    fn run<F: Fetch<Batch = Value>>(&self, make: &Make<'_, F>) -> Result<Json, LoaderError> {
         let mut made = make(0, None)?;
         let len = made.len();
         let mut epochs = Vec::new();
@@ -185,9 +185,9 @@ fn workers(point: &Json) -> Option<usize> {
 }
 
 /// What went wrong in a worker, without where.
-fn cause(error: &EngineError) -> &EngineError {
+fn cause(error: &LoaderError) -> &LoaderError {
     match error {
-        EngineError::Worker { cause, .. } => cause,
+        LoaderError::Worker { cause, .. } => cause,
         other => other,
     }
 }
@@ -225,7 +225,7 @@ fn of_map(
     dataset: &Map,
     salt: u64,
     workers: Option<usize>,
-) -> Result<Made<impl Fetch<Batch = Value> + use<>>, EngineError> {
+) -> Result<Made<impl Fetch<Batch = Value> + use<>>, LoaderError> {
     let parts = Parts::of(program, dataset.len(), salt, workers)?;
     check_arguments(program, &parts.args, false)?;
     let mut builder = parts.configured(LoaderBuilder::new(Arc::clone(dataset)), program);
@@ -244,7 +244,7 @@ fn of_stream(
     stream: &Streamed,
     salt: u64,
     workers: Option<usize>,
-) -> Result<Made<impl Fetch<Batch = Value> + use<>>, EngineError> {
+) -> Result<Made<impl Fetch<Batch = Value> + use<>>, LoaderError> {
     let parts = Parts::of(program, 0, salt, workers)?;
     check_arguments(program, &parts.args, true)?;
     let builder = parts.configured(LoaderBuilder::iterable(Arc::clone(stream)), program);
@@ -252,7 +252,7 @@ fn of_stream(
     Ok(with(parts, loader))
 }
 
-fn answer(said: &Json) -> Result<Json, EngineError> {
+fn answer(said: &Json) -> Result<Json, LoaderError> {
     let program = Program::of(said);
     if said["dataset"]["kind"] == "map" {
         let dataset = map_dataset(&said["dataset"]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
-use loadscope_engine::{EngineError, get_worker_info};
+use loadscope_engine::{LoaderError, get_worker_info};
 use serde_json::{Value as Json, json};
 
 /// `[index, worker id or -1, worker seed or -1]`
@@ -30,12 +30,12 @@ impl Row {
 pub type Rows = Vec<Row>;
 
 /// `collate_fn`
-pub fn list(rows: Vec<Row>) -> Result<Rows, EngineError> {
+pub fn list(rows: Vec<Row>) -> Result<Rows, LoaderError> {
     Ok(rows)
 }
 
 /// `collate_fn` without batches.
-pub fn alone(row: Row) -> Result<Rows, EngineError> {
+pub fn alone(row: Row) -> Result<Rows, LoaderError> {
     Ok(vec![row])
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_engine::EngineError;
+use loadscope_engine::LoaderError;
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{
     BatchSampler, PyArg, RandomSampler, RandomSource, Sampler, WeightedRandomSampler,
@@ -41,7 +41,7 @@ impl<'a> Call<'a> {
             .unwrap_or(plain.into())
     }
 
-    fn make(&self) -> Result<Option<Arc<dyn Sampler>>, EngineError> {
+    fn make(&self) -> Result<Option<Arc<dyn Sampler>>, LoaderError> {
         let source = RandomSource::Default(shared_generator(0));
         match self.sampler {
             "RandomSampler" => {
@@ -90,9 +90,9 @@ fn literal(text: &str) -> PyArg {
 }
 
 /// The verdict on an error of the engine that is to be exactly what PyTorch raised.
-pub fn raised(case: &Case<'_>, error: &EngineError) -> Verdict {
+pub fn raised(case: &Case<'_>, error: &LoaderError) -> Verdict {
     match error {
-        EngineError::Python { kind, message } => case.raises(kind.as_str(), message),
+        LoaderError::Python { kind, message } => case.raises(kind.as_str(), message),
         other => case.raises(other.exception_kind().as_str(), &other.to_string()),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use loadscope_engine::dataset::ListDataset;
 use loadscope_engine::sampler::{IndexIter, Sampler};
-use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState};
+use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, LoaderError, LoaderState};
 
 use super::support::within;
 
@@ -17,7 +17,7 @@ impl Sampler for Failing {
     }
 
     fn iter(&self) -> IndexIter {
-        let fails = || EngineError::runtime("no more");
+        let fails = || LoaderError::runtime("no more");
         Box::new((0..12).map(move |i| if i < 6 { Ok(i) } else { Err(fails()) }))
     }
 }
@@ -30,7 +30,7 @@ fn the_error_of_a_sampler_is_reported_once() {
         LoaderBuilder::new(Arc::new(numbers))
             .num_workers(num_workers)
             .sampler(Arc::new(Failing))
-            .collate_fn(Ok::<Vec<usize>, EngineError>)
+            .collate_fn(Ok::<Vec<usize>, LoaderError>)
             .build()
             .expect("it is well formed")
     };

@@ -6,7 +6,7 @@ use loadscope_trace::without_password;
 use loadscope_words::say;
 
 use super::DatasetSpec;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::plan::{Needed, SampleTable};
 
 /// The handwritten digits that are built into the embedded engine.
@@ -29,7 +29,7 @@ pub trait Catalog {
     ///
     /// # Errors
     /// If the dataset cannot be opened.
-    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError>;
+    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, LoaderError>;
 
     /// What a sampler has to know of each sample of the dataset that `spec` names. What is not known is not in the table.
     ///
@@ -40,7 +40,7 @@ pub trait Catalog {
         spec: &DatasetSpec,
         image_size: u32,
         needed: &Needed,
-    ) -> Result<SampleTable, EngineError> {
+    ) -> Result<SampleTable, LoaderError> {
         let entry = self.look_up(spec, image_size)?;
         let labels: Option<Arc<[u32]>> = entry.labels.map(Into::into);
         let table = SampleTable::of_len(entry.len.unwrap_or_default());
@@ -63,7 +63,7 @@ pub trait Catalog {
 pub struct MadeUp;
 
 impl Catalog for MadeUp {
-    fn look_up(&self, spec: &DatasetSpec, _: u32) -> Result<Entry, EngineError> {
+    fn look_up(&self, spec: &DatasetSpec, _: u32) -> Result<Entry, LoaderError> {
         let of_len = |len| Entry {
             len: Some(len),
             ..Entry::default()
@@ -76,7 +76,7 @@ impl Catalog for MadeUp {
                 ..of_len(DIGITS)
             }),
             DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) | DatasetSpec::Data(_) => {
-                Err(EngineError::Dataset(say!(
+                Err(LoaderError::Dataset(say!(
                     "this build has no embedded loader, so {} cannot be opened. Choose digits, synthetic or stream.",
                     without_password(&spec.to_string())
                 )))

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use loadscope_trace::Nanos;
 use loadscope_words::{Text, say, text};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, pair, real, whole};
 use crate::limits;
 
@@ -192,16 +192,16 @@ impl CostModel {
 }
 
 impl FromStr for CostModel {
-    type Err = EngineError;
+    type Err = LoaderError;
 
-    fn from_str(text: &str) -> Result<Self, EngineError> {
+    fn from_str(text: &str) -> Result<Self, LoaderError> {
         let language = Language::new(KEYS);
         let model = language
             .read(text)
             .and_then(|all| Self::default().with(&all));
         model.map_err(|mistake| {
             let sentence = language.sentence(&mistake);
-            EngineError::Spec(say!("synthetic:{text}: {sentence}"))
+            LoaderError::Spec(say!("synthetic:{text}: {sentence}"))
         })
     }
 }

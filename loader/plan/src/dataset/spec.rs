@@ -9,7 +9,7 @@ use loadscope_words::say;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{CostModel, StreamModel};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::keyvalue::nearest;
 
 mod data;
@@ -77,13 +77,13 @@ impl DatasetSpec {
 }
 
 impl FromStr for DatasetSpec {
-    type Err = EngineError;
+    type Err = LoaderError;
 
-    fn from_str(text: &str) -> Result<Self, EngineError> {
+    fn from_str(text: &str) -> Result<Self, LoaderError> {
         // A path may begin or end with blanks; the rest may not.
         if let Some(path) = text.trim_start().strip_prefix("folder:") {
             if path.is_empty() {
-                return Err(EngineError::Spec(
+                return Err(LoaderError::Spec(
                     say!("folder: needs the path of a folder of images, for example folder:/data/flowers")
                         .to_owned(),
                 ));
@@ -108,7 +108,7 @@ impl FromStr for DatasetSpec {
                 } else {
                     String::new()
                 };
-                Err(EngineError::Spec(unknown(text) + &hint))
+                Err(LoaderError::Spec(unknown(text) + &hint))
             }
         }
     }

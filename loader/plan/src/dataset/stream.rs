@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{CostModel, cost};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag};
 use loadscope_words::{say, text};
 
@@ -95,14 +95,14 @@ impl StreamModel {
 }
 
 impl FromStr for StreamModel {
-    type Err = EngineError;
+    type Err = LoaderError;
 
-    fn from_str(text: &str) -> Result<Self, EngineError> {
+    fn from_str(text: &str) -> Result<Self, LoaderError> {
         let language = Language::new(cost::KEYS.into_iter().chain(KEYS));
         let model = language.read(text).and_then(|all| Self::of(&all));
         model.map_err(|mistake| {
             let sentence = language.sentence(&mistake);
-            EngineError::Spec(say!("stream:{text}: {sentence}"))
+            LoaderError::Spec(say!("stream:{text}: {sentence}"))
         })
     }
 }

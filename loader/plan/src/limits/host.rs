@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use loadscope_trace::count as grouped;
 use loadscope_words::say;
 
@@ -27,9 +27,9 @@ pub fn fits(
     bytes: u64,
     what: impl fmt::Display,
     remedy: impl fmt::Display,
-) -> Result<(), EngineError> {
+) -> Result<(), LoaderError> {
     match memory() {
-        Some(has) if bytes > has => Err(EngineError::Spec(say!(
+        Some(has) if bytes > has => Err(LoaderError::Spec(say!(
             "{what} {} of memory, but this program may use only {}. {remedy}",
             size(bytes),
             size(has)
@@ -42,10 +42,10 @@ pub fn fits(
 ///
 /// # Errors
 /// The sentence that says why not, and how many it would.
-pub fn check_threads(num_workers: usize) -> Result<(), EngineError> {
+pub fn check_threads(num_workers: usize) -> Result<(), LoaderError> {
     let wanted = num_workers as u64;
     match tightest() {
-        Some(room) if wanted > room.threads => Err(EngineError::Spec(say!(
+        Some(room) if wanted > room.threads => Err(LoaderError::Spec(say!(
             "num_workers={num_workers} is more than this host can start: {} allows {} more loader threads. Use fewer workers.",
             room.by,
             grouped(room.threads)

@@ -1,7 +1,7 @@
 //! What PyTorch's constructor checks, in its order and with its words.
 
 use super::LoaderOptions;
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::limits;
 use crate::sampler::{PyArg, boolean_argument, positive_int_argument};
 use loadscope_words::say;
@@ -77,7 +77,7 @@ impl Arguments {
     ///
     /// # Errors
     /// ValueError or TypeError with PyTorch's message.
-    pub fn check(&self) -> Result<(), EngineError> {
+    pub fn check(&self) -> Result<(), LoaderError> {
         let workers = self.check_workers()?;
         self.check_context(workers)?;
         if self.iterable {
@@ -88,7 +88,7 @@ impl Arguments {
         self.check_batching()
     }
 
-    fn check_workers(&self) -> Result<f64, EngineError> {
+    fn check_workers(&self) -> Result<f64, LoaderError> {
         let workers = number(&self.num_workers).unwrap_or(0.0);
         if workers < 0.0 {
             return refuse(
@@ -127,7 +127,7 @@ impl Arguments {
     }
 
     /// Threads have no start method; the argument is checked all the same, so that what runs here runs there.
-    fn check_context(&self, workers: f64) -> Result<(), EngineError> {
+    fn check_context(&self, workers: f64) -> Result<(), LoaderError> {
         let context = &self.multiprocessing_context;
         match context {
             PyArg::None => Ok(()),
@@ -141,7 +141,7 @@ impl Arguments {
                  ['fork', 'spawn', 'forkserver'], but got multiprocessing_context={}",
                 context.repr()
             )),
-            _ => Err(EngineError::type_error(format!(
+            _ => Err(LoaderError::type_error(format!(
                 "multiprocessing_context option should be a valid context object or a string specifying \
                  the start method, but got multiprocessing_context={}",
                 context.repr()
@@ -149,7 +149,7 @@ impl Arguments {
         }
     }
 
-    fn check_iterable(&self) -> Result<(), EngineError> {
+    fn check_iterable(&self) -> Result<(), LoaderError> {
         let unexpected = |name: &str, value: &PyArg| {
             refuse(format!(
                 "DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
@@ -168,7 +168,7 @@ impl Arguments {
         Ok(())
     }
 
-    fn check_batching(&self) -> Result<(), EngineError> {
+    fn check_batching(&self) -> Result<(), LoaderError> {
         if self.batch_sampler != PyArg::None {
             let others = number(&self.batch_size) != Some(1.0)
                 || self.shuffle.is_truthy()
@@ -199,7 +199,7 @@ impl Arguments {
 ///
 /// # Errors
 /// ValueError with PyTorch's message.
-pub fn check_assignable(attribute: &str) -> Result<(), EngineError> {
+pub fn check_assignable(attribute: &str) -> Result<(), LoaderError> {
     if FIXED.contains(&attribute) {
         return refuse(format!(
             "{attribute} attribute should not be set after DataLoader is initialized"
@@ -220,8 +220,8 @@ pub fn too_many_workers(num_workers: usize, processors: usize) -> Option<String>
     })
 }
 
-fn refuse<T>(message: impl Into<String>) -> Result<T, EngineError> {
-    Err(EngineError::value_error(message))
+fn refuse<T>(message: impl Into<String>) -> Result<T, LoaderError> {
+    Err(LoaderError::value_error(message))
 }
 
 /// The value as a number: bools are numbers in Python.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::Request;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::SharedGenerator;
 use crate::sampler::{BatchSource, Sampler};
 
 /// The requests of one epoch. After an error it is finished.
-pub type RequestIter = Box<dyn Iterator<Item = Result<Request, EngineError>> + Send>;
+pub type RequestIter = Box<dyn Iterator<Item = Result<Request, LoaderError>> + Send>;
 
 /// Where the loader's tasks come from.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use loadscope_trace::RunOptions;
 
 use crate::dataset::StreamModel;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits::Epoch;
 use crate::loader::Index;
 use crate::plan::{Plan, SampleTable};
@@ -81,7 +81,7 @@ impl<'a> Orders<'a> {
     ///
     /// # Errors
     /// If the options contradict each other or are more than is possible.
-    pub fn of(options: &'a RunOptions, samples: &'a Samples) -> Result<Self, EngineError> {
+    pub fn of(options: &'a RunOptions, samples: &'a Samples) -> Result<Self, LoaderError> {
         let plan = match samples {
             Samples::Map(len) => Plan::of(options, DataLen::from(*len))?,
             Samples::Known(table) => Plan::of_table(options, DataLen::from(table.len), table)?,
@@ -145,7 +145,7 @@ impl<'a> Orders<'a> {
     ///
     /// # Errors
     /// What `each` returns; and if the sampler fails.
-    pub fn each<E: From<EngineError>>(
+    pub fn each<E: From<LoaderError>>(
         &mut self,
         mut each: impl FnMut(&mut EpochBatches<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
@@ -195,7 +195,7 @@ impl<'a> Orders<'a> {
 }
 
 /// The indices of a batch, and its worker.
-type NextBatch = Result<(Vec<u64>, i64), EngineError>;
+type NextBatch = Result<(Vec<u64>, i64), LoaderError>;
 
 /// An epoch: an iterator of the indices of each batch, and of its worker; -1: the main thread.
 pub struct EpochBatches<'a> {
@@ -225,7 +225,7 @@ impl EpochBatches<'_> {
 }
 
 impl Iterator for EpochBatches<'_> {
-    type Item = Result<(Vec<u64>, i64), EngineError>;
+    type Item = Result<(Vec<u64>, i64), LoaderError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.batches.next()

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use loadscope_words::say;
 use serde::de::DeserializeOwned;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 mod entries;
 mod most;
@@ -19,10 +19,10 @@ use text::Text;
 use words::Words;
 
 /// Dataset indices below `len`: a JSON list, or numbers between blanks, commas or line ends.
-pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError> {
+pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, LoaderError> {
     let numbers: Vec<usize> = list(path, ("indices", say!("an index")))?;
     if let Some(bad) = numbers.iter().find(|&&i| i >= len) {
-        return Err(EngineError::Spec(say!(
+        return Err(LoaderError::Spec(say!(
             "{path} lists index {bad}, but the dataset has only {len} samples"
         )));
     }
@@ -30,10 +30,10 @@ pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError>
 }
 
 /// One weight a sample.
-pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, EngineError> {
+pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, LoaderError> {
     let numbers: Vec<f64> = list(path, ("weights", say!("a weight")))?;
     if numbers.len() > len {
-        return Err(EngineError::Spec(say!(
+        return Err(LoaderError::Spec(say!(
             "{path} has {} weights, but the dataset has only {len} samples",
             numbers.len()
         )));
@@ -43,7 +43,7 @@ pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, EngineError> {
 
 /// The samples of each class: a JSON object `{"label": [indices]}`, or one line a sample with its labels between blanks or
 /// commas.
-pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, EngineError> {
+pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, LoaderError> {
     let file = Text::open(path, "labels")?;
     if file.first == Some(b'{') {
         let lists: Lists = file.json()?;
@@ -67,7 +67,7 @@ pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, EngineError> {
 }
 
 /// Numbers of a file, by their name in the plural and in the singular.
-fn list<T: FromStr>(path: &str, (what, one): (&'static str, &str)) -> Result<Vec<T>, EngineError>
+fn list<T: FromStr>(path: &str, (what, one): (&'static str, &str)) -> Result<Vec<T>, LoaderError>
 where
     Numbers<T>: DeserializeOwned,
 {
@@ -79,7 +79,7 @@ where
     let (mut numbers, mut words) = (Vec::new(), Words::of(file));
     while let Some((line, word)) = words.next()? {
         let number = word.parse().map_err(|_| {
-            EngineError::Spec(say!(
+            LoaderError::Spec(say!(
                 "{path}, line {}: {} is not {one}. Write numbers separated by spaces, commas or newlines, or a JSON list.",
                 line + 1,
                 quoted(word)

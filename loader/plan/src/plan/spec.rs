@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use loadscope_words::say;
 
 /// The text of [`RunOptions::sampler`].
@@ -30,9 +30,9 @@ pub(super) enum SamplerSpec {
 }
 
 impl FromStr for SamplerSpec {
-    type Err = EngineError;
+    type Err = LoaderError;
 
-    fn from_str(text: &str) -> Result<Self, EngineError> {
+    fn from_str(text: &str) -> Result<Self, LoaderError> {
         let (kind, path) = match text.split_once(':') {
             Some((kind, path)) => (kind, Some(path.to_owned())),
             None => (text, None),
@@ -65,7 +65,7 @@ impl FromStr for SamplerSpec {
             ("group", _) => return Err(needs("group", say!("a column: group:COLUMN"))),
             ("bucket", _) => return Err(needs("bucket", say!("the lengths: bucket:len"))),
             _ => {
-                return Err(EngineError::Spec(say!(
+                return Err(LoaderError::Spec(say!(
                     "unknown sampler {text:?}. Valid: sequential, random, subset:FILE, weighted:FILE, weighted:balanced, distributed, equi:FILE, equi:labels, group:COLUMN and bucket:len."
                 )));
             }
@@ -73,8 +73,8 @@ impl FromStr for SamplerSpec {
     }
 }
 
-fn needs(kind: &str, what: &str) -> EngineError {
-    EngineError::Spec(say!("the sampler {kind} needs {what}"))
+fn needs(kind: &str, what: &str) -> LoaderError {
+    LoaderError::Spec(say!("the sampler {kind} needs {what}"))
 }
 
 impl SamplerSpec {

@@ -6,7 +6,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
 use super::spec::SamplerSpec;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// What a sampler has to know of each sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Needed {
     ///
     /// # Errors
     /// If there is no such sampler.
-    pub fn by(options: &RunOptions) -> Result<Option<Self>, EngineError> {
+    pub fn by(options: &RunOptions) -> Result<Option<Self>, LoaderError> {
         Ok(match options.sampler.parse()? {
             SamplerSpec::Balanced | SamplerSpec::EquiLabels => Some(Self::Classes),
             SamplerSpec::Group(column) => Some(Self::Groups(column)),
@@ -43,7 +43,7 @@ impl Needed {
     }
 
     /// That it is not known.
-    pub fn missing(&self) -> EngineError {
+    pub fn missing(&self) -> LoaderError {
         let what = match self {
             Self::Classes => say!("this sampler needs the class of each sample, which is known only after loading. Name a column of classes (label=COLUMN) or a file of labels.")
                 .to_owned(),
@@ -53,7 +53,7 @@ impl Needed {
             Self::Lengths => say!("bucket:len needs the length of each sample, which is known only after loading. Choose a dataset of text or audio.")
                 .to_owned(),
         };
-        EngineError::Dataset(what)
+        LoaderError::Dataset(what)
     }
 }
 
@@ -79,20 +79,20 @@ impl SampleTable {
         }
     }
 
-    pub(super) fn classes(&self) -> Result<&[u32], EngineError> {
+    pub(super) fn classes(&self) -> Result<&[u32], LoaderError> {
         self.whole(self.classes.as_deref(), Needed::Classes)
     }
 
-    pub(super) fn groups(&self, column: &str) -> Result<&[u32], EngineError> {
+    pub(super) fn groups(&self, column: &str) -> Result<&[u32], LoaderError> {
         self.whole(self.groups.as_deref(), Needed::Groups(column.to_owned()))
     }
 
-    pub(super) fn lengths(&self) -> Result<&[u64], EngineError> {
+    pub(super) fn lengths(&self) -> Result<&[u64], LoaderError> {
         self.whole(self.lengths.as_deref(), Needed::Lengths)
     }
 
     /// A column with a value for each sample.
-    fn whole<'a, T>(&self, column: Option<&'a [T]>, what: Needed) -> Result<&'a [T], EngineError> {
+    fn whole<'a, T>(&self, column: Option<&'a [T]>, what: Needed) -> Result<&'a [T], LoaderError> {
         column
             .filter(|column| column.len() == self.len)
             .ok_or_else(|| what.missing())

@@ -27,7 +27,7 @@ fn options(sampler: &str) -> RunOptions {
     }
 }
 
-fn orders(options: &RunOptions, table: SampleTable) -> Result<Order, EngineError> {
+fn orders(options: &RunOptions, table: SampleTable) -> Result<Order, LoaderError> {
     order(options, &Samples::Known(table))
 }
 

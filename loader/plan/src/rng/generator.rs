@@ -1,7 +1,7 @@
 //! The generator itself: seeding, words, integers and uniform numbers.
 
 use super::mt19937::Mt19937;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use loadscope_words::say;
 
 /// From this range on `randint` draws 64 bits a number.
@@ -86,7 +86,7 @@ impl Generator {
     ///
     /// # Errors
     /// RuntimeError if the range is empty; then nothing is drawn.
-    pub fn randint(&mut self, low: i64, high: i64, count: usize) -> Result<Vec<i64>, EngineError> {
+    pub fn randint(&mut self, low: i64, high: i64, count: usize) -> Result<Vec<i64>, LoaderError> {
         let mut next = self.randint_stream(low, high)?;
         let mut out = reserve(count)?;
         out.extend((0..count).map(|_| next()));
@@ -98,9 +98,9 @@ impl Generator {
         &mut self,
         low: i64,
         high: i64,
-    ) -> Result<impl FnMut() -> i64 + use<'_>, EngineError> {
+    ) -> Result<impl FnMut() -> i64 + use<'_>, LoaderError> {
         if low >= high {
-            return Err(EngineError::runtime(format!(
+            return Err(LoaderError::runtime(format!(
                 "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
             )));
         }
@@ -138,10 +138,10 @@ impl Generator {
 }
 
 /// Room for `count` numbers, or the error PyTorch's allocator raises.
-pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, EngineError> {
+pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, LoaderError> {
     let mut out = Vec::new();
     out.try_reserve_exact(count).map_err(|_| {
-        EngineError::runtime(say!(
+        LoaderError::runtime(say!(
             "not enough memory: a list of {count} random numbers needs {} bytes. Use fewer samples.",
             (count as u128) * size_of::<T>() as u128
         ))

@@ -1,7 +1,7 @@
 //! Compact lists of indices.
 
 use super::Generator;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// What [`Generator::randperm`](super::Generator::randperm) returns: the numbers `0..n`, each once.
 pub type Permutation = Indices;
@@ -84,7 +84,7 @@ impl Generator {
         n: usize,
         count: usize,
         out: &mut Indices,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), LoaderError> {
         let range = i64::try_from(n).unwrap_or(i64::MAX);
         let mut next = self.randint_stream(0, range)?;
         let fits = u32::try_from(n).is_ok();

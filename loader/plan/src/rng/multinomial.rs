@@ -3,7 +3,7 @@
 use super::generator::reserve;
 use super::topk::{argmax, top_k, top_k_of_many};
 use super::{Generator, Indices};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// `torch.multinomial` refuses more categories than this; we do not.
 const PYTORCH_MOST_CATEGORIES: usize = 1 << 24;
@@ -29,7 +29,7 @@ impl Generator {
         weights: &[f64],
         num_samples: usize,
         replacement: bool,
-    ) -> Result<Indices, EngineError> {
+    ) -> Result<Indices, LoaderError> {
         check(weights, num_samples, replacement)?;
         if weights.len() <= u32::MAX as usize {
             let items = self.draw_weighted(weights, num_samples, replacement, |i| i as u32)?;
@@ -45,7 +45,7 @@ impl Generator {
         num_samples: usize,
         replacement: bool,
         number: impl Fn(usize) -> T,
-    ) -> Result<Vec<T>, EngineError> {
+    ) -> Result<Vec<T>, LoaderError> {
         if replacement && num_samples > 1 {
             let cumulative = Cumulative::new(weights, num_samples)?;
             let mut out = reserve(num_samples)?;
@@ -93,9 +93,9 @@ pub(crate) fn multinomial_words(weights: &[f64], num_samples: usize, replacement
 }
 
 /// PyTorch's checks, which differ between its two ways of drawing.
-fn check(weights: &[f64], num_samples: usize, replacement: bool) -> Result<(), EngineError> {
+fn check(weights: &[f64], num_samples: usize, replacement: bool) -> Result<(), LoaderError> {
     const NO_SUM: &str = "invalid multinomial distribution (sum of probabilities <= 0)";
-    let fail = |message: &str| Err(EngineError::runtime(message));
+    let fail = |message: &str| Err(LoaderError::runtime(message));
     if num_samples == 0 {
         return fail("cannot sample n_sample <= 0 samples");
     }
@@ -138,7 +138,7 @@ struct Cumulative {
 }
 
 impl Cumulative {
-    fn new(weights: &[f64], num_samples: usize) -> Result<Self, EngineError> {
+    fn new(weights: &[f64], num_samples: usize) -> Result<Self, LoaderError> {
         let mut shares = reserve(weights.len())?;
         let mut sum = 0.0;
         shares.extend(weights.iter().map(|&weight| {
@@ -160,7 +160,7 @@ impl Cumulative {
         Ok(Self { shares, guide })
     }
 
-    fn guide(shares: &[f64]) -> Result<Vec<u32>, EngineError> {
+    fn guide(shares: &[f64]) -> Result<Vec<u32>, LoaderError> {
         // A power of two, so that the bucket of a number is exact.
         let buckets = shares.len().next_power_of_two().min(MOST_BUCKETS);
         let mut guide = reserve(buckets + 1)?;

@@ -1,7 +1,7 @@
 //! NumPy's legacy random numbers, and what PyTorch seeds them with in a worker.
 
 use super::mt19937::Mt19937;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// The four words that PyTorch seeds NumPy with in a worker (`_generate_state`): a hash in the style of NumPy's
 /// `SeedSequence` over the worker's number and the loader's base seed.
@@ -60,7 +60,7 @@ impl NumpyRandom {
     ///
     /// # Errors
     /// ValueError if the range is empty.
-    pub fn randint(&mut self, low: i64, high: i64) -> Result<i64, EngineError> {
+    pub fn randint(&mut self, low: i64, high: i64) -> Result<i64, LoaderError> {
         refuse_empty(low < high)?;
         let most = high.wrapping_sub(low).wrapping_sub(1) as u64;
         Ok(low.wrapping_add(self.up_to(most) as i64))
@@ -70,10 +70,10 @@ impl NumpyRandom {
     ///
     /// # Errors
     /// ValueError if the range is empty or reaches beyond 2^64.
-    pub fn randint_u64(&mut self, low: u64, high: u128) -> Result<u64, EngineError> {
+    pub fn randint_u64(&mut self, low: u64, high: u128) -> Result<u64, LoaderError> {
         refuse_empty(u128::from(low) < high)?;
         let Ok(last) = u64::try_from(high - 1) else {
-            return Err(EngineError::value_error("high is out of bounds for uint64"));
+            return Err(LoaderError::value_error("high is out of bounds for uint64"));
         };
         Ok(low.wrapping_add(self.up_to(last - low)))
     }
@@ -82,10 +82,10 @@ impl NumpyRandom {
     ///
     /// # Errors
     /// ValueError if the range is empty or reaches beyond 2^32.
-    pub fn randint_u32(&mut self, low: u32, high: u64) -> Result<u32, EngineError> {
+    pub fn randint_u32(&mut self, low: u32, high: u64) -> Result<u32, LoaderError> {
         refuse_empty(u64::from(low) < high)?;
         let Ok(last) = u32::try_from(high - 1) else {
-            return Err(EngineError::value_error("high is out of bounds for uint32"));
+            return Err(LoaderError::value_error("high is out of bounds for uint32"));
         };
         Ok(low.wrapping_add(self.up_to(u64::from(last - low)) as u32))
     }
@@ -110,11 +110,11 @@ impl NumpyRandom {
     }
 }
 
-fn refuse_empty(has_numbers: bool) -> Result<(), EngineError> {
+fn refuse_empty(has_numbers: bool) -> Result<(), LoaderError> {
     if has_numbers {
         return Ok(());
     }
-    Err(EngineError::value_error("low >= high"))
+    Err(LoaderError::value_error("low >= high"))
 }
 
 #[cfg(test)]

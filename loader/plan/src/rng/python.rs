@@ -1,7 +1,7 @@
 //! Python's `random`.
 
 use super::mt19937::Mt19937;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// Python's `random.Random`: the stream that `random.seed(seed)` starts, and what the module makes of it.
 #[derive(Clone, Debug)]
@@ -54,10 +54,10 @@ impl PythonRandom {
     ///
     /// # Errors
     /// ValueError if the range is empty.
-    pub fn randrange(&mut self, start: i64, stop: i64) -> Result<i64, EngineError> {
+    pub fn randrange(&mut self, start: i64, stop: i64) -> Result<i64, LoaderError> {
         if start >= stop {
             let width = i128::from(stop) - i128::from(start);
-            return Err(EngineError::value_error(format!(
+            return Err(LoaderError::value_error(format!(
                 "empty range for randrange() ({start}, {stop}, {width})"
             )));
         }

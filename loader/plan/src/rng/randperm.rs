@@ -2,7 +2,7 @@
 
 use super::generator::reserve;
 use super::{Generator, Indices, Permutation};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// From this many elements on `randperm` draws 64 bits a step: (2^32 − 1) / 20.
 pub const RANDPERM_WIDE: usize = 214_748_364;
@@ -12,7 +12,7 @@ impl Generator {
     ///
     /// # Errors
     /// RuntimeError if there is no memory for so many numbers.
-    pub fn randperm(&mut self, n: usize) -> Result<Permutation, EngineError> {
+    pub fn randperm(&mut self, n: usize) -> Result<Permutation, LoaderError> {
         self.randperm_head(n, n)
     }
 
@@ -20,7 +20,7 @@ impl Generator {
     ///
     /// # Errors
     /// RuntimeError if there is no memory for so many numbers.
-    pub fn randperm_head(&mut self, n: usize, take: usize) -> Result<Indices, EngineError> {
+    pub fn randperm_head(&mut self, n: usize, take: usize) -> Result<Indices, LoaderError> {
         if take == 0 {
             self.discard(randperm_words(n));
             return Ok(Indices::default());

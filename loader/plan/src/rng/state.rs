@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Generator;
 use super::mt19937::{Mt19937, N};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// `generator.get_state()`: everything that decides how a stream goes on. About 3.4 KB as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,14 +45,14 @@ impl Generator {
     ///
     /// # Errors
     /// RuntimeError if that is not the state of a generator; then the generator stays as it is.
-    pub fn set_state(&mut self, state: &GeneratorState) -> Result<(), EngineError> {
+    pub fn set_state(&mut self, state: &GeneratorState) -> Result<(), LoaderError> {
         let words = STANDARD
             .decode(&state.words)
             .ok()
             .and_then(|bytes| words_of(&bytes));
         let stream = words.and_then(|words| Mt19937::resume(words, state.position));
         let Some(stream) = stream else {
-            return Err(EngineError::runtime(say!(
+            return Err(LoaderError::runtime(say!(
                 "the state of a generator needs {N} words in base64 and a position of at most {N}, but this one has {} characters and position {}",
                 state.words.len(),
                 state.position

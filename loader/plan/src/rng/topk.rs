@@ -5,7 +5,7 @@ mod stl;
 use std::cmp::Reverse;
 
 use super::generator::reserve;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// A score in a form that sorts as PyTorch sorts: NaN is the largest. Only for scores that are not negative.
 fn key(score: f64) -> u64 {
@@ -33,7 +33,7 @@ pub(super) fn top_k<T: Copy + Ord>(
     count: usize,
     k: usize,
     number: impl Fn(usize) -> T,
-) -> Result<Vec<T>, EngineError> {
+) -> Result<Vec<T>, LoaderError> {
     let mut queue: Vec<(u64, T)> = reserve(count)?;
     queue.extend(scores.enumerate().map(|(i, score)| (key(score), number(i))));
     let mut sorted = reserve(count)?;
@@ -67,7 +67,7 @@ pub(super) fn top_k_of_many<T: Copy + Ord>(
     count: usize,
     k: usize,
     number: impl Fn(usize) -> T,
-) -> Result<Vec<T>, EngineError> {
+) -> Result<Vec<T>, LoaderError> {
     let room = k.saturating_mul(3).min(count);
     let mut best: Vec<(u64, T)> = reserve(room)?;
     let mut bound = 0;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 
 /// A Python value. `Display` is Python's `str()`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -184,13 +184,13 @@ fn repr_of_str(text: &str) -> String {
 ///
 /// # Errors
 /// ValueError that shows the value.
-pub fn positive_int_argument(name: &str, value: &PyArg, bools: bool) -> Result<usize, EngineError> {
+pub fn positive_int_argument(name: &str, value: &PyArg, bools: bool) -> Result<usize, LoaderError> {
     let int = match value {
         PyArg::Bool(_) if !bools => None,
         value => value.as_int().and_then(|int| usize::try_from(int).ok()),
     };
     int.filter(|&int| int > 0).ok_or_else(|| {
-        EngineError::value_error(format!(
+        LoaderError::value_error(format!(
             "{name} should be a positive integer value, but got {name}={value}"
         ))
     })
@@ -204,9 +204,9 @@ pub fn boolean_argument(
     name: &str,
     value: &PyArg,
     kind: ExceptionKind,
-) -> Result<bool, EngineError> {
+) -> Result<bool, LoaderError> {
     value.as_bool().ok_or_else(|| {
-        EngineError::python(
+        LoaderError::python(
             kind,
             format!("{name} should be a boolean value, but got {name}={value}"),
         )

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Draws, Epoch, PyArg, Sampler, boolean_argument, positive_int_argument};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::SharedGenerator;
 
 /// The batches of one epoch. After an error it is finished.
-pub type BatchIter = Box<dyn Iterator<Item = Result<Vec<usize>, EngineError>> + Send>;
+pub type BatchIter = Box<dyn Iterator<Item = Result<Vec<usize>, LoaderError>> + Send>;
 
 /// What a loader accepts as `batch_sampler`: lists of indices, anew for every epoch.
 pub trait BatchSource: Send + Sync {
@@ -32,7 +32,7 @@ pub trait BatchSource: Send + Sync {
     ///
     /// # Errors
     /// TypeError if there is no length.
-    fn checked_len(&self) -> Result<usize, EngineError> {
+    fn checked_len(&self) -> Result<usize, LoaderError> {
         Ok(self.len())
     }
 
@@ -86,7 +86,7 @@ impl BatchSampler {
         sampler: Arc<dyn Sampler>,
         batch_size: i64,
         drop_last: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         Self::from_args(sampler, &batch_size.into(), &drop_last.into())
     }
 
@@ -98,7 +98,7 @@ impl BatchSampler {
         sampler: Arc<dyn Sampler>,
         batch_size: &PyArg,
         drop_last: &PyArg,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let kind = ExceptionKind::VALUE_ERROR;
         Ok(Self {
             sampler,
@@ -144,7 +144,7 @@ impl BatchSource for BatchSampler {
         self.sampler.draws()
     }
 
-    fn checked_len(&self) -> Result<usize, EngineError> {
+    fn checked_len(&self) -> Result<usize, LoaderError> {
         self.sampler.checked_len()?;
         Ok(self.len())
     }
@@ -166,7 +166,7 @@ struct Batches {
 }
 
 impl Iterator for Batches {
-    type Item = Result<Vec<usize>, EngineError>;
+    type Item = Result<Vec<usize>, LoaderError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {

@@ -8,7 +8,7 @@ use super::arguments::positive_int_argument;
 use super::distributed::{Rank, Seed};
 use super::drawn::{drawn_first, shuffled};
 use super::{BatchIter, BatchSource, Draws};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 
 /// Batches of samples whose lengths are alike, so that little is padded. Not in PyTorch.
@@ -40,11 +40,11 @@ impl LengthBucketBatchSampler {
         drop_last: bool,
         num_replicas: i64,
         rank: i64,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let rank = Rank::new(num_replicas, rank)?;
         let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
         if batch_size < rank.num_replicas {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
                  batch_size={batch_size} and num_replicas={num_replicas}"
             )));
@@ -72,7 +72,7 @@ fn cut(
     size: usize,
     drop_last: bool,
     generator: &mut Generator,
-) -> Result<Vec<Vec<usize>>, EngineError> {
+) -> Result<Vec<Vec<usize>>, LoaderError> {
     let order: Vec<usize> = generator.randperm(lengths.len())?.iter().collect();
     let full = lengths.len() - lengths.len() % size;
     let (full, rest) = order.split_at_checked(full).unwrap_or((&order, &[]));

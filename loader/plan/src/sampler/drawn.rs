@@ -2,14 +2,14 @@
 
 use super::BatchIter;
 use super::distributed::Rank;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 
 /// A random order of `items`.
 pub(super) fn shuffled<T: Clone>(
     items: &[T],
     generator: &mut Generator,
-) -> Result<Vec<T>, EngineError> {
+) -> Result<Vec<T>, LoaderError> {
     let order = generator.randperm(items.len())?;
     Ok(order
         .iter()
@@ -20,7 +20,7 @@ pub(super) fn shuffled<T: Clone>(
 /// The share of a rank of batches that are all drawn when the first is asked for.
 pub(super) fn drawn_first(
     rank: Rank,
-    draw: impl FnOnce() -> Result<Vec<Vec<usize>>, EngineError> + Send + 'static,
+    draw: impl FnOnce() -> Result<Vec<Vec<usize>>, LoaderError> + Send + 'static,
 ) -> BatchIter {
     let mut draw = Some(draw);
     let mut batches = Vec::new().into_iter();

@@ -1,10 +1,10 @@
 //! Epochs: what samplers hand their indices out with.
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Indices;
 
 /// The indices of one epoch. After an error it is finished, as a Python generator is.
-pub type IndexIter = Box<dyn Iterator<Item = Result<usize, EngineError>> + Send>;
+pub type IndexIter = Box<dyn Iterator<Item = Result<usize, LoaderError>> + Send>;
 
 /// One epoch of a sampler for a consumer that takes many indices at a time. Draws as [`IndexIter`] does: what is not
 /// asked for is not drawn.
@@ -14,14 +14,14 @@ pub trait Epoch: Send {
     ///
     /// # Errors
     /// Whatever the sampler raises; then the epoch is over, and what came before the error is in `out`.
-    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError>;
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError>;
 }
 
 /// Takes the indices of any iterator one by one.
 pub(super) struct OneByOne(pub IndexIter);
 
 impl Epoch for OneByOne {
-    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError> {
         for taken in 0..most {
             match self.0.next() {
                 Some(index) => out.push(index?),
@@ -35,7 +35,7 @@ impl Epoch for OneByOne {
 /// Where the indices of an epoch come from, block by block.
 pub(super) trait Blocks: Send {
     /// Puts the next block into `block`, which holds the used-up one; it may be empty. False: there is none.
-    fn next_block(&mut self, block: &mut Indices) -> Result<bool, EngineError>;
+    fn next_block(&mut self, block: &mut Indices) -> Result<bool, LoaderError>;
 }
 
 /// An epoch made of blocks, each of which is drawn when its first index is asked for.
@@ -56,7 +56,7 @@ impl<B: Blocks> BlockEpoch<B> {
     }
 
     /// Sees to it that there are indices left in the block. False: the epoch is over.
-    fn refill(&mut self) -> Result<bool, EngineError> {
+    fn refill(&mut self) -> Result<bool, LoaderError> {
         while self.position >= self.block.len() {
             let Some(source) = &mut self.source else {
                 return Ok(false);
@@ -74,7 +74,7 @@ impl<B: Blocks> BlockEpoch<B> {
 }
 
 impl<B: Blocks> Iterator for BlockEpoch<B> {
-    type Item = Result<usize, EngineError>;
+    type Item = Result<usize, LoaderError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -94,7 +94,7 @@ impl<B: Blocks> Iterator for BlockEpoch<B> {
 }
 
 impl<B: Blocks> Epoch for BlockEpoch<B> {
-    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError> {
         let mut left = most;
         while left > 0 && self.refill()? {
             let taken = self.block.copy_to(self.position, left, out);
@@ -110,9 +110,9 @@ pub(super) struct OneBlock<F>(pub Option<F>);
 
 impl<F> Blocks for OneBlock<F>
 where
-    F: FnOnce() -> Result<Indices, EngineError> + Send,
+    F: FnOnce() -> Result<Indices, LoaderError> + Send,
 {
-    fn next_block(&mut self, block: &mut Indices) -> Result<bool, EngineError> {
+    fn next_block(&mut self, block: &mut Indices) -> Result<bool, LoaderError> {
         let Some(draw) = self.0.take() else {
             return Ok(false);
         };
@@ -124,7 +124,7 @@ where
 /// An epoch whose indices all come from one draw at the first pull.
 pub(super) fn drawn_at_once<F>(draw: F) -> BlockEpoch<OneBlock<F>>
 where
-    F: FnOnce() -> Result<Indices, EngineError> + Send,
+    F: FnOnce() -> Result<Indices, LoaderError> + Send,
 {
     BlockEpoch::new(OneBlock(Some(draw)))
 }

@@ -8,7 +8,7 @@ use loadscope_words::say;
 use super::arguments::positive_int_argument;
 use super::distributed::{Rank, Seed};
 use super::{BatchIter, BatchSource, Draws};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 
 /// Batches of data with several labels a sample, in which every class comes equally often whatever its size, for several
@@ -43,22 +43,22 @@ impl DistributedEquiBatchSampler {
         batch_size: i64,
         num_replicas: i64,
         rank: i64,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let rank = Rank::new(num_replicas, rank)?;
         let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
         if batch_size < rank.num_replicas {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
                  batch_size={batch_size} and num_replicas={num_replicas}"
             )));
         }
         if classes.is_empty() {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "there should be at least one class, but got none"
             )));
         }
         if let Some(class) = classes.as_slice().iter().position(Vec::is_empty) {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "every class should have at least one sample, but class {class} has none"
             )));
         }
@@ -149,7 +149,7 @@ fn balance(
     classes: &[Vec<usize>],
     coef: usize,
     generator: &mut Generator,
-) -> Result<Vec<Vec<usize>>, EngineError> {
+) -> Result<Vec<Vec<usize>>, LoaderError> {
     let balanced = |class: &Vec<usize>| {
         let element = |position: usize| class.get(position).copied();
         let order = generator.randperm(class.len())?;

@@ -8,7 +8,7 @@ use super::arguments::positive_int_argument;
 use super::distributed::{Rank, Seed};
 use super::drawn::{drawn_first, shuffled};
 use super::{BatchIter, BatchSource, Draws};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 
 /// Batches that hold at most one sample of each group: of a patient, a speaker, a place. Not in PyTorch.
@@ -40,11 +40,11 @@ impl DistinctGroupBatchSampler {
         drop_last: bool,
         num_replicas: i64,
         rank: i64,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let rank = Rank::new(num_replicas, rank)?;
         let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
         if batch_size < rank.num_replicas {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
                  batch_size={batch_size} and num_replicas={num_replicas}"
             )));
@@ -63,7 +63,7 @@ impl DistinctGroupBatchSampler {
             count.div_ceil(batch_size).max(largest)
         };
         if drop_last && batches == 0 && count > 0 {
-            return Err(EngineError::value_error(say!(
+            return Err(LoaderError::value_error(say!(
                 "there are only {} groups, but drop_last needs {batch_size} for a full batch. Choose a smaller batch_size.",
                 groups.len()
             )));
@@ -120,7 +120,7 @@ fn deal(
     batches: usize,
     full: Option<usize>,
     generator: &mut Generator,
-) -> Result<Vec<Vec<usize>>, EngineError> {
+) -> Result<Vec<Vec<usize>>, LoaderError> {
     let mut row: Vec<usize> = Vec::new();
     for group in shuffled(groups, generator)? {
         let most = if full.is_some() { batches } else { group.len() };

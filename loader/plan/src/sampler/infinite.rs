@@ -1,7 +1,7 @@
 //! What PyTorch samples iterable datasets with.
 
 use super::{Draws, Epoch, IndexIter, Sampler};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use loadscope_words::say;
 
 /// PyTorch's `_InfiniteConstantSampler`: says "one more" without end. PyTorch yields `None`; here the index is always 0.
@@ -27,17 +27,17 @@ impl Sampler for InfiniteSampler {
         Some(Draws::NONE)
     }
 
-    fn checked_len(&self) -> Result<usize, EngineError> {
-        Err(EngineError::type_error(
+    fn checked_len(&self) -> Result<usize, LoaderError> {
+        Err(LoaderError::type_error(
             "object of type '_InfiniteConstantSampler' has no len()",
         ))
     }
 }
 
 impl Epoch for InfiniteSampler {
-    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError> {
         out.try_reserve(most).map_err(|_| {
-            EngineError::runtime(say!(
+            LoaderError::runtime(say!(
                 "not enough memory for a batch of {most} samples. Use a smaller batch_size."
             ))
         })?;

@@ -38,7 +38,7 @@ pub use source::{Draws, RandomSource};
 pub use subset::SubsetRandomSampler;
 pub use weighted::{WeightedRandomSampler, balanced_weights};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::SharedGenerator;
 
 /// PyTorch's `Sampler`: an order of indices, anew for every epoch.
@@ -68,7 +68,7 @@ pub trait Sampler: Send + Sync {
     ///
     /// # Errors
     /// TypeError if the sampler has no length.
-    fn checked_len(&self) -> Result<usize, EngineError> {
+    fn checked_len(&self) -> Result<usize, LoaderError> {
         Ok(self.len())
     }
 

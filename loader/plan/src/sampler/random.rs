@@ -3,7 +3,7 @@
 use super::arguments::{PyArg, boolean_argument, positive_int_argument};
 use super::epoch::{BlockEpoch, Blocks};
 use super::{DataLen, Draws, Epoch, IndexIter, RandomSource, Sampler};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{Indices, RANDINT_WIDE, SharedGenerator, lock_generator, randperm_words};
 
 /// PyTorch draws indices with replacement in blocks of this many.
@@ -29,7 +29,7 @@ impl RandomSampler {
         replacement: bool,
         num_samples: Option<i64>,
         source: RandomSource,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let num_samples = num_samples.into();
         Self::from_args(len, &PyArg::Bool(replacement), &num_samples, source)
     }
@@ -44,7 +44,7 @@ impl RandomSampler {
         replacement: &PyArg,
         num_samples: &PyArg,
         source: RandomSource,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let len = len.into();
         let kind = ExceptionKind::TYPE_ERROR;
         let replacement = boolean_argument("replacement", replacement, kind)?;
@@ -130,13 +130,13 @@ struct Running {
 }
 
 impl Running {
-    fn start(sampler: &RandomSampler) -> Result<Self, EngineError> {
+    fn start(sampler: &RandomSampler) -> Result<Self, LoaderError> {
         let n = sampler.len.get();
         let generator = sampler.source.private();
         let num_samples = sampler.num_samples();
         let block = if sampler.replacement { BLOCK } else { n };
         if block == 0 {
-            return Err(EngineError::python(
+            return Err(LoaderError::python(
                 ExceptionKind::ZERO_DIVISION_ERROR,
                 "integer division or modulo by zero",
             ));
@@ -151,7 +151,7 @@ impl Running {
 }
 
 impl Blocks for Random {
-    fn next_block(&mut self, block: &mut Indices) -> Result<bool, EngineError> {
+    fn next_block(&mut self, block: &mut Indices) -> Result<bool, LoaderError> {
         let running = match &mut self.running {
             Some(running) => running,
             slot => slot.insert(Running::start(&self.sampler)?),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// All indices in order.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Sampler for SequentialSampler {
 struct Remaining(Range<usize>);
 
 impl Epoch for Remaining {
-    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, LoaderError> {
         let before = out.len();
         out.extend(self.0.by_ref().take(most));
         Ok(out.len() - before)

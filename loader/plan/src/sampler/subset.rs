@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
 use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::{Indices, SharedGenerator, lock_generator, randperm_words};
 
 /// The elements of a list in random order, without replacement.
@@ -48,7 +48,7 @@ impl<T> SubsetRandomSampler<T> {
 
 impl<T: Clone + Send + Sync + 'static> SubsetRandomSampler<T> {
     /// `iter(sampler)`: the elements of an epoch. Draws at the first pull.
-    pub fn elements(&self) -> impl Iterator<Item = Result<T, EngineError>> + Send + 'static {
+    pub fn elements(&self) -> impl Iterator<Item = Result<T, LoaderError>> + Send + 'static {
         let indices = Arc::clone(&self.indices);
         self.positions().filter_map(move |position| match position {
             Ok(position) => indices.get(position).cloned().map(Ok),

@@ -38,7 +38,7 @@ fn sampler(
 }
 
 /// What came until the end or the first error, and how much was drawn for it.
-type Outcome = (Vec<usize>, Option<EngineError>, u64);
+type Outcome = (Vec<usize>, Option<LoaderError>, u64);
 
 fn one_by_one(sampler: &dyn Sampler, generator: &SharedGenerator) -> Outcome {
     let mut items = Vec::new();

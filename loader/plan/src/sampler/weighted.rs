@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::arguments::{PyArg, boolean_argument, positive_int_argument};
 use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
 use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{SharedGenerator, lock_generator, multinomial_words};
 
 /// Indices drawn with a probability in proportion to their weight, with or without replacement.
@@ -32,7 +32,7 @@ impl WeightedRandomSampler {
         num_samples: i64,
         replacement: bool,
         source: RandomSource,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let num_samples = num_samples_argument(&num_samples.into())?;
         Ok(Self {
             weights: weights.into(),
@@ -52,7 +52,7 @@ impl WeightedRandomSampler {
         num_samples: &PyArg,
         replacement: &PyArg,
         source: RandomSource,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         let num_samples = num_samples_argument(num_samples)?;
         let kind = ExceptionKind::VALUE_ERROR;
         let replacement = boolean_argument("replacement", replacement, kind)?;
@@ -97,7 +97,7 @@ pub fn balanced_weights(labels: &[u32]) -> Vec<f64> {
     labels.iter().map(weight).collect()
 }
 
-pub(super) fn num_samples_argument(num_samples: &PyArg) -> Result<usize, EngineError> {
+pub(super) fn num_samples_argument(num_samples: &PyArg) -> Result<usize, LoaderError> {
     positive_int_argument("num_samples", num_samples, false)
 }
 
@@ -129,7 +129,7 @@ impl Sampler for WeightedRandomSampler {
 /// # Errors
 /// ValueError if that is no list of numbers but something with more or fewer dimensions, and if it is ragged; TypeError
 /// (ValueError for a list of texts) if it holds something else than numbers.
-fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, EngineError> {
+fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, LoaderError> {
     let shape = shape_of(weights)?;
     let mut numbers = Vec::new();
     flatten(weights, &shape, 0, &mut numbers)?;
@@ -137,14 +137,14 @@ fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, EngineError> {
         return Ok(numbers);
     }
     let shown: Vec<String> = shape.into_iter().map(|n| n.to_string()).collect();
-    Err(EngineError::value_error(format!(
+    Err(LoaderError::value_error(format!(
         "weights should be a 1d sequence but given weights have shape ({})",
         shown.join(", ")
     )))
 }
 
 /// The shape that the first elements suggest, as PyTorch finds it.
-fn shape_of(weights: &PyArg) -> Result<Vec<usize>, EngineError> {
+fn shape_of(weights: &PyArg) -> Result<Vec<usize>, LoaderError> {
     let mut shape = Vec::new();
     let mut value = Some(weights);
     while let Some(PyArg::List(items)) = value {
@@ -154,9 +154,9 @@ fn shape_of(weights: &PyArg) -> Result<Vec<usize>, EngineError> {
     // For Python a text is a sequence of texts, and so on.
     match (value, shape.is_empty()) {
         (Some(PyArg::Str(_)), true) => {
-            Err(EngineError::type_error("new(): invalid data type 'str'"))
+            Err(LoaderError::type_error("new(): invalid data type 'str'"))
         }
-        (Some(PyArg::Str(_)), false) => Err(EngineError::value_error("too many dimensions 'str'")),
+        (Some(PyArg::Str(_)), false) => Err(LoaderError::value_error("too many dimensions 'str'")),
         _ => Ok(shape),
     }
 }
@@ -166,12 +166,12 @@ fn flatten(
     shape: &[usize],
     dim: usize,
     out: &mut Vec<f64>,
-) -> Result<(), EngineError> {
+) -> Result<(), LoaderError> {
     match (value, shape.get(dim)) {
         (PyArg::List(items), Some(&len)) if items.len() == len => items
             .iter()
             .try_for_each(|item| flatten(item, shape, dim + 1, out)),
-        (PyArg::List(items), Some(len)) => Err(EngineError::value_error(format!(
+        (PyArg::List(items), Some(len)) => Err(LoaderError::value_error(format!(
             "expected sequence of length {len} at dim {dim} (got {})",
             items.len()
         ))),
@@ -187,8 +187,8 @@ fn flatten(
             out.push(*value);
             Ok(())
         }
-        (_, Some(_)) => Err(EngineError::type_error("not a sequence")),
-        (other, None) => Err(EngineError::type_error(format!(
+        (_, Some(_)) => Err(LoaderError::type_error("not a sequence")),
+        (other, None) => Err(LoaderError::type_error(format!(
             "must be real number, not {}",
             other.type_name()
         ))),

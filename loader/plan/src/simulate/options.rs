@@ -9,7 +9,7 @@ use loadscope_words::say;
 
 use super::{Simulation, Work};
 use crate::dataset::{Catalog, CostModel, DatasetSpec, Entry, check_extra_cost, extra_cost};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::facts::Facts;
 use crate::limits::grouped;
 use crate::order::{Order, Orders, Samples, order, samples_of_dataset};
@@ -22,7 +22,7 @@ const MOST_SAMPLES: u64 = 20_000_000;
 ///
 /// # Errors
 /// What the engine would refuse; and if there are too many samples.
-pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event>, EngineError> {
+pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event>, LoaderError> {
     check_options(options)?;
     let mut options = options.clone();
     if options.global_seed.is_none() {
@@ -62,7 +62,7 @@ pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event
 }
 
 /// Whether there is room for all that is recorded about the samples, the workers and, of streams, the tasks that get no answer.
-fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineError> {
+fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), LoaderError> {
     let orders = Orders::of(options, samples)?;
     let unanswered = match samples {
         Samples::Map(_) | Samples::Known(_) => 0,
@@ -75,7 +75,7 @@ fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineErro
     if all <= MOST_SAMPLES {
         return Ok(());
     }
-    Err(EngineError::Spec(say!(
+    Err(LoaderError::Spec(say!(
         "{epochs} epochs of {} samples, {} workers and {} more tasks are {} in total, too many to simulate: the limit is {}. Choose fewer epochs, a smaller len or fewer workers.",
         grouped(orders.indices()),
         options.num_workers,
@@ -125,7 +125,7 @@ struct Costs {
 }
 
 impl Costs {
-    fn of(options: &RunOptions, spec: &DatasetSpec, len: usize) -> Result<Self, EngineError> {
+    fn of(options: &RunOptions, spec: &DatasetSpec, len: usize) -> Result<Self, LoaderError> {
         let own = match spec {
             DatasetSpec::Synthetic(model) => Some(model.clone()),
             DatasetSpec::Stream(model) => Some(model.cost.clone()),

@@ -1,7 +1,7 @@
 //! Answers about real orders of the samplers.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
-use loadscope_plan::EngineError;
+use loadscope_plan::LoaderError;
 use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};
 use loadscope_trace::Generators;
 
@@ -332,7 +332,7 @@ fn a_refusal_is_a_sentence() {
 struct Labelled;
 
 impl Catalog for Labelled {
-    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError> {
+    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, LoaderError> {
         let mut entry = MadeUp.look_up(spec, image_size)?;
         if matches!(spec, DatasetSpec::Digits) {
             let len = entry.len.unwrap_or_default() as u32;

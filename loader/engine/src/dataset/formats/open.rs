@@ -17,7 +17,7 @@ use super::rows::RowsDataset;
 use super::sample::Shaping;
 use super::stream::{StreamDataset, StreamPlace};
 use crate::dataset::AnyDataset;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 
 /// What the options of a table choose.
 macro_rules! selection {
@@ -39,7 +39,7 @@ pub(in crate::dataset) fn open(
     data: &DataSpec,
     image_size: u32,
     place: StreamPlace,
-) -> Result<AnyDataset, EngineError> {
+) -> Result<AnyDataset, LoaderError> {
     let shaping = Shaping {
         side: match data.size() {
             Some(PictureSize::Square) => Some(image_size),
@@ -100,8 +100,8 @@ pub(in crate::dataset) fn open(
     }
 }
 
-fn opening(error: FormatError) -> EngineError {
-    EngineError::Dataset(error.to_string())
+fn opening(error: FormatError) -> LoaderError {
+    LoaderError::Dataset(error.to_string())
 }
 
 /// A table, unless it has no rows.
@@ -127,7 +127,7 @@ impl Opener {
     fn rows<R: Rows + 'static>(
         &self,
         rows: Result<R, FormatError>,
-    ) -> Result<AnyDataset, EngineError> {
+    ) -> Result<AnyDataset, LoaderError> {
         Ok(AnyDataset::map(RowsDataset::new(
             rows.map_err(opening)?,
             self.shaping,
@@ -137,7 +137,7 @@ impl Opener {
     fn stream<S: StreamSource + 'static>(
         &self,
         source: Result<S, FormatError>,
-    ) -> Result<AnyDataset, EngineError> {
+    ) -> Result<AnyDataset, LoaderError> {
         let stream = StreamDataset::new(source.map_err(opening)?, self.shaping, self.place);
         Ok(AnyDataset::iterable(stream))
     }
@@ -150,7 +150,7 @@ impl Opener {
         rows: Result<R, FormatError>,
         path: &Path,
         chosen: Selection,
-    ) -> Result<AnyDataset, EngineError> {
+    ) -> Result<AnyDataset, LoaderError> {
         let of = Selection {
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
             table: path.display().to_string(),
@@ -159,7 +159,7 @@ impl Opener {
         self.rows(rows.and_then(|rows| Selected::new(rows, of)))
     }
 
-    fn query(&self, spec: &SqlSpec) -> Result<AnyDataset, EngineError> {
+    fn query(&self, spec: &SqlSpec) -> Result<AnyDataset, LoaderError> {
         let query = sql::Query {
             index: spec.index.clone(),
             image: spec.image.clone(),

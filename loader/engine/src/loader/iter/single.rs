@@ -10,7 +10,7 @@ use super::{LoaderIter, Source, Turn};
 use crate::batch::Batch as _;
 use crate::caught::caught;
 use crate::collate::CollateSite;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::Probe;
@@ -86,7 +86,7 @@ fn make<F: Fetch>(
     probe: &Probe,
     id: BatchId,
     request: &Request,
-) -> Result<Option<Made<F>>, EngineError> {
+) -> Result<Option<Made<F>>, LoaderError> {
     let Some(FetchedBatch { made, left_out }) = fetch_batch(fetcher, probe, id, None, request)?
     else {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use loadscope_trace::{BatchId, Level, Message, WorkerId};
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::fetch::Request;
 use crate::probe::Probe;
 
@@ -15,9 +15,9 @@ pub(super) fn tell_dispatch(
     probe.dispatch(batch, worker, request.indices());
 }
 
-pub(super) fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> Message {
+pub(super) fn message_of(error: &LoaderError, about: BatchId, worker: Option<WorkerId>) -> Message {
     let sample = match error {
-        EngineError::Worker { sample, .. } => sample.map(|s| s as u64),
+        LoaderError::Worker { sample, .. } => sample.map(|s| s as u64),
         _ => None,
     };
     let mut text = error.to_string();

@@ -8,7 +8,7 @@ use loadscope_trace::{parts, quote, without_password};
 use loadscope_words::{Text, say, text};
 
 use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTask};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong};
 
 /// A part as it is read again: white space at its begin stands in quotes, too.
@@ -100,7 +100,7 @@ macro_rules! data {
             }
 
             /// Reads what stands behind the word; `None`: there is no such word.
-            fn read(word: &str, text: &str) -> Option<Result<Self, EngineError>> {
+            fn read(word: &str, text: &str) -> Option<Result<Self, LoaderError>> {
                 match word {
                     $($word => Some({
                         let places = [$(stringify!($place)),+].len();
@@ -326,13 +326,13 @@ data! {
 
 impl DataSpec {
     /// Reads `WORD:…`; `None`: the word is not one of these.
-    pub(super) fn parse(text: &str) -> Option<Result<Self, EngineError>> {
+    pub(super) fn parse(text: &str) -> Option<Result<Self, LoaderError>> {
         let (word, rest) = text.trim_start().split_once(':')?;
         Some(Self::read(word, rest)?.and_then(|spec| spec.checked(rest)))
     }
 
     /// Refuses options that contradict each other.
-    fn checked(self, text: &str) -> Result<Self, EngineError> {
+    fn checked(self, text: &str) -> Result<Self, LoaderError> {
         let wrong = match &self {
             Self::Sql(sql) if sql.query.is_empty() => {
                 say!("query is missing: query=\"SELECT … FROM …\"")
@@ -346,7 +346,7 @@ impl DataSpec {
             _ => return Ok(self),
         };
         let (word, shown) = (self.word(), without_password(text));
-        Err(EngineError::Spec(format!("{word}:{shown}: {wrong}")))
+        Err(LoaderError::Spec(format!("{word}:{shown}: {wrong}")))
     }
 
     /// Its options: their names, and how each is written.
@@ -363,9 +363,9 @@ fn read<T>(
     keys: &[Key],
     places: usize,
     make: impl FnOnce(&[&str], &[Given<'_>]) -> Result<T, Mistake>,
-) -> Result<T, EngineError> {
+) -> Result<T, LoaderError> {
     let shown = without_password(text);
-    let fail = |what: &str| EngineError::Spec(format!("{word}:{shown}: {what}"));
+    let fail = |what: &str| LoaderError::Spec(format!("{word}:{shown}: {what}"));
     let Some(all) = parts(text) else {
         return Err(fail(say!(
             "a quote is not closed. Inside quotes, write two quotes for one."

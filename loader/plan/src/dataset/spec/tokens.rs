@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::keyvalue::{Given, whole};
 use loadscope_words::say;
 
@@ -36,10 +36,10 @@ pub struct TokenSpec {
 
 /// Options stand behind the path and are read from the end, since a path may hold commas.
 impl FromStr for TokenSpec {
-    type Err = EngineError;
+    type Err = LoaderError;
 
-    fn from_str(text: &str) -> Result<Self, EngineError> {
-        let fail = |what: &str| EngineError::Spec(say!("tokens:{text}: {what}"));
+    fn from_str(text: &str) -> Result<Self, LoaderError> {
+        let fail = |what: &str| LoaderError::Spec(say!("tokens:{text}: {what}"));
         let count = |key: &'static str, value: &str| {
             let given = Given { key, value };
             let count = whole(value, 1..=usize::MAX);

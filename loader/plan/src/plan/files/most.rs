@@ -1,19 +1,19 @@
 //! How much such a file may hold.
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits::{CLASSES, SAMPLER_ENTRIES, grouped};
 use loadscope_words::say;
 
-pub(super) fn check_count(path: &str, what: &str, count: usize) -> Result<(), EngineError> {
+pub(super) fn check_count(path: &str, what: &str, count: usize) -> Result<(), LoaderError> {
     match count > SAMPLER_ENTRIES {
-        true => Err(EngineError::Spec(say!("{path} {}", too_many(what)))),
+        true => Err(LoaderError::Spec(say!("{path} {}", too_many(what)))),
         false => Ok(()),
     }
 }
 
-pub(super) fn check_classes(path: &str, count: usize) -> Result<(), EngineError> {
+pub(super) fn check_classes(path: &str, count: usize) -> Result<(), LoaderError> {
     match count > CLASSES {
-        true => Err(EngineError::Spec(say!("{path} {}", too_many_classes()))),
+        true => Err(LoaderError::Spec(say!("{path} {}", too_many_classes()))),
         false => Ok(()),
     }
 }

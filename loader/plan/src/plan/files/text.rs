@@ -7,7 +7,7 @@ use loadscope_files::{Input, open_input};
 use loadscope_words::{json_error, say};
 use serde::de::DeserializeOwned;
 
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits::SAMPLER_BYTES;
 
 /// A file that is being read.
@@ -20,9 +20,9 @@ pub(super) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn open(path: &'a str, what: &'static str) -> Result<Self, EngineError> {
+    pub fn open(path: &'a str, what: &'static str) -> Result<Self, LoaderError> {
         let input = open_input(Path::new(path), what, SAMPLER_BYTES);
-        let input = input.map_err(|e| EngineError::Spec(e.to_string()))?;
+        let input = input.map_err(|e| LoaderError::Spec(e.to_string()))?;
         let mut text = Self {
             path,
             input: BufReader::with_capacity(1 << 16, input),
@@ -47,11 +47,11 @@ impl<'a> Text<'a> {
         }
     }
 
-    pub fn json<T: DeserializeOwned>(mut self) -> Result<T, EngineError> {
+    pub fn json<T: DeserializeOwned>(mut self) -> Result<T, LoaderError> {
         let text = self.first.as_slice().chain(&mut self.input);
         serde_json::from_reader(text).map_err(|e| match e.is_io() {
             true => self.failed(e.into()),
-            false => EngineError::Spec(say!(
+            false => LoaderError::Spec(say!(
                 "cannot parse {}: {e}",
                 self.path,
                 e = json_error(&e.to_string())
@@ -59,7 +59,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    pub fn failed(&self, cause: io::Error) -> EngineError {
-        EngineError::Spec(self.input.get_ref().error(cause).to_string())
+    pub fn failed(&self, cause: io::Error) -> LoaderError {
+        LoaderError::Spec(self.input.get_ref().error(cause).to_string())
     }
 }

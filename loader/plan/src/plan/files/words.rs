@@ -3,7 +3,7 @@
 use std::io::BufRead as _;
 
 use super::text::Text;
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::limits::grouped;
 use loadscope_words::say;
 
@@ -35,7 +35,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word and its line, from 0.
-    pub fn next(&mut self) -> Result<Option<(usize, &str)>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<(usize, &str)>, LoaderError> {
         loop {
             let rest = &self.piece[self.at..];
             let word = rest.trim_start();
@@ -52,7 +52,7 @@ impl<'a> Words<'a> {
     }
 
     /// Reads up to the next separator behind something else; false at the end.
-    fn read_piece(&mut self) -> Result<bool, EngineError> {
+    fn read_piece(&mut self) -> Result<bool, LoaderError> {
         let mut piece = std::mem::take(&mut self.piece).into_bytes();
         piece.clear();
         piece.extend(self.text.first.take().filter(|byte| !is_separator(*byte)));
@@ -93,9 +93,9 @@ impl<'a> Words<'a> {
         Ok(is_any)
     }
 
-    fn wrong(&self, what: impl std::fmt::Display) -> EngineError {
+    fn wrong(&self, what: impl std::fmt::Display) -> LoaderError {
         let (path, line) = (self.text.path, self.line + 1);
-        EngineError::Spec(say!("{path}, line {line}, {what}"))
+        LoaderError::Spec(say!("{path}, line {line}, {what}"))
     }
 }
 

@@ -9,7 +9,7 @@ pub use weighted::DistributedWeightedSampler;
 
 use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
 use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 
 /// `torch.utils.data.distributed.DistributedSampler`: the part of a dataset that one rank of several visits.
@@ -33,7 +33,7 @@ impl DistributedSampler {
     ///
     /// # Errors
     /// ValueError if `rank` is not in `0..num_replicas`.
-    pub fn new(len: impl Into<DataLen>, num_replicas: i64, rank: i64) -> Result<Self, EngineError> {
+    pub fn new(len: impl Into<DataLen>, num_replicas: i64, rank: i64) -> Result<Self, LoaderError> {
         let rank = Rank::new(num_replicas, rank)?;
         let len = len.into();
         Ok(Self {
@@ -133,7 +133,7 @@ mod tests {
         let sampler = DistributedSampler::new(source, 2, 0).unwrap();
         let error = |now| {
             len.store(now, Ordering::Relaxed);
-            let outcome: Result<Vec<usize>, EngineError> = sampler.iter().collect();
+            let outcome: Result<Vec<usize>, LoaderError> = sampler.iter().collect();
             outcome.map_err(|error| error.to_string())
         };
         assert_eq!(error(4).unwrap().len(), 5);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{EngineError, ExceptionKind};
+use crate::error::{ExceptionKind, LoaderError};
 use crate::rng::{Indices, reserve};
 
 /// One rank of several.
@@ -15,10 +15,10 @@ pub struct Rank {
 impl Rank {
     /// # Errors
     /// ValueError if `rank` is not in `0..num_replicas`.
-    pub fn new(num_replicas: i64, rank: i64) -> Result<Self, EngineError> {
+    pub fn new(num_replicas: i64, rank: i64) -> Result<Self, LoaderError> {
         match (usize::try_from(num_replicas), usize::try_from(rank)) {
             (Ok(num_replicas), Ok(rank)) if rank < num_replicas => Ok(Self { num_replicas, rank }),
-            _ => Err(EngineError::value_error(format!(
+            _ => Err(LoaderError::value_error(format!(
                 "Invalid rank {rank}, rank should be in the interval [0, {}]",
                 i128::from(num_replicas) - 1
             ))),
@@ -45,7 +45,7 @@ impl Rank {
         list: Indices,
         num_samples: usize,
         drop_last: bool,
-    ) -> Result<Indices, EngineError> {
+    ) -> Result<Indices, LoaderError> {
         self.fits(list.len(), num_samples, drop_last)?;
         Ok(match list {
             Indices::U32(items) => Indices::U32(self.gather(items, num_samples)),
@@ -62,7 +62,7 @@ impl Rank {
         count: usize,
         num_samples: usize,
         drop_last: bool,
-    ) -> Result<Indices, EngineError> {
+    ) -> Result<Indices, LoaderError> {
         self.fits(count, num_samples, drop_last)?;
         let positions = (0..num_samples).map(|i| self.position(i) % count);
         if u32::try_from(count).is_ok() {
@@ -99,7 +99,7 @@ impl Rank {
         items
     }
 
-    fn fits(self, count: usize, num_samples: usize, drop_last: bool) -> Result<(), EngineError> {
+    fn fits(self, count: usize, num_samples: usize, drop_last: bool) -> Result<(), LoaderError> {
         fits(
             count,
             num_samples.saturating_mul(self.num_replicas),
@@ -108,14 +108,14 @@ impl Rank {
     }
 }
 
-fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), EngineError> {
+fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), LoaderError> {
     // What PyTorch's list is long after padding or cutting.
     let padded = if drop_last {
         count.min(total)
     } else if total >= count {
         if count == 0 && total > 0 {
             let kind = ExceptionKind::ZERO_DIVISION_ERROR;
-            return Err(EngineError::python(kind, "division by zero"));
+            return Err(LoaderError::python(kind, "division by zero"));
         }
         total
     } else {
@@ -125,7 +125,7 @@ fn fits(count: usize, total: usize, drop_last: bool) -> Result<(), EngineError> 
     if padded == total {
         return Ok(());
     }
-    Err(EngineError::python(
+    Err(LoaderError::python(
         ExceptionKind::ASSERTION_ERROR,
         format!("Number of indices ({padded}) does not match total_size ({total})"),
     ))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Rank, Seed};
-use crate::error::EngineError;
+use crate::error::LoaderError;
 use crate::rng::Generator;
 use crate::sampler::epoch::{BlockEpoch, Blocks, drawn_at_once};
 use crate::sampler::weighted::num_samples_argument;
@@ -37,7 +37,7 @@ impl DistributedWeightedSampler {
         replacement: bool,
         num_replicas: i64,
         rank: i64,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoaderError> {
         Ok(Self {
             num_samples: num_samples_argument(&num_samples.into())?,
             rank: Rank::new(num_replicas, rank)?,
