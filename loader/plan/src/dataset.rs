@@ -20,7 +20,7 @@ use loadscope_trace::{Nanos, RunOptions};
 use loadscope_words::say;
 
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Language, Mistake};
+use crate::keyvalue::{Given, KeySet, Mistake};
 
 /// What `text` adds to the costs of a dataset of `len` samples.
 ///
@@ -28,14 +28,14 @@ use crate::keyvalue::{Given, Language, Mistake};
 /// If the text is not understood, or speaks of the length or the shape, which are those of the dataset.
 pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
     const OF_DATASET: [&str; 2] = ["len", "shape"];
-    let language = Language::new(cost::KEYS);
+    let key_set = KeySet::new(cost::KEYS);
     // The length lets indices beyond the end be refused.
     let base = CostModel {
         len: len.max(1),
         cost: Nanos::ZERO,
         ..CostModel::default()
     };
-    let read = language.read(text).and_then(|all| {
+    let read = key_set.read(text).and_then(|all| {
         match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
             Some(Given { key, .. }) => Err(Mistake::Together(say!(
                 "{key} cannot be set here: the dataset fixes it. Remove {key}."
@@ -45,7 +45,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, LoaderError> {
     });
     read.map_err(|mistake| {
         let possible = cost::KEYS.into_iter();
-        let possible = Language::new(possible.filter(|key| !OF_DATASET.contains(&key.name)));
+        let possible = KeySet::new(possible.filter(|key| !OF_DATASET.contains(&key.name)));
         LoaderError::Spec(say!("extra_cost={text}: {}", possible.sentence(&mistake)))
     })
 }

@@ -1,4 +1,4 @@
-//! Texts of the form `name=value`: what a made-up dataset costs, how a stream is shared, what a setting changes. A [`Language`]
+//! Texts of the form `name=value`: what a made-up dataset costs, how a stream is shared, what a setting changes. A [`KeySet`]
 //! knows its names and reads such texts; a [`Mistake`] in any of them is reported in the same words. Rules (`wait>10%`) and ranges
 //! (`0..8`) have a form of their own, and the names, numbers and mistakes of here.
 
@@ -42,7 +42,7 @@ impl Key {
 /// What stands in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given<'a> {
-    /// The name: one of the language's.
+    /// The name: one of the key set's.
     pub key: &'static str,
     /// What stands behind the `=`, without blanks around it; never empty.
     pub value: &'a str,
@@ -59,7 +59,7 @@ impl Given<'_> {
     }
 }
 
-/// What is wrong with a text. [`Language::sentence`] adds what would be right.
+/// What is wrong with a text. [`KeySet::sentence`] adds what would be right.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Mistake {
     /// No name, no `=` or no value.
@@ -86,13 +86,13 @@ pub enum Mistake {
     Together(String),
 }
 
-/// The names that a text may hold.
+/// Set of the keys that a text can contain.
 #[derive(Clone, Debug)]
-pub struct Language {
+pub struct KeySet {
     keys: Vec<Key>,
 }
 
-impl Language {
+impl KeySet {
     /// One of these names, in the order in which they are listed.
     pub fn new(keys: impl IntoIterator<Item = Key>) -> Self {
         Self {
@@ -193,8 +193,8 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 mod tests {
     use super::*;
 
-    fn language() -> Language {
-        Language::new([
+    fn key_set() -> KeySet {
+        KeySet::new([
             Key::once("len", Text::same("len=24")),
             Key::once("cost_ms", Text::same("cost_ms=50")),
             Key::repeated("slow", Text::same("slow=4:1000 (sample 4 takes 1000 ms)")),
@@ -207,24 +207,24 @@ mod tests {
 
     #[test]
     fn names_and_values_are_read_in_their_order() {
-        let read = language()
+        let read = key_set()
             .read(" slow = 4:1 ,,len=3,slow=a=b,")
             .expect("sound");
         assert_eq!(
             pairs(&read),
             [("slow", "4:1"), ("len", "3"), ("slow", "a=b")]
         );
-        assert_eq!(language().read(" "), Ok(Vec::new()));
-        let read = language().read_all(["slow=1,2", "len=3"]).expect("sound");
+        assert_eq!(key_set().read(" "), Ok(Vec::new()));
+        let read = key_set().read_all(["slow=1,2", "len=3"]).expect("sound");
         assert_eq!(pairs(&read), [("slow", "1,2"), ("len", "3")]);
     }
 
     #[test]
     fn mistakes_are_reported_with_what_is_possible() {
-        let language = language();
+        let key_set = key_set();
         let says = |text: &str, sentence: &str| {
-            let mistake = language.read(text).expect_err(text);
-            assert_eq!(language.sentence(&mistake), sentence);
+            let mistake = key_set.read(text).expect_err(text);
+            assert_eq!(key_set.sentence(&mistake), sentence);
         };
         let possible = "Valid: len=24, cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms)";
         for text in ["len", "len=", "=3", "len= "] {
@@ -236,15 +236,15 @@ mod tests {
             "Cost=3",
             &format!("unknown key 'Cost'. Did you mean cost_ms? {possible}"),
         );
-        let given = language.read("len=x").expect("sound")[0];
+        let given = key_set.read("len=x").expect("sound")[0];
         let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));
         assert_eq!(
-            language.sentence(&mistake),
+            key_set.sentence(&mistake),
             "len=x: 'x' is not a whole number from 0 to 9. Example: len=24"
         );
         let together = Mistake::Together("both at once".to_owned());
         assert_eq!(
-            language.sentence(&together),
+            key_set.sentence(&together),
             format!("both at once. {possible}")
         );
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use loadscope_diagnose::{Cause, Severity};
-use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
+use loadscope_plan::keyvalue::{Key, KeySet, Mistake, real};
 use loadscope_trace::{GaugeKind, Nanos, Run, bytes};
 use loadscope_words::{Text, say};
 
@@ -73,9 +73,9 @@ pub fn keys() -> Vec<&'static str> {
     names
 }
 
-/// Returns the names as a [`Language`] for error messages.
-fn names() -> Language {
-    Language::new(
+/// Returns the names as a [`KeySet`] for error messages.
+fn names() -> KeySet {
+    KeySet::new(
         keys()
             .into_iter()
             .map(|name| Key::once(name, Text::same(name))),

@@ -1,6 +1,6 @@
 //! Arguments as they are given: `num_workers=8,pin_memory=true`.
 
-use loadscope_plan::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, whole};
+use loadscope_plan::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag, whole};
 use loadscope_plan::limits;
 use loadscope_trace::{Overrides, StartMethod};
 use loadscope_words::{Text, say, text};
@@ -23,11 +23,11 @@ const KEYS: [Key; 6] = [
 /// # Errors
 /// A sentence that says what is wrong, and what would be right.
 pub fn overrides(text: &str) -> Result<Overrides, String> {
-    let language = Language::new(KEYS);
-    let given = language.read(text);
+    let key_set = KeySet::new(KEYS);
+    let given = key_set.read(text);
     given
         .and_then(|all| taken(&all))
-        .map_err(|mistake| language.sentence(&mistake))
+        .map_err(|mistake| key_set.sentence(&mistake))
 }
 
 /// Reads texts that hold one or more arguments each.

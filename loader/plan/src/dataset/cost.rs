@@ -8,7 +8,7 @@ use loadscope_trace::Nanos;
 use loadscope_words::{Text, say, text};
 
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, pair, real, whole};
+use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag, pair, real, whole};
 use crate::limits;
 
 /// Most samples of a synthetic dataset.
@@ -195,12 +195,12 @@ impl FromStr for CostModel {
     type Err = LoaderError;
 
     fn from_str(text: &str) -> Result<Self, LoaderError> {
-        let language = Language::new(KEYS);
-        let model = language
+        let key_set = KeySet::new(KEYS);
+        let model = key_set
             .read(text)
             .and_then(|all| Self::default().with(&all));
         model.map_err(|mistake| {
-            let sentence = language.sentence(&mistake);
+            let sentence = key_set.sentence(&mistake);
             LoaderError::Spec(say!("synthetic:{text}: {sentence}"))
         })
     }

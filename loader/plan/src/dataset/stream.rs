@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{CostModel, cost};
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag};
+use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong, flag};
 use loadscope_words::{say, text};
 
 /// The names of its text, besides those of what a sample costs.
@@ -98,10 +98,10 @@ impl FromStr for StreamModel {
     type Err = LoaderError;
 
     fn from_str(text: &str) -> Result<Self, LoaderError> {
-        let language = Language::new(cost::KEYS.into_iter().chain(KEYS));
-        let model = language.read(text).and_then(|all| Self::of(&all));
+        let key_set = KeySet::new(cost::KEYS.into_iter().chain(KEYS));
+        let model = key_set.read(text).and_then(|all| Self::of(&all));
         model.map_err(|mistake| {
-            let sentence = language.sentence(&mistake);
+            let sentence = key_set.sentence(&mistake);
             LoaderError::Spec(say!("stream:{text}: {sentence}"))
         })
     }

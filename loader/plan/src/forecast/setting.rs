@@ -5,7 +5,7 @@ use loadscope_trace::Nanos;
 use loadscope_words::{Text, say, text};
 
 use super::Refusal;
-use crate::keyvalue::{Given, Key, Language, Wrong, flag, real, whole};
+use crate::keyvalue::{Given, Key, KeySet, Wrong, flag, real, whole};
 use crate::limits;
 
 /// How the same samples are to be loaded, under PyTorch's names.
@@ -70,8 +70,8 @@ impl Setting {
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<&'static str>, Refusal> {
-        let language = Language::new(KEYS);
-        let read = language.read_all(texts).and_then(|all| {
+        let key_set = KeySet::new(KEYS);
+        let read = key_set.read_all(texts).and_then(|all| {
             all.iter()
                 .map(|given| match self.change(given) {
                     Ok(()) => Ok(given.key),
@@ -79,7 +79,7 @@ impl Setting {
                 })
                 .collect()
         });
-        read.map_err(|mistake| Refusal(language.sentence(&mistake)))
+        read.map_err(|mistake| Refusal(key_set.sentence(&mistake)))
     }
 
     fn change(&mut self, given: &Given<'_>) -> Result<(), Wrong> {

@@ -9,7 +9,7 @@ use loadscope_words::{Text, say, text};
 
 use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTask};
 use crate::error::LoaderError;
-use crate::keyvalue::{Given, Key, Language, Mistake, Wrong};
+use crate::keyvalue::{Given, Key, KeySet, Mistake, Wrong};
 
 /// A part as it is read again: white space at its begin stands in quotes, too.
 fn written(text: &str) -> String {
@@ -376,8 +376,8 @@ fn read<T>(
     if at.len() < places || at.iter().any(|place| place.is_empty()) {
         return Err(fail(&say!("expected {example}")));
     }
-    let language = Language::new(keys.iter().copied());
-    let made = language
+    let key_set = KeySet::new(keys.iter().copied());
+    let made = key_set
         .read_all(options.iter().copied())
         .and_then(|given| make(at, &given));
     made.map_err(|mistake| {
@@ -394,7 +394,7 @@ fn read<T>(
                 let mistake = mistake.trim_end_matches(['.', '。']);
                 fail(&say!("{mistake}. It has no options."))
             }
-            _ => fail(&language.sentence(&mistake)),
+            _ => fail(&key_set.sentence(&mistake)),
         }
     })
 }
