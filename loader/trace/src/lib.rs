@@ -98,7 +98,7 @@ pub use process::ProcessCost;
 pub use retention::Retention;
 pub use run::{Computed, Epoch, LeftOut, Memory, RangeSummary, Run, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
-pub use sketch::{Octaves, Sketch};
+pub use sketch::{Octaves, QuantileSketch};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
 pub use spans::{Landmark, Spans};

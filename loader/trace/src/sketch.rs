@@ -10,15 +10,15 @@ const PARTS: u16 = 8;
 /// No length is in a later bucket.
 const LAST: u16 = 60 * PARTS + PARTS - 1;
 
-/// How many times were of about which length. Two are added bucket by bucket, without loss.
+/// Distribution of times over buckets of similar length. Two are added bucket by bucket, without loss.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
-pub struct Sketch {
+pub struct QuantileSketch {
     /// Number of a bucket and how many are in it, in order; those with none are left out.
     buckets: Vec<(u16, u64)>,
 }
 
-impl Sketch {
+impl QuantileSketch {
     /// Takes in a length.
     pub fn record(&mut self, took: Nanos) {
         self.put(bucket(took), 1);
@@ -65,7 +65,7 @@ impl Sketch {
     }
 }
 
-impl From<Vec<(u16, u64)>> for Sketch {
+impl From<Vec<(u16, u64)>> for QuantileSketch {
     fn from(buckets: Vec<(u16, u64)>) -> Self {
         let mut sketch = Self::default();
         for (bucket, count) in buckets {
@@ -77,8 +77,8 @@ impl From<Vec<(u16, u64)>> for Sketch {
     }
 }
 
-impl From<Sketch> for Vec<(u16, u64)> {
-    fn from(sketch: Sketch) -> Self {
+impl From<QuantileSketch> for Vec<(u16, u64)> {
+    fn from(sketch: QuantileSketch) -> Self {
         sketch.buckets
     }
 }
@@ -195,9 +195,9 @@ mod tests {
 
     #[test]
     fn nothing_has_no_quantile() {
-        assert_eq!(Sketch::default().quantile(0.5), None);
+        assert_eq!(QuantileSketch::default().quantile(0.5), None);
         assert_eq!(
-            Sketch::from(vec![(3, 0), (9999, u64::MAX)]).count(),
+            QuantileSketch::from(vec![(3, 0), (9999, u64::MAX)]).count(),
             u64::MAX
         );
     }
@@ -205,14 +205,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_quantile_is_off_by_a_sixteenth_at_most(mut lengths in prop::collection::vec(0..10_000_000_000i64, 1..200), share in 0.0..1.0f64) {
-            let mut sketch = Sketch::default();
+            let mut sketch = QuantileSketch::default();
             lengths.iter().for_each(|ns| sketch.record(Nanos(*ns)));
             lengths.sort_unstable();
             let place = ((lengths.len() as f64 * share).ceil() as usize).clamp(1, lengths.len());
             let (exact, found) = (lengths[place - 1], sketch.quantile(share).unwrap().0);
             prop_assert!((found - exact).abs() as f64 <= exact as f64 / 15.0 + 1.0, "{found} {exact}");
             let written = serde_json::to_string(&sketch).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Sketch>(&written).unwrap(), sketch);
+            prop_assert_eq!(serde_json::from_str::<QuantileSketch>(&written).unwrap(), sketch);
         }
     }
 }

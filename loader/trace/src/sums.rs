@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-use crate::{AsideKind, GaugeKind, Nanos, Octaves, Sketch, Stage};
+use crate::{AsideKind, GaugeKind, Nanos, Octaves, QuantileSketch, Stage};
 
 /// What a stretch of a run came to. What belongs to a batch is counted where the batch comes to its end, what belongs to a wait or a
 /// training step where it ends: so the sums of all stretches, and what is not summed up yet, add up to the whole.
@@ -66,11 +66,11 @@ pub struct Sums {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub asides: BTreeMap<AsideKind, Nanos>,
     /// The waits.
-    #[serde(skip_serializing_if = "Sketch::is_empty")]
-    pub waits: Sketch,
+    #[serde(skip_serializing_if = "QuantileSketch::is_empty")]
+    pub waits: QuantileSketch,
     /// How long fetching and collating a batch took.
-    #[serde(skip_serializing_if = "Sketch::is_empty")]
-    pub fetches: Sketch,
+    #[serde(skip_serializing_if = "QuantileSketch::is_empty")]
+    pub fetches: QuantileSketch,
     /// What was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gauges: Vec<GaugeSum>,
