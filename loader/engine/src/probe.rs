@@ -21,7 +21,7 @@ use crate::gate::Gate;
 use crate::sync::AtomicBool;
 use buffer::{Outlet, Writer};
 pub use events::Events;
-use record::Told;
+use record::Payload;
 use spending::Spending;
 
 /// How much work may go into looking inside the batches.
@@ -190,14 +190,14 @@ impl Probe {
     /// A batch enters `stage`: passes the gate, then tells.
     pub fn enter(&self, batch: BatchId, stage: Stage) {
         self.pass();
-        self.tell(true, || Told::Entered(batch, stage));
+        self.tell(true, || Payload::Entered(batch, stage));
     }
 
     /// The same, by a thread that has told something and heard of no other thread since: half as much work.
     #[inline]
     pub(crate) fn enter_next(&self, batch: BatchId, stage: Stage) {
         self.pass();
-        self.tell(false, || Told::Entered(batch, stage));
+        self.tell(false, || Payload::Entered(batch, stage));
     }
 
     /// The same, by a thread that told something this very moment: it counts as happening then, unless the gate held the thread.
@@ -205,20 +205,20 @@ impl Probe {
     pub(crate) fn enter_at_once(&self, batch: BatchId, stage: Stage) {
         match &self.gate {
             Some(gate) if gate.is_paused() => self.enter(batch, stage),
-            _ => self.tell_at_once(|| Told::Entered(batch, stage)),
+            _ => self.tell_at_once(|| Payload::Entered(batch, stage)),
         }
     }
 
     /// The trainer begins or ends to wait, in the thread that told something this very moment.
     #[inline]
     pub(crate) fn consumer_at_once(&self, waiting: bool) {
-        self.tell_at_once(|| Told::Consumer { waiting });
+        self.tell_at_once(|| Payload::Consumer { waiting });
     }
 
     /// The trainer begins to wait.
     #[inline]
     pub(crate) fn consumer_waits(&self) {
-        self.tell(false, || Told::Consumer { waiting: true });
+        self.tell(false, || Payload::Consumer { waiting: true });
     }
 
     /// A batch of these samples is given to a worker, by a thread that has heard of no other one since it told something: passes the gate,
@@ -226,7 +226,7 @@ impl Probe {
     #[inline]
     pub(crate) fn dispatch(&self, batch: BatchId, worker: Option<WorkerId>, indices: &[usize]) {
         self.pass();
-        self.tell(false, || Told::Dispatched(batch, worker, indices));
+        self.tell(false, || Payload::Dispatched(batch, worker, indices));
     }
 
     /// When the calling thread told something last.
@@ -252,7 +252,7 @@ impl Probe {
         stages: Vec<StageTiming>,
     ) {
         if stages.is_empty() {
-            self.tell(false, || Told::Fetched(batch, &samples));
+            self.tell(false, || Payload::Fetched(batch, &samples));
         } else {
             self.emit(|| {
                 EventKind::Fetched(Box::new(Fetched {
@@ -272,21 +272,21 @@ impl Probe {
     }
 
     #[inline]
-    fn tell<'a>(&self, ordered: bool, told: impl FnOnce() -> Told<'a>) {
+    fn tell<'a>(&self, ordered: bool, payload: impl FnOnce() -> Payload<'a>) {
         if let Some(shared) = &self.shared {
             let stamp = shared.clock.stamp(ordered);
-            shared.tell(|_| stamp, told);
+            shared.tell(|_| stamp, payload);
         }
     }
 
     #[inline]
-    fn tell_at_once<'a>(&self, told: impl FnOnce() -> Told<'a>) {
+    fn tell_at_once<'a>(&self, payload: impl FnOnce() -> Payload<'a>) {
         if let Some(shared) = &self.shared {
             let again = |last: Stamp| match last.orders {
                 true => last,
                 false => shared.clock.stamp(true),
             };
-            shared.tell(again, told);
+            shared.tell(again, payload);
         }
     }
 
@@ -321,10 +321,10 @@ impl Probe {
 impl Shared {
     /// `stamp` gets the time of the last event of this thread.
     #[inline]
-    fn tell<'a>(&self, stamp: impl FnOnce(Stamp) -> Stamp, told: impl FnOnce() -> Told<'a>) {
+    fn tell<'a>(&self, stamp: impl FnOnce(Stamp) -> Stamp, payload: impl FnOnce() -> Payload<'a>) {
         let tell = |writer: &mut Writer, outlet: &Outlet| {
             let stamp = stamp(writer.last);
-            writer.tell(outlet, stamp, told());
+            writer.tell(outlet, stamp, payload());
         };
         if Writer::with(&self.outlet, tell).is_none() {
             self.outlet.lost.fetch_add(1, Ordering::Relaxed);
@@ -344,9 +344,11 @@ impl Shared {
         }
         match kind() {
             EventKind::Entered { batch, stage } => {
-                self.tell(|_| stamp, || Told::Entered(batch, stage));
+                self.tell(|_| stamp, || Payload::Entered(batch, stage));
             }
-            EventKind::Consumer { waiting } => self.tell(|_| stamp, || Told::Consumer { waiting }),
+            EventKind::Consumer { waiting } => {
+                self.tell(|_| stamp, || Payload::Consumer { waiting });
+            }
             kind => {
                 let tell = |writer: &mut Writer, outlet: &Outlet| {
                     writer.tell_beside(outlet, stamp, kind);

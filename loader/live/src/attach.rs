@@ -98,9 +98,9 @@ pub(crate) struct Asked {
     path: PathBuf,
 }
 
-/// What stands in it.
+/// JSON object of the file that [`Asked`] writes.
 #[derive(Serialize)]
-struct Told<'a> {
+struct AttachRequest<'a> {
     loadscope_attach: u32,
     pid: u32,
     start: u64,
@@ -116,7 +116,7 @@ impl Asked {
         let boot = boot()?;
         let folder = folder()?;
         sweep(&folder, &boot);
-        let told = Told {
+        let request = AttachRequest {
             loadscope_attach: 1,
             pid: process.pid,
             start: process.start,
@@ -126,7 +126,7 @@ impl Asked {
             previews,
         };
         let path = folder.join(format!("{}-{}.json", letters(&boot), process.pid));
-        let text = serde_json::to_vec(&told)?;
+        let text = serde_json::to_vec(&request)?;
         // Written beside its place, and put there as a whole. Others cannot come into the folder, nor read the file.
         NewFile::write_all_to(&path, Existing::Replace, &text).map_err(io::Error::other)?;
         let asked = Self { path };

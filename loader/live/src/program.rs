@@ -11,7 +11,7 @@ use loadscope_words::say;
 
 use crate::attach::{Asked, AttachError, Running, Silent};
 #[cfg(unix)]
-use crate::remote::{Remote, Told};
+use crate::remote::{Remote, RemoteSettings};
 #[cfg(unix)]
 use crate::signals::{Passing, ProcessId, any_came, hand_down};
 use crate::{Listener, Lookout, Request, variable};
@@ -168,7 +168,7 @@ impl Program {
         let (listener, token) = prepared(&place, false)?;
         let mut variables = request.variables().to_vec();
         variables.push((variable::TOKEN, Some(token.clone())));
-        let told = Told {
+        let settings = RemoteSettings {
             socket: &place.path().join("socket"),
             variables,
             to: variable::TO,
@@ -177,7 +177,7 @@ impl Program {
         let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let name = || OsString::from(format!("ssh {remote}"));
         let mut start = remote
-            .command(command, &told, has_terminal)
+            .command(command, &settings, has_terminal)
             .map_err(|e| ProgramError::Starting(name(), e))?;
         crate::streams::as_a_shell_does(&mut start);
         hand_down(&mut start);

@@ -76,7 +76,7 @@ impl fmt::Display for Remote {
 }
 
 /// Settings for the remote program.
-pub(crate) struct Told<'a> {
+pub(crate) struct RemoteSettings<'a> {
     /// Path of the listener's socket on this host.
     pub socket: &'a Path,
     /// Environment variables of the request. A variable with `None` is unset.
@@ -95,7 +95,7 @@ impl Remote {
     pub(crate) fn command(
         &self,
         command: &[OsString],
-        told: &Told<'_>,
+        settings: &RemoteSettings<'_>,
         has_terminal: bool,
     ) -> io::Result<Command> {
         let words = command.iter().map(|word| text(word).map(quoted));
@@ -103,9 +103,9 @@ impl Remote {
         // `ssh` creates the remote socket with access for its owner only.
         let there = format!(
             "/tmp/loadscope-{}.socket",
-            told.word.get(..16).unwrap_or_default()
+            settings.word.get(..16).unwrap_or_default()
         );
-        let script = self.script(&words, &there, told);
+        let script = self.script(&words, &there, settings);
         let ssh = std::env::var(SSH).unwrap_or_default();
         let mut ssh = ssh.split_whitespace();
         let mut start = Command::new(ssh.next().unwrap_or("ssh"));
@@ -114,7 +114,7 @@ impl Remote {
             .arg(if has_terminal { "-t" } else { "-T" })
             .args(["-o", "ExitOnForwardFailure=yes"])
             .arg("-R")
-            .arg(format!("{there}:{}", text(told.socket.as_os_str())?))
+            .arg(format!("{there}:{}", text(settings.socket.as_os_str())?))
             .arg("--")
             .arg(&self.host)
             .arg(wrapped(&script)?);
@@ -122,7 +122,7 @@ impl Remote {
     }
 
     /// Returns the shell script that runs on the remote host.
-    fn script(&self, words: &str, socket: &str, told: &Told<'_>) -> String {
+    fn script(&self, words: &str, socket: &str, settings: &RemoteSettings<'_>) -> String {
         let mut lines = vec![
             // The program receives signals itself. The shell catches them, waits for the program and cleans up.
             // The trap precedes the folder, so every exit cleans up.
@@ -143,13 +143,13 @@ impl Remote {
             let place = home(folder);
             lines.push(format!("cd -- {place} || exit 2"));
         }
-        for (name, value) in &told.variables {
+        for (name, value) in &settings.variables {
             lines.push(match value {
                 Some(value) => format!("export {name}={}", quoted(value)),
                 None => format!("unset {name}"),
             });
         }
-        lines.push(format!("export {}=unix:{socket}", told.to));
+        lines.push(format!("export {}=unix:{socket}", settings.to));
         lines.push(r#"export PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}""#.to_owned());
         lines.push(words.to_owned());
         lines.join("\n")
@@ -224,7 +224,7 @@ mod tests {
             host: "gpu7".to_owned(),
             folder: Some(place.path().display().to_string()),
         };
-        let told = Told {
+        let settings = RemoteSettings {
             socket: Path::new("/here"),
             variables: vec![("A", Some("it's {}".to_owned())), ("B", None)],
             to: "TO",
@@ -234,7 +234,7 @@ mod tests {
         shown.extend(words.map(quoted));
         let tail = r#""$A" "${B-unset}" "$TO" "$(pwd)" "$(grep -c DataLoader "$d/loadscope_probe.py")" "$d"; exit 7"#;
         let words_and_tail = format!("{} {tail}", shown.join(" "));
-        let script = remote.script(&words_and_tail, "/tmp/none.socket", &told);
+        let script = remote.script(&words_and_tail, "/tmp/none.socket", &settings);
         let wrapped = wrapped(&script).expect("it is packed");
         let ran = Command::new("/bin/sh")
             .arg("-c")
@@ -257,13 +257,13 @@ mod tests {
     #[test]
     fn the_command_fits_into_one_argument() {
         let remote: Remote = "gpu7".parse().expect("a host");
-        let told = Told {
+        let settings = RemoteSettings {
             socket: Path::new("/here"),
             variables: Vec::new(),
             to: "TO",
             word: "0123456789abcdef",
         };
-        let wrapped = wrapped(&remote.script("'true'", "/tmp/x.socket", &told));
+        let wrapped = wrapped(&remote.script("'true'", "/tmp/x.socket", &settings));
         // Linux limits one argument to 128 KiB.
         assert!(wrapped.expect("it is packed").len() < 100_000);
     }

@@ -36,7 +36,7 @@ pub enum Stop {
 
 /// JSON object of `LOADSCOPE_PROBE_SET` and `LOADSCOPE_PROBE_STOP`.
 #[derive(Serialize)]
-struct Told<'a> {
+struct RequestJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     loader: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,31 +50,31 @@ struct Told<'a> {
 impl Request {
     /// Returns the environment variables of the request. A variable with `None` must be unset.
     pub(crate) fn variables(&self) -> [(&'static str, Option<String>); 4] {
-        let told = |told: Told<'_>| serde_json::to_string(&told).ok();
-        let nothing = |loader| Told::<'_> {
+        let json = |object: RequestJson<'_>| serde_json::to_string(&object).ok();
+        let nothing = |loader| RequestJson::<'_> {
             loader,
             set: None,
             batches: None,
             seconds: None,
         };
-        let set = (!self.overrides.is_empty()).then(|| Told {
+        let set = (!self.overrides.is_empty()).then(|| RequestJson {
             set: Some(&self.overrides),
             ..nothing(self.set.as_deref())
         });
         let stop = self.stop.map(|stop| match stop {
-            Stop::Batches(batches) => Told {
+            Stop::Batches(batches) => RequestJson {
                 batches: Some(batches.get()),
                 ..nothing(self.until.as_deref())
             },
-            Stop::Time(time) => Told {
+            Stop::Time(time) => RequestJson {
                 seconds: Some(time.as_secs_f64()),
                 ..nothing(self.until.as_deref())
             },
         });
         [
             (variable::PREVIEWS, Some(self.previews.to_string())),
-            (variable::SET, set.and_then(told)),
-            (variable::STOP, stop.and_then(told)),
+            (variable::SET, set.and_then(json)),
+            (variable::STOP, stop.and_then(json)),
             (
                 variable::DIGESTS,
                 (self.digests > 0).then(|| self.digests.to_string()),

@@ -16,7 +16,7 @@ mod state;
 mod steps;
 mod tracked;
 
-use tracked::{Told, Tracked};
+use tracked::{Finished, Tracked};
 
 /// Sums are made of so much time, on the clock of the recording.
 const MINUTE: Nanos = Nanos(60_000_000_000);
@@ -50,7 +50,7 @@ pub struct Keeper {
     /// How many were among them at some time.
     ranked: u64,
     messages: u64,
-    told: Vec<Told>,
+    finished: Vec<Finished>,
 }
 
 impl Keeper {
@@ -64,7 +64,7 @@ impl Keeper {
             slowest: BTreeMap::new(),
             ranked: 0,
             messages: 0,
-            told: Vec::new(),
+            finished: Vec::new(),
         }
     }
 
@@ -97,11 +97,11 @@ impl Keeper {
         let run = self.runs.entry(event.run);
         let run = run.or_insert_with(|| Tracked::new(event.at, part));
         run.long_wait = self.policy.long_wait;
-        run.hear(event, &mut self.told);
-        let mut told = std::mem::take(&mut self.told);
-        for told in told.drain(..) {
-            match told {
-                Told::Wait { at, wait, events } => {
+        run.hear(event, &mut self.finished);
+        let mut finished = std::mem::take(&mut self.finished);
+        for finished in finished.drain(..) {
+            match finished {
+                Finished::Wait { at, wait, events } => {
                     let kept = Kept {
                         part,
                         wait: Some(wait),
@@ -109,10 +109,10 @@ impl Keeper {
                     };
                     keep.push(kept_event(event.run, at, kept));
                 }
-                Told::Fetched { at, took, events } => self.rank(event.run, at, took, events),
+                Finished::Fetched { at, took, events } => self.rank(event.run, at, took, events),
             }
         }
-        self.told = told;
+        self.finished = finished;
         if let EventKind::Message(message) = &event.kind {
             self.keep_message(event, message, keep);
         }

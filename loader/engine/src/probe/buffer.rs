@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_trace::{EventKind, Nanos};
 
-use super::record::{Record, Told};
+use super::record::{Payload, Record};
 use crate::clock::Stamp;
 
 /// Words of a segment: 32 KiB.
@@ -216,9 +216,9 @@ impl Writer {
 
     /// Stores a record.
     #[inline]
-    pub fn tell(&mut self, outlet: &Outlet, stamp: Stamp, told: Told<'_>) {
+    pub fn tell(&mut self, outlet: &Outlet, stamp: Stamp, payload: Payload<'_>) {
         let number = self.order(outlet, stamp);
-        let record = Record::new(self.last.at, number, told);
+        let record = Record::new(self.last.at, number, payload);
         if !self.report(outlet) || !self.put(outlet, &record) {
             self.lose(outlet);
         }
@@ -227,7 +227,7 @@ impl Writer {
     /// Stores something that has no record of its own.
     pub fn tell_beside(&mut self, outlet: &Outlet, stamp: Stamp, kind: EventKind) {
         let number = self.order(outlet, stamp);
-        let record = Record::new(self.last.at, number, Told::Beside);
+        let record = Record::new(self.last.at, number, Payload::Beside);
         let more = weight_beside(&kind);
         if !self.report(outlet) || !self.reserve(outlet, weight(record.words) + more) {
             self.lose(outlet);
@@ -264,7 +264,7 @@ impl Writer {
     #[cold]
     fn report_lost(&mut self, outlet: &Outlet) -> bool {
         let number = (!self.last.orders).then(|| outlet.number.load(Ordering::Acquire));
-        let record = Record::new(self.last.at, number, Told::Dropped(self.lost));
+        let record = Record::new(self.last.at, number, Payload::Dropped(self.lost));
         let told = self.put(outlet, &record);
         if told {
             outlet.lost.fetch_sub(self.lost, Ordering::Relaxed);

@@ -6,9 +6,9 @@ use loadscope_trace::{
     BatchId, Dispatch, Event, EventKind, Fetched, Nanos, RunId, SampleTiming, Stage, WorkerId,
 };
 
-/// What a thread tells.
+/// Content of a record, borrowed from the thread that stores it.
 #[derive(Debug)]
-pub(super) enum Told<'a> {
+pub(super) enum Payload<'a> {
     Entered(BatchId, Stage),
     Consumer {
         waiting: bool,
@@ -80,7 +80,7 @@ impl Indices {
 /// A record that is about to be stored.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
-    told: Told<'a>,
+    payload: Payload<'a>,
     indices: Indices,
     /// All of its words.
     pub words: usize,
@@ -90,12 +90,12 @@ pub(super) struct Record<'a> {
 
 impl<'a> Record<'a> {
     #[inline]
-    pub fn new(at: Nanos, number: Option<u64>, told: Told<'a>) -> Self {
+    pub fn new(at: Nanos, number: Option<u64>, payload: Payload<'a>) -> Self {
         let mut kept = Indices::Large;
-        let inside = match &told {
-            Told::Consumer { .. } | Told::Beside => 0,
-            Told::Entered(..) | Told::Dropped(_) => 1,
-            Told::Dispatched(_, _, indices) => {
+        let inside = match &payload {
+            Payload::Consumer { .. } | Payload::Beside => 0,
+            Payload::Entered(..) | Payload::Dropped(_) => 1,
+            Payload::Dispatched(_, _, indices) => {
                 kept = Indices::of(indices);
                 1 + match kept {
                     Indices::InStep(_) => 2,
@@ -103,10 +103,10 @@ impl<'a> Record<'a> {
                     Indices::Large => indices.len(),
                 }
             }
-            Told::Fetched(_, samples) => 1 + samples.len() * words_of(samples),
+            Payload::Fetched(_, samples) => 1 + samples.len() * words_of(samples),
         };
         Self {
-            told,
+            payload,
             indices: kept,
             words: 2 + usize::from(number.is_some()) + inside,
             at,
@@ -129,11 +129,11 @@ impl<'a> Record<'a> {
         if let Some(number) = self.number {
             put(number);
         }
-        match &self.told {
-            Told::Consumer { .. } | Told::Beside => {}
-            Told::Entered(batch, _) => put(pack(*batch)),
-            Told::Dropped(count) => put(*count),
-            Told::Dispatched(batch, _, indices) => {
+        match &self.payload {
+            Payload::Consumer { .. } | Payload::Beside => {}
+            Payload::Entered(batch, _) => put(pack(*batch)),
+            Payload::Dropped(count) => put(*count),
+            Payload::Dispatched(batch, _, indices) => {
                 put(pack(*batch));
                 match self.indices {
                     Indices::InStep(step) => {
@@ -149,7 +149,7 @@ impl<'a> Record<'a> {
                     Indices::Large => indices.iter().map(|index| *index as u64).for_each(put),
                 }
             }
-            Told::Fetched(batch, samples) => {
+            Payload::Fetched(batch, samples) => {
                 put(pack(*batch));
                 let with_cpu = words_of(samples) == 3;
                 for sample in *samples {
@@ -164,12 +164,12 @@ impl<'a> Record<'a> {
     }
 
     fn second(&self) -> u64 {
-        match &self.told {
-            Told::Entered(_, stage) => tag::ENTERED | (*stage as u64) << 8,
-            Told::Consumer { waiting } => tag::CONSUMER | u64::from(*waiting) << 8,
-            Told::Dropped(_) => tag::DROPPED,
-            Told::Beside => tag::BESIDE,
-            Told::Dispatched(_, worker, indices) => {
+        match &self.payload {
+            Payload::Entered(_, stage) => tag::ENTERED | (*stage as u64) << 8,
+            Payload::Consumer { waiting } => tag::CONSUMER | u64::from(*waiting) << 8,
+            Payload::Dropped(_) => tag::DROPPED,
+            Payload::Beside => tag::BESIDE,
+            Payload::Dispatched(_, worker, indices) => {
                 let kind = match self.indices {
                     Indices::InStep(_) => tag::IN_STEP,
                     Indices::Small => tag::SMALL,
@@ -178,7 +178,7 @@ impl<'a> Record<'a> {
                 let worker = worker.map_or(0, |worker| HAS_WORKER | u64::from(worker) << 16);
                 kind | worker | (indices.len() as u64) << 32
             }
-            Told::Fetched(_, samples) => {
+            Payload::Fetched(_, samples) => {
                 let kind = match words_of(samples) {
                     3 => tag::WITH_CPU,
                     _ => tag::SAMPLES,
@@ -346,15 +346,15 @@ mod tests {
             let same: Vec<u64> = indices.iter().map(|index| *index as u64).collect();
             let fetched = Fetched { batch, samples: samples.clone(), stages: Vec::new() };
             let all = [
-                (Told::Entered(batch, stage), EventKind::Entered { batch, stage }),
-                (Told::Consumer { waiting }, EventKind::Consumer { waiting }),
-                (Told::Dropped(count), EventKind::Dropped { count }),
-                (Told::Dispatched(batch, worker, &indices), EventKind::dispatched(batch, worker, same)),
-                (Told::Fetched(batch, &samples), EventKind::Fetched(Box::new(fetched))),
-                (Told::Beside, EventKind::RunEnded),
+                (Payload::Entered(batch, stage), EventKind::Entered { batch, stage }),
+                (Payload::Consumer { waiting }, EventKind::Consumer { waiting }),
+                (Payload::Dropped(count), EventKind::Dropped { count }),
+                (Payload::Dispatched(batch, worker, &indices), EventKind::dispatched(batch, worker, same)),
+                (Payload::Fetched(batch, &samples), EventKind::Fetched(Box::new(fetched))),
+                (Payload::Beside, EventKind::RunEnded),
             ];
-            for (told, kind) in all {
-                let record = Record::new(Nanos(at), number, told);
+            for (payload, kind) in all {
+                let record = Record::new(Nanos(at), number, payload);
                 let words = stored(&record);
                 prop_assert_eq!(order_of(&words), Some((Nanos(at), number.unwrap_or(0))));
                 let (event, length) = read(&words, || Some(EventKind::RunEnded)).expect("it was stored");
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn indices_in_a_row_take_no_room() {
         let indices: Vec<usize> = (512..768).collect();
-        let told = Told::Dispatched(BatchId::default(), Some(1), &indices);
-        assert_eq!(Record::new(Nanos(0), None, told).words, 5);
+        let payload = Payload::Dispatched(BatchId::default(), Some(1), &indices);
+        assert_eq!(Record::new(Nanos(0), None, payload).words, 5);
     }
 }

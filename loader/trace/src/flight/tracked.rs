@@ -14,9 +14,9 @@ const MOST_FLYING: usize = 1 << 20;
 /// Lists for events of batches that are kept for the next ones.
 const SPARE: usize = 64;
 
-/// What came to its end.
+/// A finished wait or batch, with its events.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum Finished {
     /// A wait; what happened to the batch that came.
     Wait {
         at: Nanos,
@@ -105,7 +105,7 @@ impl Tracked {
         }
     }
 
-    pub fn hear(&mut self, event: &Event, told: &mut Vec<Told>) {
+    pub fn hear(&mut self, event: &Event, finished: &mut Vec<Finished>) {
         self.last = self.last.max(event.at);
         let at = self.last;
         self.sums.events += 1;
@@ -115,12 +115,12 @@ impl Tracked {
                 self.info = Some(Box::new(info.finite()));
             }
             EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
-            EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch, told),
+            EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch, finished),
             EventKind::RunEnded => {
                 for epoch in self.epochs.keys().copied().collect::<Vec<_>>() {
-                    self.end_epoch(at, epoch, told);
+                    self.end_epoch(at, epoch, finished);
                 }
-                self.end_wait(at, None, told);
+                self.end_wait(at, None, finished);
                 self.ended.get_or_insert(at);
             }
             EventKind::WorkerStarted(_) | EventKind::WorkerSeeded(_) => {
@@ -136,15 +136,15 @@ impl Tracked {
                 let flying = self.flying.get(batch);
                 if flying.is_some_and(|of| of.may_enter(*stage)) {
                     self.note(*batch, event);
-                    self.enter(at, *batch, *stage, told);
+                    self.enter(at, *batch, *stage, finished);
                 }
             }
             EventKind::Fetched(fetched) => self.fetched(event, fetched),
             EventKind::Processor(time) => self.note(time.batch, event),
             EventKind::Aside(aside) => self.steps.aside(at, aside),
             EventKind::Content(content) => self.note(content.batch, event),
-            EventKind::Consumer { waiting: true } => self.start_wait(at, told),
-            EventKind::Consumer { waiting: false } => self.end_wait(at, None, told),
+            EventKind::Consumer { waiting: true } => self.start_wait(at, finished),
+            EventKind::Consumer { waiting: false } => self.end_wait(at, None, finished),
             EventKind::Gauge(gauge) if gauge.part.is_none() && gauge.value.is_finite() => {
                 self.gauges.add(gauge.lane, gauge.what, gauge.value);
             }
@@ -191,11 +191,11 @@ impl Tracked {
         }
     }
 
-    fn end_epoch(&mut self, at: Nanos, epoch: u32, told: &mut Vec<Told>) {
+    fn end_epoch(&mut self, at: Nanos, epoch: u32, finished: &mut Vec<Finished>) {
         if self.epochs.remove(&epoch).is_none() {
             return;
         }
-        self.end_wait(at, None, told);
+        self.end_wait(at, None, finished);
         self.steps.leave_loop(at, epoch);
         let of_it = BatchId { epoch, idx: 0 }..=BatchId {
             epoch,
@@ -207,7 +207,7 @@ impl Tracked {
                 true => Stage::Done,
                 false => Stage::Discarded,
             };
-            self.enter(at, batch, end, told);
+            self.enter(at, batch, end, finished);
         }
     }
 
@@ -242,7 +242,7 @@ impl Tracked {
         }
     }
 
-    fn enter(&mut self, at: Nanos, batch: BatchId, stage: Stage, told: &mut Vec<Told>) {
+    fn enter(&mut self, at: Nanos, batch: BatchId, stage: Stage, finished: &mut Vec<Finished>) {
         let Some(flying) = self.flying.get_mut(&batch) else {
             return;
         };
@@ -260,15 +260,15 @@ impl Tracked {
             self.steps.begin(batch, at);
         }
         if matches!(stage, Stage::Training | Stage::Failed) {
-            self.end_wait(at, Some(batch), told);
+            self.end_wait(at, Some(batch), finished);
         }
         if stage.is_final() {
-            self.land(at, batch, told);
+            self.land(at, batch, finished);
         }
     }
 
     /// A batch has come to its end.
-    fn land(&mut self, at: Nanos, batch: BatchId, told: &mut Vec<Told>) {
+    fn land(&mut self, at: Nanos, batch: BatchId, finished: &mut Vec<Finished>) {
         let Some(mut of) = self.flying.remove(&batch) else {
             return;
         };
@@ -283,7 +283,7 @@ impl Tracked {
         if of.fetch > Nanos::ZERO {
             sums.fetches.record(of.fetch);
             of.events.retain(is_small);
-            told.push(Told::Fetched {
+            finished.push(Finished::Fetched {
                 at,
                 took: of.fetch,
                 events: of.events,
@@ -293,7 +293,7 @@ impl Tracked {
         }
     }
 
-    fn start_wait(&mut self, at: Nanos, told: &mut Vec<Told>) {
+    fn start_wait(&mut self, at: Nanos, finished: &mut Vec<Finished>) {
         if self.wait.is_some() {
             return;
         }
@@ -302,13 +302,13 @@ impl Tracked {
         }
         // Asking for the next batch ends the work on the one before.
         if let Some(batch) = self.training.first().copied() {
-            self.enter(at, batch, Stage::Done, told);
+            self.enter(at, batch, Stage::Done, finished);
         }
         self.steps.asked(at);
         self.wait = Some(at);
     }
 
-    fn end_wait(&mut self, at: Nanos, batch: Option<BatchId>, told: &mut Vec<Told>) {
+    fn end_wait(&mut self, at: Nanos, batch: Option<BatchId>, finished: &mut Vec<Finished>) {
         let Some(start) = self.wait.take() else {
             return;
         };
@@ -322,7 +322,7 @@ impl Tracked {
         if let Some(of) = batch.and_then(|batch| self.flying.get(&batch)) {
             events.extend(of.events.iter().filter(|event| is_small(event)).cloned());
         }
-        told.push(Told::Wait {
+        finished.push(Finished::Wait {
             at,
             wait: (start, at),
             events,
