@@ -218,8 +218,8 @@ impl Watched {
     /// Follows the program in a thread of its own.
     pub(super) fn follow(&self, outgoing: Outgoing, seen: bool) -> Result<(), SessionError> {
         // The program is taken once there is a thread: without one it must still be waited for.
-        let (work, wanted) = bounded::<Pump>(1);
-        let run = move || wanted.into_iter().for_each(Pump::run);
+        let (work, wanted) = bounded::<ProbeReceiver>(1);
+        let run = move || wanted.into_iter().for_each(ProbeReceiver::run);
         Builder::new()
             .name("watcher".to_owned())
             .spawn(run)
@@ -227,7 +227,7 @@ impl Watched {
         let Some((program, listener)) = self.started().take() else {
             return Ok(());
         };
-        let pump = Pump {
+        let receiver = ProbeReceiver {
             listener,
             join: Join::default(),
             sorter: Sorter::new(STRAGGLERS),
@@ -241,12 +241,12 @@ impl Watched {
             newest: Nanos::ZERO,
             shared: Arc::clone(&self.0),
         };
-        let _ = work.send(pump);
+        let _ = work.send(receiver);
         Ok(())
     }
 }
 
-struct Pump {
+struct ProbeReceiver {
     program: Program,
     listener: Listener,
     join: Join,
@@ -263,7 +263,7 @@ struct Pump {
     shared: Arc<Inner>,
 }
 
-impl Pump {
+impl ProbeReceiver {
     fn run(mut self) {
         let mut ended = None;
         let end = loop {

@@ -32,7 +32,7 @@ impl Job {
     pub fn run(self) {
         let (out, wake) = (self.out.clone(), Arc::clone(&self.wake));
         match self.start() {
-            Ok(pump) => pump.run(),
+            Ok(recorder) => recorder.run(),
             Err(e) => {
                 let _ = out.send(SessionEvent::Ended(Some(e.to_string())));
                 wake();
@@ -40,14 +40,14 @@ impl Job {
         }
     }
 
-    fn start(self) -> Result<Pump, SessionError> {
+    fn start(self) -> Result<Recorder, SessionError> {
         // Without a record the batches' contents are not looked at.
         let content = match self.record {
             Record::Off => ContentPolicy::Off,
             _ => CONTENT,
         };
         let run = loadscope_engine::start(&self.options, content, self.control)?;
-        Ok(Pump {
+        Ok(Recorder {
             run,
             outgoing: Outgoing::new(
                 self.record,
@@ -72,13 +72,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(4);
 /// Events are written and passed on this many at a time, so that the window sees the first of many soon.
 const PART: usize = 1 << 14;
 
-/// Takes the engine's events in order of time, writes the log and passes them on.
-struct Pump {
+/// Receiver of the engine's events in order of time. Writes the log and passes them on.
+struct Recorder {
     run: RunHandle,
     outgoing: Outgoing,
 }
 
-impl Pump {
+impl Recorder {
     fn run(mut self) {
         loop {
             if self.run.events.is_over() || self.run.is_finished() {
