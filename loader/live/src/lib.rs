@@ -30,7 +30,7 @@ mod wire;
 pub use attach::{AttachError, Silent};
 pub use gauges::Gauges;
 pub use join::{Effects, Join, Process, StreamId};
-pub use listen::{Listener, Said};
+pub use listen::{Listener, Warning};
 pub use program::{Address, Attach, End, Output, Program, ProgramError};
 pub use remote::{NoHost, Remote, SSH};
 pub use request::{Request, Stop};

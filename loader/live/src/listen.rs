@@ -27,13 +27,13 @@ const MOST_STRANGERS: usize = 64;
 /// Timeout of the handshake.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A message for the user.
+/// A warning for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said(pub String);
+pub struct Warning(pub String);
 
 /// Non-blocking socket server that receives the streams of a program's processes.
 pub struct Listener {
-    door: Door,
+    socket: ListeningSocket,
     token: String,
     connections: BTreeMap<StreamId, Connection>,
     next: u32,
@@ -45,7 +45,7 @@ pub struct Listener {
     buffer: Vec<u8>,
 }
 
-enum Door {
+enum ListeningSocket {
     #[cfg(unix)]
     Unix(std::os::unix::net::UnixListener, std::path::PathBuf),
     Tcp(std::net::TcpListener),
@@ -76,7 +76,7 @@ struct Connection {
 }
 
 /// Result of one read from a connection.
-enum Heard {
+enum ReadResult {
     /// No data is available now.
     Silence,
     /// More data can be available.
@@ -96,7 +96,10 @@ impl Listener {
     pub fn unix(path: &std::path::Path, token: String) -> io::Result<Self> {
         let listener = std::os::unix::net::UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
-        Ok(Self::new(Door::Unix(listener, path.to_owned()), token))
+        Ok(Self::new(
+            ListeningSocket::Unix(listener, path.to_owned()),
+            token,
+        ))
     }
 
     /// Listens on a free port of 127.0.0.1, which other hosts cannot reach.
@@ -106,12 +109,12 @@ impl Listener {
     pub fn tcp(token: String) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
-        Ok(Self::new(Door::Tcp(listener), token))
+        Ok(Self::new(ListeningSocket::Tcp(listener), token))
     }
 
-    fn new(door: Door, token: String) -> Self {
+    fn new(socket: ListeningSocket, token: String) -> Self {
         Self {
-            door,
+            socket,
             token,
             connections: BTreeMap::new(),
             next: 0,
@@ -127,37 +130,39 @@ impl Listener {
     /// # Errors
     /// Returns an error if the system does not report the port.
     pub fn address(&self) -> io::Result<String> {
-        Ok(match &self.door {
+        Ok(match &self.socket {
             #[cfg(unix)]
-            Door::Unix(_, path) => format!("unix:{}", path.display()),
-            Door::Tcp(listener) => format!("tcp:127.0.0.1:{}", listener.local_addr()?.port()),
+            ListeningSocket::Unix(_, path) => format!("unix:{}", path.display()),
+            ListeningSocket::Tcp(listener) => {
+                format!("tcp:127.0.0.1:{}", listener.local_addr()?.port())
+            }
         })
     }
 
-    /// Reads all available data into `join` without blocking. Returns messages for the user.
-    pub fn turn(&mut self, join: &mut Join) -> Vec<Said> {
-        let mut said = Vec::new();
-        self.let_in(&mut said);
+    /// Reads all available data into `join` without blocking. Returns warnings for the user.
+    pub fn turn(&mut self, join: &mut Join) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        self.accept(&mut warnings);
         let mut buffer = std::mem::take(&mut self.buffer);
         let ids: Vec<StreamId> = self.connections.keys().copied().collect();
         for id in ids {
             let mut budget = MOST_AT_ONCE;
             loop {
-                let heard = self.hear(id, &mut buffer, join);
-                match heard {
-                    Heard::More if budget > 0 => budget = budget.saturating_sub(buffer.len()),
-                    Heard::More | Heard::Silence => break,
-                    Heard::Ended => {
+                let result = self.read(id, &mut buffer, join);
+                match result {
+                    ReadResult::More if budget > 0 => budget = budget.saturating_sub(buffer.len()),
+                    ReadResult::More | ReadResult::Silence => break,
+                    ReadResult::Ended => {
                         self.connections.remove(&id);
                         join.hang_up(id, self.now());
                         break;
                     }
-                    Heard::Refused(why) => {
+                    ReadResult::Refused(why) => {
                         self.connections.remove(&id);
                         self.refused += 1;
                         // After 10 messages, further rejections are only counted: a foreign process cannot flood the terminal.
                         if self.refused <= 10 {
-                            said.push(Said(say!("Rejected a connection: {why}")));
+                            warnings.push(Warning(say!("Rejected a connection: {why}")));
                         }
                         join.close(id);
                         break;
@@ -166,7 +171,7 @@ impl Listener {
             }
         }
         self.buffer = buffer;
-        said
+        warnings
     }
 
     /// Returns the number of rejected connections.
@@ -191,24 +196,24 @@ impl Listener {
         Some(time.saturating_add(passed))
     }
 
-    fn let_in(&mut self, said: &mut Vec<Said>) {
+    fn accept(&mut self, warnings: &mut Vec<Warning>) {
         loop {
             let strangers = self.connections.values().filter(|c| !c.introduced).count();
             if self.connections.len() >= MOST_STREAMS {
-                self.say_full(said, say!("there are too many connections"));
+                self.say_full(warnings, say!("there are too many connections"));
                 return;
             }
             // Further connections and their data wait in the socket's backlog.
             if strangers >= MOST_STRANGERS {
                 return;
             }
-            let socket = match &self.door {
+            let socket = match &self.socket {
                 #[cfg(unix)]
-                Door::Unix(listener, _) => listener.accept().and_then(|(socket, _)| {
+                ListeningSocket::Unix(listener, _) => listener.accept().and_then(|(socket, _)| {
                     socket.set_nonblocking(true)?;
                     Ok(Socket::Unix(socket))
                 }),
-                Door::Tcp(listener) => listener.accept().and_then(|(socket, _)| {
+                ListeningSocket::Tcp(listener) => listener.accept().and_then(|(socket, _)| {
                     socket.set_nonblocking(true)?;
                     Ok(Socket::Tcp(socket))
                 }),
@@ -218,7 +223,7 @@ impl Listener {
                 Err(e) if is_passing(&e) => continue,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
                 Err(e) => {
-                    self.say_full(said, &e.to_string());
+                    self.say_full(warnings, &e.to_string());
                     return;
                 }
             };
@@ -235,28 +240,28 @@ impl Listener {
     }
 
     /// Reports, once only, that no further connection can be accepted for now.
-    fn say_full(&mut self, said: &mut Vec<Said>, why: &str) {
+    fn say_full(&mut self, warnings: &mut Vec<Warning>, why: &str) {
         if !std::mem::replace(&mut self.is_full, true) {
             let text = say!("Some processes are recorded only later: {why}");
-            said.push(Said(text));
+            warnings.push(Warning(text));
         }
     }
 
-    fn hear(&mut self, id: StreamId, buffer: &mut [u8], join: &mut Join) -> Heard {
+    fn read(&mut self, id: StreamId, buffer: &mut [u8], join: &mut Join) -> ReadResult {
         let Some(connection) = self.connections.get_mut(&id) else {
-            return Heard::Silence;
+            return ReadResult::Silence;
         };
         let read = match connection.socket.read(buffer) {
-            Ok(0) => return Heard::Ended,
+            Ok(0) => return ReadResult::Ended,
             Ok(read) => read,
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                 if !connection.introduced && connection.since.elapsed() > PATIENCE {
-                    return Heard::Refused(say!("it sent nothing").to_owned());
+                    return ReadResult::Refused(say!("it sent nothing").to_owned());
                 }
-                return Heard::Silence;
+                return ReadResult::Silence;
             }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => return Heard::More,
-            Err(_) => return Heard::Ended,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => return ReadResult::More,
+            Err(_) => return ReadResult::Ended,
         };
         let mut rest = &buffer[..read];
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -274,7 +279,7 @@ impl Listener {
                         self.clock.get_or_insert(clock);
                         join.open(id, introduction);
                     }
-                    Err(why) => return Heard::Refused(why),
+                    Err(why) => return ReadResult::Refused(why),
                 }
             }
         }
@@ -285,9 +290,9 @@ impl Listener {
             MOST_FIRST
         };
         if connection.line.len() > most {
-            return Heard::Refused(say!("it sent a line without an end").to_owned());
+            return ReadResult::Refused(say!("it sent a line without an end").to_owned());
         }
-        Heard::More
+        ReadResult::More
     }
 }
 

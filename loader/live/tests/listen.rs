@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use loadscope_live::{Join, Listener, Said};
+use loadscope_live::{Join, Listener, Warning};
 
 const TOKEN: &str = "0123456789abcdef";
 
@@ -22,7 +22,7 @@ fn until(
     listener: &mut Listener,
     join: &mut Join,
     enough: impl Fn(&Listener, &Join) -> bool,
-) -> Vec<Said> {
+) -> Vec<Warning> {
     let start = Instant::now();
     let mut said = Vec::new();
     while !enough(listener, join) {

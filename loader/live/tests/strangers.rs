@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};
 
-use loadscope_live::{Join, Listener, Said};
+use loadscope_live::{Join, Listener, Warning};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -33,7 +33,7 @@ fn until(
     listener: &mut Listener,
     join: &mut Join,
     enough: impl Fn(&Listener) -> bool,
-) -> Vec<Said> {
+) -> Vec<Warning> {
     let start = Instant::now();
     let mut said = Vec::new();
     while !enough(listener) {
@@ -72,7 +72,7 @@ fn guesses_are_refused_and_told_of_but_not_without_end() {
     }
     assert_eq!((listener.present(), join.loaders()), (0, 0));
     assert!((1..=10).contains(&said.len()), "{said:?}");
-    for Said(text) in &said {
+    for Warning(text) in &said {
         assert!(
             text.starts_with("Rejected a connection: ") && text.len() < 600,
             "{text}"
