@@ -355,7 +355,7 @@ impl ProbeReceiver {
     fn finish(mut self, end: End) {
         self.turn();
         if self.program.is_let_go() {
-            self.join.let_go(self.listener.now());
+            self.join.detach(self.listener.now());
         }
         self.join.finish();
         self.take_in();

@@ -110,11 +110,11 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
         match next {
             Some(next) => {
                 turns.push(Reverse((next.at().saturating_add(stream.shift), id)));
-                join.tell(id, std::mem::replace(&mut stream.next, next));
+                join.push(id, std::mem::replace(&mut stream.next, next));
                 open.insert(id, stream);
             }
             None => {
-                join.tell(id, stream.next);
+                join.push(id, stream.next);
                 join.close(id);
             }
         }

@@ -13,7 +13,6 @@ use loadscope_trace::{
 use crate::wire::{Fetch, Introduction, Outcome, Record};
 
 mod about;
-mod crew;
 mod effects;
 mod failing;
 mod fetched;
@@ -22,9 +21,10 @@ mod main_process;
 mod prune;
 mod step;
 mod worker;
+mod worker_pool;
 
-use crew::Crew;
 pub use effects::Effects;
+use worker_pool::WorkerPool;
 
 /// Maximum number of queued records of workers, which wait for records of the main process.
 const MOST_HELD: usize = 200_000;
@@ -65,7 +65,7 @@ struct Stream {
     /// True if its host or boot differs from those of the first stream.
     is_elsewhere: bool,
     runs: HashMap<u32, RunId>,
-    crews: HashMap<u32, Crew>,
+    pools: HashMap<u32, WorkerPool>,
     place: Option<Place>,
     held: VecDeque<Record>,
     last: i64,
@@ -130,7 +130,7 @@ impl Join {
     }
 
     /// Ends the recording of a program that continues to run. `now` is the time on the clock of the program.
-    pub fn let_go(&mut self, now: Option<i64>) {
+    pub fn detach(&mut self, now: Option<i64>) {
         self.goes_on = true;
         for stream in self.streams.values_mut().filter(|s| !s.closed) {
             stream.lives_until(now);
@@ -160,7 +160,7 @@ impl Join {
             shift,
             is_elsewhere,
             runs: HashMap::new(),
-            crews: HashMap::new(),
+            pools: HashMap::new(),
             place: None,
             held: VecDeque::new(),
             said_bye: false,
@@ -171,7 +171,7 @@ impl Join {
     }
 
     /// Adds a record of a process. The record of a worker is queued until its batch is known.
-    pub fn tell(&mut self, id: StreamId, record: Record) {
+    pub fn push(&mut self, id: StreamId, record: Record) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
@@ -190,7 +190,7 @@ impl Join {
             record,
             Record::Dispatch { .. } | Record::Workers { .. } | Record::Epoch { .. }
         );
-        self.of_main(id, record);
+        self.apply_main(id, record);
         if is_news {
             self.place_all(id);
         }
@@ -202,7 +202,7 @@ impl Join {
             return;
         };
         let at = stream.last;
-        self.tell(id, Record::Lost { at, count: 1 });
+        self.push(id, Record::Lost { at, count: 1 });
     }
 
     /// Closes the stream of a process.
@@ -320,10 +320,10 @@ impl Join {
                     worker: None,
                 });
             }
-            for crew in stream.crews.values() {
-                processes.extend(crew.running().map(|(worker, pid)| Process {
+            for pool in stream.pools.values() {
+                processes.extend(pool.running().map(|(worker, pid)| Process {
                     pid,
-                    run: crew.run,
+                    run: pool.run,
                     worker: Some(worker),
                 }));
             }

@@ -308,7 +308,7 @@ fn is_passing(error: &io::Error) -> bool {
 impl Connection {
     fn take(&mut self, id: StreamId, line: &[u8], join: &mut Join) {
         match Record::parse(line) {
-            Ok(record) => join.tell(id, record),
+            Ok(record) => join.push(id, record),
             Err(_) => {
                 self.not_understood += 1;
                 join.not_understood(id);

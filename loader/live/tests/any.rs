@@ -97,7 +97,7 @@ proptest! {
         let mut events: Vec<Event> = Vec::new();
         for (at, (id, line)) in lines.iter().enumerate() {
             match Record::parse(line.as_bytes()) {
-                Ok(record) => join.tell(StreamId(*id), record),
+                Ok(record) => join.push(StreamId(*id), record),
                 Err(_) => join.not_understood(StreamId(*id)),
             }
             if closes.contains(&at) {
@@ -143,7 +143,7 @@ fn long_names_and_long_lists_do_not_multiply() {
         format!(r#"["workers",7,0,[{workers}]]"#),
     ] {
         let record = Record::parse(line.as_bytes()).expect("a record");
-        join.tell(StreamId(0), record);
+        join.push(StreamId(0), record);
     }
     let events: Vec<Event> = join.events().collect();
     let started = events

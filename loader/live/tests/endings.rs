@@ -78,13 +78,13 @@ fn a_killed_process_lives_until_its_connection_ends() {
         folded(&mut join).end()
     };
     let hung_up = |join: &mut Join| join.hang_up(MAIN, Some(9_000));
-    let let_go = |join: &mut Join| {
-        join.let_go(Some(9_000));
+    let detached = |join: &mut Join| {
+        join.detach(Some(9_000));
         join.finish();
     };
     let closed = end(false, |join| join.close(MAIN));
     assert!(end(false, hung_up) > closed);
-    assert_eq!(end(false, let_go), end(false, hung_up));
+    assert_eq!(end(false, detached), end(false, hung_up));
     assert_eq!(end(true, hung_up), end(true, |join| join.close(MAIN)));
 }
 

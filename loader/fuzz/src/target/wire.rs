@@ -32,7 +32,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
                 }
             }
             _ => match Record::parse(line) {
-                Ok(record) => join.tell(id, record),
+                Ok(record) => join.push(id, record),
                 Err(e) => {
                     assert!(e.to_string().len() < 1_000, "{e}");
                     join.not_understood(id);

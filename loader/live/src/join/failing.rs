@@ -16,7 +16,7 @@ impl Join {
         batch: Option<BatchId>,
         text: String,
     ) {
-        let Some(run) = stream.crews.get(&iterator).map(|crew| crew.run) else {
+        let Some(run) = stream.pools.get(&iterator).map(|pool| pool.run) else {
             return;
         };
         match batch {
@@ -43,8 +43,8 @@ impl Join {
     pub(super) fn tell_failures(&mut self, it_is_time: impl Fn(&Failure) -> bool) {
         for failure in std::mem::take(&mut self.failures) {
             let main = self.streams.get_mut(&failure.main);
-            let crew = main.and_then(|main| main.crews.get_mut(&failure.iterator));
-            let known = crew.and_then(|crew| crew.failure(failure.batch));
+            let pool = main.and_then(|main| main.pools.get_mut(&failure.iterator));
+            let known = pool.and_then(|pool| pool.failure(failure.batch));
             if known.is_none() && !it_is_time(&failure) {
                 self.failures.push(failure);
                 continue;
@@ -62,7 +62,14 @@ impl Join {
         }
     }
 
-    pub(super) fn left(&mut self, at: Nanos, run: RunId, worker: WorkerId, pid: u64, code: i64) {
+    pub(super) fn emit_exited(
+        &mut self,
+        at: Nanos,
+        run: RunId,
+        worker: WorkerId,
+        pid: u64,
+        code: i64,
+    ) {
         // SIGTERM (-15) counts as a normal end: PyTorch terminates a worker that does not end in time.
         let reason = match code {
             0 | -15 => EndReason::Finished,

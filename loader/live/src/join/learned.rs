@@ -13,7 +13,7 @@ impl Join {
             Learned::Earlier {
                 iterator, workers, ..
             } => {
-                let run = stream.crews.get(iterator).map(|crew| crew.run);
+                let run = stream.pools.get(iterator).map(|pool| pool.run);
                 let workers = *workers;
                 (run, Fact::EarlierWorkers { workers })
             }
@@ -44,8 +44,8 @@ impl Join {
             return;
         };
         let main = self.streams.get(&place.stream);
-        let crew = main.and_then(|main| main.crews.get(&place.iterator));
-        if let Some(run) = crew.map(|crew| crew.run) {
+        let pool = main.and_then(|main| main.pools.get(&place.iterator));
+        if let Some(run) = pool.map(|pool| pool.run) {
             let worker: WorkerId = place.worker;
             let at = self.time(stream, *at);
             self.learned(at, run, Fact::UndividedStream { worker });

@@ -4,8 +4,8 @@ use loadscope_trace::{
     BatchId, Clock, ClockBy, Event, EventKind, Level, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };
 
-use super::crew::Crew;
 use super::step::named;
+use super::worker_pool::WorkerPool;
 use super::{Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{About, Arrival, Record, Started, Where};
 
@@ -17,7 +17,7 @@ const MOST_OTHERS: usize = 32;
 
 impl Join {
     /// Processes a record of the main process.
-    pub(super) fn of_main(&mut self, id: StreamId, record: Record) {
+    pub(super) fn apply_main(&mut self, id: StreamId, record: Record) {
         let Some(mut stream) = self.streams.remove(&id) else {
             return;
         };
@@ -40,7 +40,7 @@ impl Join {
                 within: None,
             });
             self.event(started, run, EventKind::RunStarted(Box::new(info)));
-            self.tell_of_set(started, run, &about);
+            self.emit_overrides(started, run, &about);
             let lost = std::mem::take(&mut stream.lost);
             if lost > 0 {
                 self.event(started, run, EventKind::Dropped { count: lost });
@@ -60,11 +60,11 @@ impl Join {
                     return;
                 };
                 self.prune(id, stream);
-                let crew = stream
-                    .crews
+                let pool = stream
+                    .pools
                     .entry(iterator)
-                    .or_insert_with(|| Crew::new(run));
-                crew.begin(epoch);
+                    .or_insert_with(|| WorkerPool::new(run));
+                pool.begin(epoch);
                 self.event(at, run, EventKind::EpochStarted { epoch });
             }
             Record::Lost { count, .. } => self.count_lost(id, stream, at, count),
@@ -89,7 +89,7 @@ impl Join {
     }
 
     /// Records the effects of the request on a loader.
-    fn tell_of_set(&mut self, at: Nanos, run: RunId, about: &About) {
+    fn emit_overrides(&mut self, at: Nanos, run: RunId, about: &About) {
         self.effects.note(run, about);
         if !about.set.is_empty() {
             let text = format!("Loadscope set {}", about.set);
@@ -115,7 +115,7 @@ impl Join {
     fn run_of_worker(&self, _: StreamId, stream: &Stream) -> Option<RunId> {
         let place = stream.place?;
         let main = self.streams.get(&place.stream)?;
-        main.crews.get(&place.iterator).map(|crew| crew.run)
+        main.pools.get(&place.iterator).map(|pool| pool.run)
     }
 
     /// Processes a record about an iterator.
@@ -123,11 +123,11 @@ impl Join {
         let Some(iterator) = iterator_of(&record) else {
             return;
         };
-        let Some(crew) = stream.crews.get_mut(&iterator) else {
+        let Some(pool) = stream.pools.get_mut(&iterator) else {
             self.lost += 1;
             return;
         };
-        let run = crew.run;
+        let run = pool.run;
         match record {
             Record::Workers { workers, .. } => self.joined(id, stream, iterator, at, workers),
             Record::Dispatch {
@@ -143,9 +143,9 @@ impl Join {
                     self.event(at, run, EventKind::Dropped { count: 1 });
                 }
                 if let Some(worker) = worker {
-                    crew.dispatched(epoch, worker, count, batch, &indices);
+                    pool.dispatched(epoch, worker, count, batch, &indices);
                 } else {
-                    crew.fetching_itself(&indices);
+                    pool.fetching_itself(&indices);
                 }
                 self.event(
                     at,
@@ -154,7 +154,7 @@ impl Join {
                 );
             }
             Record::Wait { .. } | Record::Yield { .. } | Record::Step { .. } => {
-                self.of_step(crew, at, record);
+                self.of_step(pool, at, record);
             }
             Record::Fail {
                 epoch, batch, text, ..
@@ -168,24 +168,24 @@ impl Join {
                 self.message(at, run, Level::Info, text.to_owned());
             }
             Record::EndEpoch { epoch, .. } => {
-                crew.end(epoch);
+                pool.end(epoch);
                 self.event(at, run, EventKind::EpochEnded { epoch });
             }
-            Record::Left { workers, .. } => self.all_left(crew, at, workers),
+            Record::Left { workers, .. } => self.all_left(pool, at, workers),
             Record::Fetch(fetch) => {
                 if let Some(batch) = known(fetch.of) {
-                    let indices = crew.indices_itself();
+                    let indices = pool.indices_itself();
                     let failed = self.fetched(stream, run, batch, None, &indices, &fetch);
-                    if let Some(crew) = stream.crews.get_mut(&iterator) {
-                        crew.note_failed(failed, &indices);
+                    if let Some(pool) = stream.pools.get_mut(&iterator) {
+                        pool.note_failed(failed, &indices);
                     }
                 }
             }
             Record::Learned(learned) => {
                 if let Some(batch) = learned.of().and_then(known) {
                     let unfit = self.learned_of_batch(at, run, batch, learned);
-                    if let Some(crew) = stream.crews.get_mut(&iterator) {
-                        crew.note_unfit(batch, unfit);
+                    if let Some(pool) = stream.pools.get_mut(&iterator) {
+                        pool.note_unfit(batch, unfit);
                     }
                 }
             }
@@ -207,10 +207,10 @@ impl Join {
     ) {
         let since = |started: &Started| started.at.map(|since| self.time(stream, since).min(at));
         let since: Vec<Option<Nanos>> = workers.iter().map(since).collect();
-        let Some(crew) = stream.crews.get_mut(&iterator) else {
+        let Some(pool) = stream.pools.get_mut(&iterator) else {
             return;
         };
-        let run = crew.run;
+        let run = pool.run;
         if let Some(more) = workers.len().checked_sub(MOST_WORKERS).filter(|n| *n > 0) {
             let count = more as u64;
             self.out.push(Event {
@@ -222,7 +222,7 @@ impl Join {
         let workers = workers.into_iter().zip(since).take(MOST_WORKERS);
         for (worker, (Started { pid, seed, .. }, since)) in workers.enumerate() {
             let worker = worker as WorkerId;
-            crew.joined(worker, pid);
+            pool.joined(worker, pid);
             let key = (stream.introduction.host.clone(), pid);
             self.announced.insert(
                 key,
@@ -246,10 +246,10 @@ impl Join {
     }
 
     /// Records the end of workers. Each has its exit code.
-    fn all_left(&mut self, crew: &mut Crew, at: Nanos, workers: Vec<(WorkerId, i64)>) {
+    fn all_left(&mut self, pool: &mut WorkerPool, at: Nanos, workers: Vec<(WorkerId, i64)>) {
         for (worker, code) in workers {
-            if let Some(pid) = crew.left(worker) {
-                self.left(at, crew.run, worker, pid, code);
+            if let Some(pid) = pool.left(worker) {
+                self.emit_exited(at, pool.run, worker, pid, code);
             }
         }
     }

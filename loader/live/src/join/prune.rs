@@ -8,7 +8,7 @@ const CREWS_KEPT: usize = 8;
 impl Join {
     /// Removes the oldest ended iterators. The latest ones are kept, because records about them can still arrive.
     pub(super) fn prune(&mut self, id: StreamId, stream: &mut Stream) {
-        let over = stream.crews.iter().filter(|(_, crew)| crew.is_over());
+        let over = stream.pools.iter().filter(|(_, pool)| pool.is_over());
         let mut over: Vec<u32> = over.map(|(iterator, _)| *iterator).collect();
         if over.len() < 2 * CREWS_KEPT {
             return;
@@ -26,7 +26,7 @@ impl Join {
             if is_awaited || failures.any(|f| (f.main, f.iterator) == (id, iterator)) {
                 continue;
             }
-            stream.crews.remove(&iterator);
+            stream.pools.remove(&iterator);
             self.announced.retain(|_, place| !of(place, iterator));
         }
     }

@@ -2,24 +2,24 @@
 
 use loadscope_trace::{Aside, BatchId, EventKind, Level, Message, Nanos, Part, RunId, Stage};
 
-use super::crew::Crew;
+use super::worker_pool::WorkerPool;
 use super::{Join, Stream};
 use crate::wire::Record;
 
 impl Join {
     /// Processes a record about the start or the end of a training step.
-    pub(super) fn of_step(&mut self, crew: &mut Crew, at: Nanos, record: Record) {
-        let run = crew.run;
+    pub(super) fn of_step(&mut self, pool: &mut WorkerPool, at: Nanos, record: Record) {
+        let run = pool.run;
         match record {
             Record::Wait { step, .. } => {
-                let stepped = crew.stepping.take().zip(step);
+                let stepped = pool.stepping.take().zip(step);
                 self.event(at, run, EventKind::Consumer { waiting: true });
                 if let Some((batch, needed)) = stepped {
                     self.needed(at, run, batch, Part::Step, needed);
                 }
             }
             Record::Yield { epoch, batch, .. } => {
-                crew.stepping = Some(named(epoch, batch));
+                pool.stepping = Some(named(epoch, batch));
                 self.enter(at, run, named(epoch, batch), Stage::Training);
             }
             Record::Step {
@@ -28,7 +28,7 @@ impl Join {
                 needed,
                 ..
             } => {
-                crew.stepping = None;
+                pool.stepping = None;
                 let batch = named(epoch, batch);
                 self.enter(at, run, batch, Stage::Done);
                 if let Some(needed) = needed {

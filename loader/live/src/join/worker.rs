@@ -1,6 +1,6 @@
 //! Assignment of workers' records to batches.
 
-use super::crew::Found;
+use super::worker_pool::Found;
 use super::{Join, Place, Stream, StreamId};
 use crate::wire::Record;
 use loadscope_trace::{EventKind, Generators, Stage};
@@ -36,8 +36,8 @@ impl Join {
             while let Some(record) = stream.held.front() {
                 let main = self.streams.get_mut(&place.stream);
                 let found = main
-                    .and_then(|main| main.crews.get_mut(&place.iterator))
-                    .map_or(Found::Never, |crew| crew.find(place.worker, record));
+                    .and_then(|main| main.pools.get_mut(&place.iterator))
+                    .map_or(Found::Never, |pool| pool.find(place.worker, record));
                 if matches!(found, Found::NotYet) {
                     break;
                 }
@@ -65,7 +65,7 @@ impl Join {
             return;
         };
         let main = self.streams.get(&place.stream);
-        let Some(crew) = main.and_then(|main| main.crews.get(&place.iterator)) else {
+        let Some(pool) = main.and_then(|main| main.pools.get(&place.iterator)) else {
             return;
         };
         let of = Generators {
@@ -74,7 +74,7 @@ impl Join {
             numpy: digests.numpy,
             python: digests.python,
         };
-        let (at, run) = (self.time(stream, *at), crew.run);
+        let (at, run) = (self.time(stream, *at), pool.run);
         self.event(at, run, EventKind::WorkerSeeded(Box::new(of)));
     }
 
@@ -98,15 +98,15 @@ impl Join {
             Record::Learned(learned) => {
                 let unfit = self.learned_of_batch(at, run, batch, learned);
                 let main = self.streams.get_mut(&place.stream);
-                if let Some(crew) = main.and_then(|main| main.crews.get_mut(&place.iterator)) {
-                    crew.note_unfit(batch, unfit);
+                if let Some(pool) = main.and_then(|main| main.pools.get_mut(&place.iterator)) {
+                    pool.note_unfit(batch, unfit);
                 }
             }
             Record::Fetch(fetch) => {
                 let failed = self.fetched(stream, run, batch, Some(place.worker), &indices, &fetch);
                 let main = self.streams.get_mut(&place.stream);
-                if let Some(crew) = main.and_then(|main| main.crews.get_mut(&place.iterator)) {
-                    crew.note_failed(failed, &indices);
+                if let Some(pool) = main.and_then(|main| main.pools.get_mut(&place.iterator)) {
+                    pool.note_failed(failed, &indices);
                 }
             }
             _ => {}

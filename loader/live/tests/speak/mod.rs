@@ -23,7 +23,7 @@ pub fn introduction(pid: u64) -> Introduction {
 }
 
 pub fn tell(join: &mut Join, id: StreamId, line: &str) {
-    join.tell(id, Record::parse(line.as_bytes()).expect(line));
+    join.push(id, Record::parse(line.as_bytes()).expect(line));
 }
 
 /// A loader with one worker, whose process id is 20.

@@ -34,7 +34,7 @@ struct Tasks {
 }
 
 /// An iterator and its workers.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     pub run: RunId,
     /// Epochs in order of their start. The generation in a worker's record is an index into this list.
     epochs: Vec<u32>,
@@ -51,7 +51,7 @@ pub(super) struct Crew {
     unfit: HashMap<BatchId, u32>,
 }
 
-impl Crew {
+impl WorkerPool {
     pub fn new(run: RunId) -> Self {
         Self {
             run,
