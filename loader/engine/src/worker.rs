@@ -11,8 +11,8 @@ use crate::collate::CollateSite;
 use crate::dataset::SampleError;
 use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
-use crate::looking::Looking;
 use crate::pin::Lease;
+use crate::preview_budget::PreviewBudget;
 use crate::probe::Probe;
 use crate::sync::{AtomicBool, Patience, Receiver, Sender};
 use crate::worker_info::{WorkerInfo, become_worker};
@@ -137,7 +137,7 @@ impl<F: Fetch> Worker<F> {
             Ok(()) => self.start(),
             Err(error) => Fetching::Failed(error),
         };
-        let mut looking = Looking::new(&self.probe);
+        let mut budget = PreviewBudget::new(&self.probe);
         let mut patience = Patience::default();
         let mut next = || (patience.awake(&self.orders)).or_else(|| self.orders.recv().ok());
         while let Some(order) = next() {
@@ -152,7 +152,7 @@ impl<F: Fetch> Worker<F> {
                     batch,
                     request,
                     skip,
-                } => match self.answer(&mut fetching, batch, &request, skip, &mut looking) {
+                } => match self.answer(&mut fetching, batch, &request, skip, &mut budget) {
                     Some(arrival) => self.results.send(arrival).is_ok(),
                     None => true,
                 },
@@ -184,7 +184,7 @@ impl<F: Fetch> Worker<F> {
         batch: BatchId,
         request: &Request,
         skip: bool,
-        looking: &mut Looking,
+        budget: &mut PreviewBudget,
     ) -> Option<Arrival<F::Batch>> {
         let worker = self.id();
         let mut left_out = Vec::new();
@@ -232,9 +232,9 @@ impl<F: Fetch> Worker<F> {
         }
         // Before it is sent on: afterwards it belongs to the consumer, who may write to it. It is no work of the collate function.
         if let Ok(Produced::Batch(made, _)) = &result
-            && looking.may_look()
+            && budget.may_look()
         {
-            looking.look(batch, made, &left_out);
+            budget.look(batch, made, &left_out);
         }
         Some(Arrival::Batch {
             batch,

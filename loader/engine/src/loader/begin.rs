@@ -7,8 +7,8 @@ use super::state::{Behind, Known, Resume, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::Fetch;
-use crate::looking::Looking;
 use crate::pool::{Plan, Pool};
+use crate::preview_budget::PreviewBudget;
 use crate::rng::lock_generator;
 use crate::scheduler::{Scheduler, SchedulerOptions};
 
@@ -77,7 +77,7 @@ impl<F: Fetch> DataLoader<F> {
                 fetcher: self.fetch.start()?,
                 next: 0,
                 stream_ended: false,
-                looking: Looking::new(&self.probe),
+                budget: PreviewBudget::new(&self.probe),
             }
         } else {
             let pool = match pool {

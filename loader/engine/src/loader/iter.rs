@@ -10,8 +10,8 @@ use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::LoaderError;
 use crate::fetch::{Fetch, Fetcher};
-use crate::looking::Looking;
 use crate::pool::{Pool, Timeout};
+use crate::preview_budget::PreviewBudget;
 use crate::scheduler::{Next, Scheduler, Yielded};
 use crate::worker::{Arrival, Order, Produced};
 use told::{message_of, tell_dispatch};
@@ -27,7 +27,7 @@ pub(super) enum Source<F: Fetch> {
         next: usize,
         /// The stream has ended; nothing more is asked for.
         stream_ended: bool,
-        looking: Looking,
+        budget: PreviewBudget,
     },
     Threads {
         pool: Pool<F>,

@@ -24,7 +24,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 fetcher,
                 next,
                 stream_ended: false,
-                looking,
+                budget,
             } = &mut self.source
             else {
                 return Turn::End;
@@ -56,9 +56,9 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 match make(&mut **fetcher, loader, probe, id, &request) {
                     Ok(Some((made, left_out))) => {
                         if let Produced::Batch(batch, _) = &made
-                            && looking.may_look()
+                            && budget.may_look()
                         {
-                            looking.look(id, batch, &left_out);
+                            budget.look(id, batch, &left_out);
                         }
                         return self.yield_batch(id, None, Ok(made));
                     }

@@ -9,8 +9,8 @@ use crate::caught::caught;
 use crate::clock::Clock;
 use crate::probe::{ContentPolicy, Probe};
 
-/// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
-pub(crate) struct Looking {
+/// Budget of a worker's time for looking inside batches, once the run's time of grace is over.
+pub(crate) struct PreviewBudget {
     probe: Probe,
     /// When it began, on the run's clock; `None` without an observer.
     since: Option<Nanos>,
@@ -18,7 +18,7 @@ pub(crate) struct Looking {
     paid: Duration,
 }
 
-impl Looking {
+impl PreviewBudget {
     /// For a thread that begins to make batches.
     pub fn new(probe: &Probe) -> Self {
         Self {
@@ -85,27 +85,27 @@ mod tests {
     #[test]
     fn what_it_takes_to_write_contents_counts_but_those_of_the_beginning() {
         let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Share(0.5), 1 << 10);
-        let mut looking = Looking::new(&probe);
-        let may_look = |looking: &mut Looking| {
+        let mut budget = PreviewBudget::new(&probe);
+        let may_look = |budget: &mut PreviewBudget| {
             probe.mark();
-            looking.may_look()
+            budget.may_look()
         };
         let long = Duration::from_secs(3600);
         let beginning = probe.mark().unwrap_or_default();
         events.charge(beginning, long);
-        assert!(may_look(&mut looking), "it is free");
+        assert!(may_look(&mut budget), "it is free");
         std::thread::sleep(Duration::from_millis(1));
         while probe.looks_at_all() {
             probe.spend_grace(Duration::from_secs(1));
         }
         events.charge(beginning, long);
         std::thread::sleep(Duration::from_millis(1));
-        assert!(may_look(&mut looking), "it is free still");
+        assert!(may_look(&mut budget), "it is free still");
         let later = probe.mark().unwrap_or_default();
         events.charge(later, long);
-        assert!(!may_look(&mut looking));
-        drop(looking);
-        assert!(!may_look(&mut Looking::new(&probe)), "it is carried over");
+        assert!(!may_look(&mut budget));
+        drop(budget);
+        assert!(!may_look(&mut PreviewBudget::new(&probe)), "it is carried over");
     }
 
     #[test]
@@ -114,13 +114,13 @@ mod tests {
         while probe.looks_at_all() {
             probe.spend_grace(Duration::from_secs(1));
         }
-        let mut looking = Looking::new(&probe);
+        let mut budget = PreviewBudget::new(&probe);
         std::thread::sleep(Duration::from_millis(200));
         probe.mark();
-        assert!(looking.may_look());
-        looking.look(BatchId::default(), &Slow, &[]);
+        assert!(budget.may_look());
+        budget.look(BatchId::default(), &Slow, &[]);
         probe.mark();
-        assert!(!looking.may_look());
+        assert!(!budget.may_look());
     }
 
     #[test]
@@ -135,12 +135,12 @@ mod tests {
         let epochs = || {
             let mut looks = 0;
             while begin.elapsed() < Duration::from_millis(400) {
-                let mut looking = Looking::new(&probe);
+                let mut budget = PreviewBudget::new(&probe);
                 for _ in 0..3 {
                     std::thread::sleep(Duration::from_micros(300));
                     probe.mark();
-                    if looking.may_look() {
-                        looking.look(BatchId::default(), &Slow, &[]);
+                    if budget.may_look() {
+                        budget.look(BatchId::default(), &Slow, &[]);
                         looks += 1;
                     }
                 }
