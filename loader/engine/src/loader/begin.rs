@@ -3,7 +3,7 @@
 use loadscope_trace::EventKind;
 
 use super::iter::{LoaderIter, Source};
-use super::state::{Behind, Known, Resume, Snapshot};
+use super::state::{Known, Resume, ResumeSkip, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::error::{ExceptionKind, LoaderError};
 use crate::fetch::Fetch;
@@ -33,10 +33,10 @@ impl<F: Fetch> DataLoader<F> {
             requests: begun.requests,
             training: None,
             ended: false,
-            num_yielded: begun.behind.progress().count(),
+            num_yielded: begun.resume_skip.progress().count(),
             len_called: self.len_called.get(),
-            progress: begun.behind.progress(),
-            behind: begun.behind,
+            progress: begun.resume_skip.progress(),
+            resume_skip: begun.resume_skip,
             snapshot: begun.snapshot,
             loader: self,
         };
@@ -61,8 +61,8 @@ impl<F: Fetch> DataLoader<F> {
         };
         let pool = self.persistent.take();
         let is_new = pool.is_none();
-        let fresh = || Behind::new(self.streams(), self.options.num_workers);
-        let behind = known.done.unwrap_or_else(fresh);
+        let fresh = || ResumeSkip::new(self.streams(), self.options.num_workers);
+        let resume_skip = known.done.unwrap_or_else(fresh);
         let snapshot = Snapshot::of(&self.generators(), known.base_seed, known.iterators);
         // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one once new workers run.
         let mut requests = self.index.iter();
@@ -99,7 +99,7 @@ impl<F: Fetch> DataLoader<F> {
         Ok(Begun {
             source,
             requests,
-            behind,
+            resume_skip,
             snapshot,
             is_new,
         })
@@ -161,7 +161,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
 struct Begun<F: Fetch> {
     source: Source<F>,
     requests: RequestIter,
-    behind: Behind,
+    resume_skip: ResumeSkip,
     snapshot: Snapshot,
     /// Its workers, if it has some, were started for it.
     is_new: bool,

@@ -5,7 +5,7 @@ mod told;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
 
-use super::state::{Behind, LoaderState, Progress, Snapshot};
+use super::state::{LoaderState, Progress, ResumeSkip, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::LoaderError;
@@ -56,7 +56,7 @@ pub struct LoaderIter<'a, F: Fetch> {
     pub(super) num_yielded: usize,
     /// The length that a stream reported when the loader's was asked for.
     pub(super) len_called: Option<usize>,
-    pub(super) behind: Behind,
+    pub(super) resume_skip: ResumeSkip,
     pub(super) progress: Progress,
     pub(super) snapshot: Snapshot,
 }
@@ -121,7 +121,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let put = match scheduler.try_put(|| self.requests.next()) {
             Ok(put) => put,
             // It was raised before the state was saved.
-            Err(_) if self.behind.failed(next) => return Ok(false),
+            Err(_) if self.resume_skip.failed(next) => return Ok(false),
             Err(error) => {
                 self.progress.note(next, 0);
                 return Err(error);
@@ -134,7 +134,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             epoch,
             idx: idx as u32,
         };
-        let skip = self.behind.skip(idx, worker);
+        let skip = self.resume_skip.skip(idx, worker);
         if !skip {
             let to = Some(worker as WorkerId);
             tell_dispatch(&self.loader.probe, batch, to, &request);

@@ -103,16 +103,16 @@ impl<F: Fetch> LoaderIter<'_, F> {
     /// An epoch that goes on from a state and is left before it has come as far as the state: its sampler draws what it had drawn when the
     /// state was saved, so that the next epoch is the one that would have followed.
     pub(super) fn catch_up(&mut self) {
-        let behind = self.behind.tasks();
+        let skipped = self.resume_skip.tasks();
         let (asked, had_asked) = match &self.source {
-            Source::Single { next, .. } => (*next, behind),
+            Source::Single { next, .. } => (*next, skipped),
             Source::Threads { scheduler, .. } => (
                 scheduler.send_idx(),
-                behind.saturating_add(scheduler.window()),
+                skipped.saturating_add(scheduler.window()),
             ),
             Source::Ended { .. } => return,
         };
-        if behind > 0 {
+        if skipped > 0 {
             for _ in asked..had_asked {
                 if self.requests.next().is_none() {
                     return;

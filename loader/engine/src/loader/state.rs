@@ -103,15 +103,15 @@ impl Progress {
     }
 }
 
-/// What was yielded before the state was saved and must not be again.
+/// Batches that were yielded before the state was saved, which a resumed epoch skips.
 #[derive(Clone, Debug)]
-pub(super) struct Behind {
+pub(super) struct ResumeSkip {
     done: Progress,
     /// Tasks sent so far to each worker, as far as streams are concerned.
     sent: Vec<u64>,
 }
 
-impl Behind {
+impl ResumeSkip {
     pub fn new(streams: bool, num_workers: usize) -> Self {
         Self::from(Progress::nothing(streams, num_workers))
     }
@@ -153,7 +153,7 @@ impl Behind {
     }
 }
 
-impl From<Progress> for Behind {
+impl From<Progress> for ResumeSkip {
     fn from(done: Progress) -> Self {
         let workers = match &done {
             Progress::Streams(counts) => counts.len(),
@@ -211,7 +211,7 @@ pub(super) struct Known {
     /// How often it takes an iterator of the sampler.
     pub iterators: u32,
     /// What was yielded of it.
-    pub done: Option<Behind>,
+    pub done: Option<ResumeSkip>,
 }
 
 impl Resume {
@@ -227,7 +227,7 @@ impl Resume {
         Ok(Known {
             base_seed: self.0.base_seed,
             iterators: self.0.iterators,
-            done: self.0.progress.map(Behind::from),
+            done: self.0.progress.map(ResumeSkip::from),
         })
     }
 }

@@ -32,7 +32,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
                 // It was raised before the state was saved.
-                Some(Err(_)) if self.behind.failed(*next) => continue,
+                Some(Err(_)) if self.resume_skip.failed(*next) => continue,
                 Some(Err(e)) => {
                     self.progress.note(*next, 0);
                     return self.raise(e);
@@ -49,7 +49,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             let watched = (loader.interrupt.as_ref()).map(|i| loader.probe.until(Arc::clone(i)));
             let probe = watched.as_ref().unwrap_or(&loader.probe);
             let ended;
-            if self.behind.skip(idx, 0) {
+            if self.resume_skip.skip(idx, 0) {
                 ended = !go_past(&mut **fetcher, probe, id, CollateSite::Main, &request);
             } else {
                 tell_dispatch(probe, id, None, &request);
