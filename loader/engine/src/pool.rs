@@ -204,8 +204,8 @@ impl<F: Fetch> Pool<F> {
         }
     }
 
-    /// Notes that a worker is gone, and why.
-    pub fn bury(&mut self, os_id: Option<u64>, how: &str) -> LoaderError {
+    /// Records the death of a worker and its cause.
+    pub fn mark_dead(&mut self, os_id: Option<u64>, how: &str) -> LoaderError {
         let number = os_id.unwrap_or_default();
         let error = LoaderError::WorkerDied {
             workers: vec![number],
@@ -240,7 +240,7 @@ impl<F: Fetch> Pool<F> {
     fn drain(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), LoaderError> {
         while self.unresumed > 0 {
             if let Arrival::Died { os_id, how, .. } = self.receive(None, interrupt)? {
-                return Err(self.bury(os_id, &how));
+                return Err(self.mark_dead(os_id, &how));
             }
         }
         Ok(())

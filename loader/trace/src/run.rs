@@ -158,10 +158,10 @@ impl Run {
     /// Takes in one event. Events come in order of time ([`crate::Sorter`]); one that is late counts as happening now and is
     /// counted, one that contradicts what is known (because events were lost, say) is counted and otherwise ignored.
     pub fn apply(&mut self, event: &Event) {
-        if self.recall(event) {
+        if self.apply_summary(event) {
             return;
         }
-        let at = self.come_to(event);
+        let at = self.advance_clock(event);
         match &event.kind {
             EventKind::RunStarted(info) => self.info = (**info).clone(),
             EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
@@ -204,7 +204,7 @@ impl Run {
     pub fn take(&mut self, event: Event) {
         match event.kind {
             EventKind::Content(_) => {
-                let at = self.come_to(&event);
+                let at = self.advance_clock(&event);
                 if let EventKind::Content(content) = event.kind {
                     self.keep_content(at, content);
                 }
@@ -213,8 +213,8 @@ impl Run {
         }
     }
 
-    /// Counts an event; tells when it happens.
-    fn come_to(&mut self, event: &Event) -> Nanos {
+    /// Counts an event and advances the clock of the run. Returns the time at which the event counts.
+    fn advance_clock(&mut self, event: &Event) -> Nanos {
         self.hide_after(None);
         self.events += 1;
         if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
@@ -268,7 +268,7 @@ impl Run {
             stage_names: None,
             content: u32::MAX,
         });
-        self.gave_task(at);
+        self.note_dispatch(at);
         self.dispatched.push(at);
         self.note_transition(at, row, Stage::Queued);
         self.in_flight.push(row);
@@ -310,7 +310,7 @@ impl Run {
             self.begin_step(at, row);
         }
         if stage.is_final() {
-            self.land(row);
+            self.finish_batch(row);
         }
         if matches!(stage, Stage::Training | Stage::Failed) {
             self.end_wait(at, Some(row));
@@ -318,8 +318,8 @@ impl Run {
         self.move_to(at, row, stage);
     }
 
-    /// Takes a batch from those in flight.
-    fn land(&mut self, row: u32) {
+    /// Removes a batch from those in flight.
+    fn finish_batch(&mut self, row: u32) {
         let place = self.batches[row as usize].flying;
         self.in_flight.swap_remove(place as usize);
         if let Some(moved) = self.in_flight.get(place as usize) {

@@ -232,7 +232,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             }
             Arrival::Died { worker, os_id, how } => {
                 scheduler.mark_worker_as_unavailable(worker.into());
-                let error = pool.bury(os_id, &how);
+                let error = pool.mark_dead(os_id, &how);
                 self.loader.probe.emit(|| {
                     EventKind::Message(Box::new(Message {
                         level: Level::Error,

@@ -189,8 +189,8 @@ impl Run {
         self.opened = Some((at, at));
     }
 
-    /// The last task that `iter` gave, so far.
-    pub(super) fn gave_task(&mut self, at: Nanos) {
+    /// Records the time of the last task that `iter` dispatched so far.
+    pub(super) fn note_dispatch(&mut self, at: Nanos) {
         if let Some((_, last)) = &mut self.opened {
             *last = at;
         }

@@ -10,8 +10,8 @@ impl Run {
         self.past.as_deref().filter(|past| !past.is_empty())
     }
 
-    /// True if the event told of the far past, or how the run stood after it.
-    pub(super) fn recall(&mut self, event: &Event) -> bool {
+    /// Applies an event about the far past, or about the state of the run after it. Returns false for other events.
+    pub(super) fn apply_summary(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::Retention(retention) => {
                 if self.events == 0 {
