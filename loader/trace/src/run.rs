@@ -17,13 +17,13 @@ use crate::{
 };
 use loadscope_column::Column;
 
-mod course;
 mod ending;
 mod epoch;
 mod facts;
 mod fetched;
 mod gauges;
 mod hide;
+mod loop_time;
 mod memory;
 mod past;
 mod phases;
@@ -38,8 +38,8 @@ mod transition;
 mod wait;
 mod worker;
 
-pub use course::LeftOut;
 pub use epoch::Epoch;
+pub use loop_time::LeftOut;
 pub use memory::Memory;
 pub use range::RangeSummary;
 pub use times::Computed;
