@@ -125,7 +125,7 @@ impl<'a> Report<'a> {
                 "evidence": verdict.evidence,
             },
             "run_seconds": self.survey.total().as_secs_f64(),
-            "waited_seconds": (!run.tells_only_parts()).then_some(blame.waited.as_secs_f64()),
+            "waited_seconds": (!run.has_only_parts()).then_some(blame.waited.as_secs_f64()),
             "left_out": left_out(run),
             "blame": self.blame(),
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),

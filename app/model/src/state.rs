@@ -94,7 +94,7 @@ impl State {
 
     /// True if the run that is shown has options that can be looked at beside those of the next run.
     pub fn has_options_of_run(&self) -> bool {
-        self.has_run() && self.session.run.events() > 0 && !self.session.run.tells_only_parts()
+        self.has_run() && self.session.run.events() > 0 && !self.session.run.has_only_parts()
     }
 
     /// The options of the run that is shown, where another run could have the same: a program in Python is another matter.

@@ -43,7 +43,7 @@ pub fn options(run: &Run) -> Value {
 
 /// Returns the number of started epochs. `None` if the source does not record epochs.
 fn epochs(run: &Run) -> Option<u64> {
-    (!run.tells_only_parts()).then(|| Summary::of(run).epochs)
+    (!run.has_only_parts()).then(|| Summary::of(run).epochs)
 }
 
 fn object(options: &RunOptions) -> Map<String, Value> {

@@ -201,7 +201,7 @@ impl Rule {
     fn value(&self, report: &Report) -> Option<f64> {
         let survey = &report.survey;
         let time = match self.what {
-            What::Wait if survey.run.tells_only_parts() => None,
+            What::Wait if survey.run.has_only_parts() => None,
             What::Wait => Some(survey.blame.waited),
             What::Run => Some(survey.total()),
             What::Ready => survey.blame.ready_batches,

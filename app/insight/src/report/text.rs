@@ -51,7 +51,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     let s = &report.summary;
     match s.samples {
-        _ if run.tells_only_parts() => {
+        _ if run.has_only_parts() => {
             for (_, message) in run.messages().iter().take(20) {
                 writeln!(out, "{}", message.text)?;
             }

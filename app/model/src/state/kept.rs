@@ -63,7 +63,7 @@ impl RunLine {
     /// Of a run whose trainer waited for this share of the time, if that is known.
     pub fn with(session: &SessionState, share: Option<f64>) -> Self {
         let run = &session.run;
-        let has_trainer = !run.tells_only_parts();
+        let has_trainer = !run.has_only_parts();
         Self {
             name: name(session),
             took: (!session.source.is_live()).then(|| run.in_loop()),

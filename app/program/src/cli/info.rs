@@ -83,7 +83,7 @@ fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Resul
     if let Some(line) = run.info.python_line() {
         row(say!(column: "call"), line)?;
     }
-    if run.tells_only_parts() {
+    if run.has_only_parts() {
         row(say!(column: "time"), run.end().to_string())?;
     } else {
         // A value that the source does not record is missing, not zero.

@@ -80,7 +80,7 @@ impl<'a> Glance<'a> {
 
     /// Returns the waited time in one sentence, as in `The trainer waited 1.11 s of 1.59 s (70 %)`.
     pub fn headline(&self) -> String {
-        if self.run.tells_only_parts() {
+        if self.run.has_only_parts() {
             return say!("The waits for single batches were not measured").to_owned();
         }
         let verb = match self.run.is_live() {
@@ -99,7 +99,7 @@ impl<'a> Glance<'a> {
     /// Returns the waited time without a subject, as in `1.11 s of 1.59 s (70 %)`. `None` if it was not measured.
     pub fn amount(&self) -> Option<String> {
         let (place, so_far) = (self.place(), self.so_far());
-        (!self.run.tells_only_parts()).then(|| {
+        (!self.run.has_only_parts()).then(|| {
             say!(
                 "{} of {}{place}{so_far} ({})",
                 self.say(self.waited),

@@ -62,7 +62,7 @@ impl Verdict {
         let is_short = findings.iter().any(|f| f.id == FindingId::ShortRun);
         let (id, severity) = match top {
             Some(finding) => (VerdictId::Finding(finding.id), finding.severity),
-            None if survey.run.tells_only_parts() => (VerdictId::NotMeasured, Severity::Note),
+            None if survey.run.has_only_parts() => (VerdictId::NotMeasured, Severity::Note),
             None if survey.yielded == 0 => (VerdictId::Empty, Severity::Note),
             None if is_short => (VerdictId::Finding(FindingId::ShortRun), Severity::Note),
             None if is_waiting => (VerdictId::Waiting, Severity::Warning),

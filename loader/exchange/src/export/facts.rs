@@ -101,7 +101,7 @@ pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Res
             at => Cell::Int(at),
         },
         Cell::Int(run.in_loop().0),
-        match run.tells_only_parts() {
+        match run.has_only_parts() {
             true => Cell::None,
             false => Cell::Int(run.waited().0),
         },

@@ -60,8 +60,8 @@ impl Run {
         &self.parts
     }
 
-    /// True if the source tells of such parts and of no batch.
-    pub fn tells_only_parts(&self) -> bool {
+    /// Returns true if the source reports such parts and no batch.
+    pub fn has_only_parts(&self) -> bool {
         self.batches.is_empty() && self.epochs.is_empty() && !self.parts.is_empty()
     }
 

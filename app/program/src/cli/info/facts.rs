@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
     let mut object = serde_json::to_value(Summary::of(run))?;
     if let Some(map) = object.as_object_mut() {
-        if run.tells_only_parts() {
+        if run.has_only_parts() {
             for unknown in [
                 "epochs",
                 "batches",
