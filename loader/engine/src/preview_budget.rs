@@ -105,7 +105,10 @@ mod tests {
         events.charge(later, long);
         assert!(!may_look(&mut budget));
         drop(budget);
-        assert!(!may_look(&mut PreviewBudget::new(&probe)), "it is carried over");
+        assert!(
+            !may_look(&mut PreviewBudget::new(&probe)),
+            "it is carried over"
+        );
     }
 
     #[test]
