@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::message::Message;
 use crate::state::State;
-use crate::state::learn::{Outcome, Prepared, StepOf, StepRun, Wanted, What};
+use crate::state::learn::{LessonJob, Outcome, Prepared, StepOf, StepRun, Wanted};
 
 /// What is being worked out.
 #[derive(Debug, Default)]
@@ -66,14 +66,14 @@ fn start(
 }
 
 /// What is wanted, worked out.
-pub(crate) fn work_out(what: &What) -> Result<Outcome, String> {
+pub(crate) fn work_out(what: &LessonJob) -> Result<Outcome, String> {
     match what {
-        What::Step(step) => step_run(step).map(|run| Outcome::Step(Box::new(run))),
-        What::Case(seed, number) => match Case::of(*seed, *number) {
+        LessonJob::Step(step) => step_run(step).map(|run| Outcome::Step(Box::new(run))),
+        LessonJob::Case(seed, number) => match Case::of(*seed, *number) {
             Ok(case) => Ok(Outcome::Case(Arc::new(case))),
             Err(error) => Err(error.to_string()),
         },
-        What::Solution(case, named, chosen) => {
+        LessonJob::Solution(case, named, chosen) => {
             Ok(Outcome::Solved(Box::new(case.solve(named, chosen))))
         }
     }

@@ -8,7 +8,7 @@ use loadscope_words::say;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Report;
-use super::program::{Program, What};
+use super::program::{Phase, Program};
 use crate::format::{percent, printable};
 
 mod style;
@@ -159,11 +159,11 @@ fn blame(report: &Report) -> Markup {
 
 /// Returns a bar and a table of the program's time by loader.
 fn program_bar(program: &Program) -> Markup {
-    let class = |what: What| match what {
-        What::Steps => "step",
-        What::Waiting => "stall",
-        What::Starting => "wait",
-        What::Elsewhere => "weakest",
+    let class = |what: Phase| match what {
+        Phase::Steps => "step",
+        Phase::Waiting => "stall",
+        Phase::Starting => "wait",
+        Phase::Elsewhere => "weakest",
     };
     let mut end = 0.0;
     let placed = program.parts.iter().map(|part| {

@@ -28,7 +28,7 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Activity of the main process.
-    pub what: What,
+    pub what: Phase,
     /// Number and name of the loader. `None` outside all loops.
     pub loader: Option<(RunId, String)>,
     /// Duration.
@@ -37,7 +37,7 @@ pub struct Part {
 
 /// Activity of the main process of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum Phase {
     /// Training or validation steps.
     Steps,
     /// Waiting for batches.
@@ -48,7 +48,7 @@ pub enum What {
     Elsewhere,
 }
 
-impl What {
+impl Phase {
     /// Returns the name in JSON.
     pub fn id(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl Program {
         // Nested loops count twice, so the sum can exceed the elapsed time.
         let total = total.max(Nanos(in_loops));
         parts.push(Part {
-            what: What::Elsewhere,
+            what: Phase::Elsewhere,
             loader: None,
             time: total - Nanos(in_loops),
         });
@@ -97,7 +97,7 @@ impl Program {
         parts.sort_by_key(|part| std::cmp::Reverse(part.time));
         let waits = parts
             .iter()
-            .filter(|part| matches!(part.what, What::Waiting | What::Starting));
+            .filter(|part| matches!(part.what, Phase::Waiting | Phase::Starting));
         let longest = waits.max_by_key(|part| part.time);
         let is_much = |part: &&Part| part.time.0 as f64 >= 0.05 * total.0 as f64;
         let begin_with = longest.filter(is_much).and_then(|part| part.loader.clone());
@@ -155,10 +155,10 @@ impl Part {
     pub fn label(&self) -> String {
         let name = self.loader.as_ref().map_or("", |(_, name)| name);
         match self.what {
-            What::Steps => say!("steps of {name}"),
-            What::Waiting => say!("waiting for {name}"),
-            What::Starting => say!("starting workers of {name}"),
-            What::Elsewhere => say!("outside the loops").to_owned(),
+            Phase::Steps => say!("steps of {name}"),
+            Phase::Waiting => say!("waiting for {name}"),
+            Phase::Starting => say!("starting workers of {name}"),
+            Phase::Elsewhere => say!("outside the loops").to_owned(),
         }
     }
 }
@@ -170,9 +170,9 @@ fn parts_of(loader: &(RunId, String), run: &Run) -> Vec<Part> {
     let (waiting, starting) = ((waited - late).max(Nanos::ZERO), run.opening() + late);
     let steps = run.in_loop() - waited - run.opening();
     let parts = [
-        (What::Steps, steps),
-        (What::Waiting, waiting),
-        (What::Starting, starting),
+        (Phase::Steps, steps),
+        (Phase::Waiting, waiting),
+        (Phase::Starting, starting),
     ];
     let part = |(what, time)| Part {
         what,

@@ -14,7 +14,7 @@ use crate::format::percent;
 /// Condition that makes the check of a report fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    what: What,
+    metric: Metric,
     is_greater: bool,
     or_equal: bool,
     limit: f64,
@@ -23,7 +23,7 @@ pub struct Rule {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
+enum Metric {
     /// Time that training waited.
     Wait,
     /// Waits with one cause.
@@ -82,16 +82,16 @@ fn names() -> KeySet {
     )
 }
 
-const NAMES: [(&str, What); 9] = [
-    ("wait", What::Wait),
-    ("run", What::Run),
-    ("ready", What::Ready),
-    ("throughput", What::Throughput),
-    ("dropped", What::Dropped),
-    ("errors", What::Errors),
-    ("findings", What::Findings),
-    ("memory", What::Memory),
-    ("shm", What::Shm),
+const NAMES: [(&str, Metric); 9] = [
+    ("wait", Metric::Wait),
+    ("run", Metric::Run),
+    ("ready", Metric::Ready),
+    ("throughput", Metric::Throughput),
+    ("dropped", Metric::Dropped),
+    ("errors", Metric::Errors),
+    ("findings", Metric::Findings),
+    ("memory", Metric::Memory),
+    ("shm", Metric::Shm),
 ];
 
 /// Units of memory as (suffix, bytes). `B` is last, because every other unit ends in it.
@@ -120,7 +120,7 @@ impl FromStr for Rule {
             Some(number) => (true, number.trim()),
             None => (false, rest.trim()),
         };
-        let what = what(name.trim()).map_err(|mistake| no(&names().sentence(&mistake)))?;
+        let metric = metric(name.trim()).map_err(|mistake| no(&names().sentence(&mistake)))?;
         let in_bytes = BYTES
             .into_iter()
             .find_map(|(name, factor)| Some((number.strip_suffix(name)?, factor)));
@@ -136,8 +136,11 @@ impl FromStr for Rule {
             (number, Unit::Plain, 1.0)
         };
         let limit = real(number.trim(), ..).map_err(|wrong| no(&wrong.to_string()))?;
-        let is_time = matches!(what, What::Wait | What::Blame(_) | What::Run | What::Ready);
-        let is_memory = matches!(what, What::Memory | What::Shm);
+        let is_time = matches!(
+            metric,
+            Metric::Wait | Metric::Blame(_) | Metric::Run | Metric::Ready
+        );
+        let is_memory = matches!(metric, Metric::Memory | Metric::Shm);
         match (is_time, is_memory, unit) {
             (true, _, Unit::Plain | Unit::Bytes) => {
                 return Err(no(say!("the limit needs a unit: %, s or ms")));
@@ -153,7 +156,7 @@ impl FromStr for Rule {
             _ => {}
         }
         Ok(Self {
-            what,
+            metric,
             is_greater,
             or_equal,
             limit: limit * factor,
@@ -163,11 +166,12 @@ impl FromStr for Rule {
     }
 }
 
-fn what(name: &str) -> Result<What, Mistake> {
+fn metric(name: &str) -> Result<Metric, Mistake> {
     let own = NAMES.into_iter().find(|(own, _)| *own == name);
     let cause = || Cause::ALL.into_iter().find(|cause| cause.id() == name);
-    let what = own.map(|(_, what)| what);
-    what.or_else(|| cause().map(What::Blame))
+    let metric = own.map(|(_, metric)| metric);
+    metric
+        .or_else(|| cause().map(Metric::Blame))
         .ok_or_else(|| Mistake::Unknown(name.to_owned()))
 }
 
@@ -200,24 +204,24 @@ impl Rule {
 
     fn value(&self, report: &Report) -> Option<f64> {
         let survey = &report.survey;
-        let time = match self.what {
-            What::Wait if survey.run.has_only_parts() => None,
-            What::Wait => Some(survey.blame.waited),
-            What::Run => Some(survey.total()),
-            What::Ready => survey.blame.ready_batches,
-            What::Blame(cause) => survey.blame.of(cause),
+        let time = match self.metric {
+            Metric::Wait if survey.run.has_only_parts() => None,
+            Metric::Wait => Some(survey.blame.waited),
+            Metric::Run => Some(survey.total()),
+            Metric::Ready => survey.blame.ready_batches,
+            Metric::Blame(cause) => survey.blame.of(cause),
             // Batches without samples: the source does not record samples.
-            What::Throughput
+            Metric::Throughput
                 if report.summary.samples == 0 && survey.run.info.python_line().is_none() =>
             {
                 None
             }
-            What::Throughput => return Some(report.summary.samples_per_second),
-            What::Memory => return peak(survey.run, GaugeKind::Pss),
-            What::Shm => return peak(survey.run, GaugeKind::Shm),
-            What::Dropped => return Some(report.summary.dropped as f64),
-            What::Errors => return Some(report.summary.errors as f64),
-            What::Findings => {
+            Metric::Throughput => return Some(report.summary.samples_per_second),
+            Metric::Memory => return peak(survey.run, GaugeKind::Pss),
+            Metric::Shm => return peak(survey.run, GaugeKind::Shm),
+            Metric::Dropped => return Some(report.summary.dropped as f64),
+            Metric::Errors => return Some(report.summary.errors as f64),
+            Metric::Findings => {
                 let weighty = report.diagnosis.findings.iter();
                 return Some(weighty.filter(|f| f.severity > Severity::Note).count() as f64);
             }

@@ -19,7 +19,7 @@ mod draft;
 mod wanted;
 
 pub use draft::Draft;
-pub use wanted::{Outcome, Prepared, StepOf, StepRun, Wanted, What};
+pub use wanted::{LessonJob, Outcome, Prepared, StepOf, StepRun, Wanted};
 
 /// What is remembered of learning from one start to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

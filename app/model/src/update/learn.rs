@@ -5,7 +5,7 @@ use loadscope_trace::Nanos;
 
 use crate::command::{Action, LearnCommand};
 use crate::effect::Effect;
-use crate::state::learn::{OfLesson, Outcome, Page, Prepared, What};
+use crate::state::learn::{LessonJob, OfLesson, Outcome, Page, Prepared};
 use crate::state::{Source, State};
 
 mod answer;
@@ -182,7 +182,7 @@ fn ask_again(state: &mut State) {
         Some(Page::Quiz(quizzing)) => quizzing.step(),
         Some(Page::Case(detecting)) => {
             let (seed, number) = (detecting.seed, detecting.number);
-            stage::want(state, What::Case(seed, number));
+            stage::want(state, LessonJob::Case(seed, number));
             None
         }
         Some(Page::Contents) | None => None,

@@ -12,7 +12,7 @@ use super::{Comparison, Measure, change, shown};
 /// Limit for the change of a measure. A significant change beyond it is a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeRule {
-    what: What,
+    metric: Metric,
     is_greater: bool,
     /// Limit as a share: 0.05 is 5 %.
     limit: f64,
@@ -21,18 +21,18 @@ pub struct ChangeRule {
 
 /// A quantity that a rule limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
+enum Metric {
     /// Change of the share of time waiting, in percentage points.
     Wait,
     /// Relative change of the measure with this name.
     Measure(&'static str),
 }
 
-const NAMES: [(&str, What); 4] = [
-    ("wait", What::Wait),
-    ("throughput", What::Measure("samples_per_second")),
-    ("wait_per_batch", What::Measure("wait_seconds_per_batch")),
-    ("work_per_batch", What::Measure("work_seconds_per_batch")),
+const NAMES: [(&str, Metric); 4] = [
+    ("wait", Metric::Wait),
+    ("throughput", Metric::Measure("samples_per_second")),
+    ("wait_per_batch", Metric::Measure("wait_seconds_per_batch")),
+    ("work_per_batch", Metric::Measure("work_seconds_per_batch")),
 ];
 
 /// Error message for an invalid rule.
@@ -51,7 +51,7 @@ impl FromStr for ChangeRule {
             _ => return Err(no(say!("it needs one > or <"))),
         };
         let known = NAMES.into_iter().find(|(own, _)| *own == name);
-        let (_, what) = known.ok_or_else(|| {
+        let (_, metric) = known.ok_or_else(|| {
             let mut names = NAMES.map(|(name, _)| name);
             names.sort_unstable();
             let names = KeySet::new(names.map(|name| Key::once(name, Text::same(name))));
@@ -66,7 +66,7 @@ impl FromStr for ChangeRule {
         let number = number.strip_prefix('+').unwrap_or(number);
         let limit = real(number, ..).map_err(|wrong| no(&wrong.to_string()))?;
         Ok(Self {
-            what,
+            metric,
             is_greater,
             limit: limit / 100.0,
             text: text.to_owned(),
@@ -79,18 +79,18 @@ impl ChangeRule {
     ///
     /// `None` if it keeps the rule, or if the change is not significant. A rule fails if one of the recordings has no batches.
     pub fn broken_by(&self, comparison: &Comparison) -> Option<String> {
-        let id = match self.what {
-            What::Wait => "wait_share",
-            What::Measure(id) => id,
+        let id = match self.metric {
+            Metric::Wait => "wait_share",
+            Metric::Measure(id) => id,
         };
         let Some(measure) = comparison.measures.iter().find(|m| m.id == id) else {
             return Some(say!(
                 "cannot check {self}: one of the recordings has no batches"
             ));
         };
-        let by = match self.what {
-            What::Wait => measure.b - measure.a,
-            What::Measure(_) => match measure.change {
+        let by = match self.metric {
+            Metric::Wait => measure.b - measure.a,
+            Metric::Measure(_) => match measure.change {
                 Some(change) => change,
                 // An increase from zero has no relative change.
                 None if measure.b > 0.0 => f64::INFINITY,
@@ -106,13 +106,13 @@ impl ChangeRule {
 
     fn sentence(&self, measure: &Measure, by: f64) -> String {
         let (name, a, b) = shown(measure);
-        let by = match self.what {
-            What::Wait => {
+        let by = match self.metric {
+            Metric::Wait => {
                 let points = (by * 100.0).abs();
                 let sign = if by < 0.0 { "−" } else { "+" };
                 say!("{} points", format!("{sign}{points:.1}"))
             }
-            What::Measure(_) => change(measure),
+            Metric::Measure(_) => change(measure),
         };
         say!("failed: {self}: {name} changed from {a} to {b} ({by})")
     }

@@ -13,12 +13,12 @@ pub struct Wanted {
     /// Its number: an answer with another one is not wanted any more.
     pub number: u64,
     /// What it is.
-    pub what: What,
+    pub what: LessonJob,
 }
 
-/// What is to be worked out.
+/// Background work for a lesson.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum LessonJob {
     /// A run, and what it says.
     Step(Box<StepOf>),
     /// A detective case: its seed and its number.

@@ -10,7 +10,7 @@ use loadscope_words::say;
 use super::aside::{open_contents, put_aside};
 use super::stage::{go_to, set_panels, show_run, want};
 use crate::state::State;
-use crate::state::learn::{Detecting, OfLesson, Page, Stage, What};
+use crate::state::learn::{Detecting, LessonJob, OfLesson, Page, Stage};
 use crate::view::Workspace;
 
 /// Opens a case.
@@ -25,7 +25,7 @@ pub(super) fn open(state: &mut State, seed: u64, number: u32) {
         solved: None,
         stage: Stage::default(),
     })));
-    want(state, What::Case(seed, number));
+    want(state, LessonJob::Case(seed, number));
 }
 
 /// The case was made: its run is shown.
@@ -75,7 +75,7 @@ pub(super) fn solve(state: &mut State) {
         return;
     };
     if let (Some(case), None) = (&detecting.case, &detecting.solved) {
-        let what = What::Solution(
+        let what = LessonJob::Solution(
             Arc::clone(case),
             detecting.named.clone(),
             detecting.chosen.clone(),

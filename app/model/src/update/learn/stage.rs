@@ -6,7 +6,7 @@ use loadscope_lessons::{Below, Part, Shown, View};
 use loadscope_trace::{BatchId, Nanos, Run};
 
 use crate::state::learn::{
-    Home, OfLesson, Outcome, Prepared, Replay, StepOf, StepRun, Wanted, What,
+    Home, LessonJob, OfLesson, Outcome, Prepared, Replay, StepOf, StepRun, Wanted,
 };
 use crate::state::{Source, State};
 use crate::update::future::reveal;
@@ -20,7 +20,7 @@ const SHORTEST: Nanos = Nanos(1_500_000_000);
 const LONGEST: Nanos = Nanos(6_000_000_000);
 
 /// Asks for what has to be worked out.
-pub(super) fn want(state: &mut State, what: What) {
+pub(super) fn want(state: &mut State, what: LessonJob) {
     state.learn.asked += 1;
     state.learn.wanted = Some(Wanted {
         number: state.learn.asked,
@@ -35,7 +35,7 @@ pub(super) fn want_step(state: &mut State, step: StepOf) {
         stage.home = None;
         stage.replay = None;
     }
-    want(state, What::Step(Box::new(step)));
+    want(state, LessonJob::Step(Box::new(step)));
 }
 
 /// True if what was worked out takes the place of the run that is shown.

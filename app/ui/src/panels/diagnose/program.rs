@@ -1,7 +1,7 @@
 //! How the time of a program with several loaders passed, as one bar, and what each part of it is.
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use loadscope_insight::report::program::{Part, Program, What};
+use loadscope_insight::report::program::{Part, Phase, Program};
 use loadscope_model::command::Command;
 use loadscope_trace::{Activity, percent};
 use loadscope_words::say;
@@ -92,11 +92,11 @@ fn line(ui: &mut Ui, program: &Program, part: &Part, commands: &mut Vec<Command>
     }
 }
 
-fn colour(palette: &Palette, what: What) -> Color32 {
+fn colour(palette: &Palette, what: Phase) -> Color32 {
     match what {
-        What::Steps => palette.activity(Activity::Training),
-        What::Waiting => palette.activity(Activity::Waiting),
-        What::Starting => palette.activity(Activity::Queued),
-        What::Elsewhere => palette.weak,
+        Phase::Steps => palette.activity(Activity::Training),
+        Phase::Waiting => palette.activity(Activity::Waiting),
+        Phase::Starting => palette.activity(Activity::Queued),
+        Phase::Elsewhere => palette.weak,
     }
 }
