@@ -43,7 +43,7 @@ fn a_recording_that_was_closed_is_drawn_on_the_start_page() {
         prefs
             .sketches
             .get(&drawn)
-            .is_some_and(|sketch| sketch.workers == 3)
+            .is_some_and(|thumbnail| thumbnail.workers == 3)
     );
 }
 

@@ -7,8 +7,8 @@ use loadscope_trace::RunOptions;
 use loadscope_words::Language;
 use serde::{Deserialize, Serialize};
 
-use crate::sketch::Sketches;
 use crate::state::learn::Learned;
+use crate::thumbnail::Thumbnails;
 use crate::view::Workspace;
 use crate::watching::ProgramToWatch;
 
@@ -96,8 +96,8 @@ pub struct Prefs {
     pub asks: bool,
     /// Recently opened or saved, latest first.
     pub recent: Vec<PathBuf>,
-    /// Tiny drawings of them.
-    pub sketches: Sketches,
+    /// Thumbnails of them.
+    pub sketches: Thumbnails,
     /// The program that was watched last. Values of arguments whose names look like secrets (`--api-key`) are not remembered.
     pub watched: ProgramToWatch,
     /// Where the window stood on the screen.
@@ -135,7 +135,7 @@ impl Default for Prefs {
             annotations: Annotations::default(),
             asks: true,
             recent: Vec::new(),
-            sketches: Sketches::default(),
+            sketches: Thumbnails::default(),
             watched: ProgramToWatch::default(),
             window: None,
             learned: Learned::default(),

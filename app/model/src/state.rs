@@ -46,7 +46,7 @@ impl State {
             before.run.hide_after(None);
         }
         before.loaders.hide_after(None);
-        before.draw_sketch(&mut self.prefs.sketches);
+        before.draw_thumbnail(&mut self.prefs.sketches);
         self.prefs.sketches.keep(&self.prefs.recent);
         self.look.search.start_again();
         self.runs.keep(before)
@@ -61,7 +61,7 @@ impl State {
     /// What is remembered until the next start: what a lesson shows is not, and no secret among the arguments of a program.
     pub fn prefs_to_keep(&self) -> Prefs {
         let mut prefs = self.prefs.clone();
-        self.session.draw_sketch(&mut prefs.sketches);
+        self.session.draw_thumbnail(&mut prefs.sketches);
         prefs.sketches.keep(&prefs.recent);
         prefs.watched.arguments = without_secrets(&prefs.watched.arguments);
         if let Some(own) = &self.learn.own {

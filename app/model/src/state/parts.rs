@@ -23,7 +23,7 @@ use crate::markers::Markers;
 use crate::notice::Notice;
 use crate::palette::Palette;
 use crate::question::{Output, Question};
-use crate::sketch::Sketches;
+use crate::thumbnail::Thumbnails;
 use crate::trying::Trying;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
@@ -121,9 +121,9 @@ impl SessionState {
     }
 
     /// Draws the run by which its recording is known again on the start page, if it is one.
-    pub fn draw_sketch(&self, sketches: &mut Sketches) {
+    pub fn draw_thumbnail(&self, thumbnails: &mut Thumbnails) {
         if let Source::Recording { path, .. } = &self.source {
-            sketches.draw(path, &self.run);
+            thumbnails.draw(path, &self.run);
         }
     }
 

@@ -113,7 +113,7 @@ fn so_far(state: &mut State, read: ReadSoFar) {
 fn saved(state: &mut State, path: &Path) -> Option<Effect> {
     state.overlay.typed = None;
     Prefs::remember(&mut state.prefs.recent, path);
-    sketch(state, path);
+    draw_thumbnail(state, path);
     state.overlay.hint = Some(say!("Saved to {}", path.display()));
     state.session.saved = state.session.saving.take().map(|saving| saving.events);
     let waiting = state.overlay.question.take_if(|q| q.saving);
@@ -202,13 +202,13 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
         show_options(state, &run.info.options);
     }
     state.session.run = run;
-    sketch(state, &path);
+    draw_thumbnail(state, &path);
     state.session.source = Source::Recording { path, cut };
     state.session.options_of = OptionsOf::Run;
 }
 
 /// Draws the run for the list of recent files.
-fn sketch(state: &mut State, path: &Path) {
+fn draw_thumbnail(state: &mut State, path: &Path) {
     future::reveal(state);
     state.prefs.sketches.draw(path, &state.session.run);
     state.prefs.sketches.keep(&state.prefs.recent);

@@ -13,8 +13,8 @@ use crate::kit::titles::title;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use loadscope_insight::format::ago;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::sketch::Sketch;
 use loadscope_model::state::{Source, State};
+use loadscope_model::thumbnail::Thumbnail;
 use loadscope_model::update::WATCH;
 
 /// So many recent files are listed.
@@ -215,7 +215,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     title(ui, say!("Recent"));
     let shown = state.prefs.recent.iter().take(RECENT);
     // Names are below each other also where only some files were opened before.
-    let has_sketches = shown
+    let has_thumbnails = shown
         .clone()
         .any(|path| state.prefs.sketches.get(path).is_some());
     for path in shown {
@@ -224,14 +224,14 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             .unwrap_or(path.as_os_str())
             .to_string_lossy();
         ui.horizontal(|ui| {
-            if has_sketches {
-                thumbnail(ui, state.prefs.sketches.get(path));
+            if has_thumbnails {
+                paint_thumbnail(ui, state.prefs.sketches.get(path));
             }
             if ui.link(name).clicked() {
                 commands.push(Command::Open(path.clone()));
             }
-            if let Some(sketch) = state.prefs.sketches.get(path) {
-                let (length, share) = (sketch.length, percent(sketch.share));
+            if let Some(thumbnail) = state.prefs.sketches.get(path) {
+                let (length, share) = (thumbnail.length, percent(thumbnail.share));
                 let about = say!("{length} · waits {share}");
                 ui.label(RichText::new(about).font(words(size::SMALL)));
             }
@@ -242,14 +242,14 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-/// When the trainer of a recording worked and when it waited, as far as that is known.
-fn thumbnail(ui: &mut Ui, sketch: Option<&Sketch>) {
+/// Paints when the trainer of a recording worked and waited, as far as known.
+fn paint_thumbnail(ui: &mut Ui, thumbnail: Option<&Thumbnail>) {
     let (rect, response) = ui.allocate_exact_size(THUMBNAIL, Sense::hover());
-    let Some(sketch) = sketch else {
+    let Some(thumbnail) = thumbnail else {
         return;
     };
-    strip::paint(ui, rect, &sketch.parts());
-    let workers = plural(sketch.workers as u64, say!(n: "worker"), say!(n: "workers"));
+    strip::paint(ui, rect, &thumbnail.parts());
+    let workers = plural(thumbnail.workers as u64, say!(n: "worker"), say!(n: "workers"));
     let tip = say!("{workers}. Trainer from start to end: training in green, waiting in red.");
     response.on_hover_text(tip);
 }

@@ -1,4 +1,4 @@
-//! A tiny drawing of a recording, by which it is known again: when its trainer worked and when it waited.
+//! A thumbnail of a recording: when its trainer worked and when it waited.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 /// Parts of a drawing, from left to right.
 const PARTS: usize = 60;
 
-/// A tiny drawing of a run.
+/// A small drawing of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sketch {
+pub struct Thumbnail {
     /// Of each part of the time, how much the trainer worked and how much it waited, 0 to 255.
     parts: Vec<[u8; 2]>,
     /// How long the run took, as in the list of runs: without what the program did outside of the loader's loop.
@@ -24,7 +24,7 @@ pub struct Sketch {
     pub workers: usize,
 }
 
-impl Sketch {
+impl Thumbnail {
     /// Of all of `run`; `None` if nothing was trained. It takes as long for a million batches as for a hundred.
     pub fn of(run: &Run) -> Option<Self> {
         let start = run.epochs().first()?.start;
@@ -58,26 +58,26 @@ impl Sketch {
     }
 }
 
-/// The drawings of recordings that were opened.
+/// Thumbnails of recordings that were opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Sketches(Vec<(PathBuf, Sketch)>);
+pub struct Thumbnails(Vec<(PathBuf, Thumbnail)>);
 
-impl Sketches {
+impl Thumbnails {
     /// The drawing of the recording at `path`.
-    pub fn get(&self, path: &Path) -> Option<&Sketch> {
+    pub fn get(&self, path: &Path) -> Option<&Thumbnail> {
         self.0
             .iter()
             .find(|(of, _)| of == path)
-            .map(|(_, sketch)| sketch)
+            .map(|(_, thumbnail)| thumbnail)
     }
 
     /// Draws the recording of `run` at `path`.
     pub fn draw(&mut self, path: &Path, run: &Run) {
-        if let Some(sketch) = Sketch::of(run) {
+        if let Some(thumbnail) = Thumbnail::of(run) {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             self.0.retain(|(of, _)| *of != path);
-            self.0.push((path, sketch));
+            self.0.push((path, thumbnail));
         }
     }
 
@@ -111,17 +111,17 @@ mod tests {
 
     #[test]
     fn it_adds_up_to_what_the_trainer_waited() {
-        let sketch = Sketch::of(&run()).expect("12 batches");
-        let parts = sketch.parts();
+        let thumbnail = Thumbnail::of(&run()).expect("12 batches");
+        let parts = thumbnail.parts();
         let waited: f64 = parts.iter().map(|part| f64::from(part.waited)).sum();
         let share = waited / parts.len() as f64;
         assert!(
-            (share - sketch.share).abs() < 0.03,
+            (share - thumbnail.share).abs() < 0.03,
             "{share} {}",
-            sketch.share
+            thumbnail.share
         );
         assert!(parts.iter().all(|part| part.trained + part.waited <= 1.001));
-        assert_eq!(Sketch::of(&Run::default()), None);
+        assert_eq!(Thumbnail::of(&Run::default()), None);
     }
 
     /// 10.1 s on the start page were 7.99 s in the list of runs.
@@ -149,29 +149,29 @@ mod tests {
             long.apply(&Event { at, run, kind });
         }
         for run in [long, run()] {
-            let sketch = Sketch::of(&run).expect("a batch");
+            let thumbnail = Thumbnail::of(&run).expect("a batch");
             let session = SessionState {
                 run,
                 source: Source::Finished,
                 ..SessionState::default()
             };
             let line = RunLine::of(&session);
-            assert_eq!(Some(sketch.length), line.took);
-            assert_eq!(Some(sketch.share), line.share);
+            assert_eq!(Some(thumbnail.length), line.took);
+            assert_eq!(Some(thumbnail.share), line.share);
         }
     }
 
     #[test]
     fn it_is_kept_as_long_as_its_recording_is_among_the_recent_ones() {
         let path = PathBuf::from("/runs/monday.jsonl.zst");
-        let mut sketches = Sketches::default();
-        sketches.draw(&path, &run());
-        sketches.keep(std::slice::from_ref(&path));
-        let written = serde_json::to_string(&sketches).expect("plain data");
-        let read: Sketches = serde_json::from_str(&written).expect("what was written");
-        assert_eq!(read, sketches);
-        assert!(read.get(&path).is_some_and(|sketch| sketch.workers == 2));
-        sketches.keep(&[]);
-        assert_eq!(sketches.get(&path), None);
+        let mut thumbnails = Thumbnails::default();
+        thumbnails.draw(&path, &run());
+        thumbnails.keep(std::slice::from_ref(&path));
+        let written = serde_json::to_string(&thumbnails).expect("plain data");
+        let read: Thumbnails = serde_json::from_str(&written).expect("what was written");
+        assert_eq!(read, thumbnails);
+        assert!(read.get(&path).is_some_and(|thumbnail| thumbnail.workers == 2));
+        thumbnails.keep(&[]);
+        assert_eq!(thumbnails.get(&path), None);
     }
 }
