@@ -8,7 +8,7 @@ use loadscope::window::App;
 use loadscope_lessons::{Answer, Kind, Language, Part, Phase, Target, Task};
 use loadscope_model::command::{Action, Command, LearnCommand};
 use loadscope_model::state::Source;
-use loadscope_model::state::learn::{Playing, Stage};
+use loadscope_model::state::learn::{LessonView, Playing};
 
 use crate::fixture::{Window, wait};
 
@@ -58,7 +58,7 @@ fn playing<'a>(window: &'a Harness<'static, App>) -> &'a Playing {
     learn.playing().expect("a lesson is open")
 }
 
-fn stage<'a>(window: &'a Harness<'static, App>) -> &'a Stage {
+fn stage<'a>(window: &'a Harness<'static, App>) -> &'a LessonView {
     let learn = &window.state().state.learn;
     learn.stage().expect("something is open")
 }

@@ -23,11 +23,11 @@ pub struct Reading {
     /// Lines that were read.
     read: u64,
     cut: bool,
-    stage: Stage,
+    state: LoadState,
 }
 
-/// What is done next.
-enum Stage {
+/// Next step of loading.
+enum LoadState {
     /// Lines are read and made events of.
     Lines,
     /// The events are taken in that have been put in order.
@@ -93,45 +93,45 @@ impl Reading {
             // The header.
             read: 1,
             cut: false,
-            stage: Stage::Lines,
+            state: LoadState::Lines,
         })
     }
 
     /// Goes on for a while.
     pub fn go_on(&mut self, budget: &Budget) -> Read {
         loop {
-            match self.stage {
-                Stage::Lines => match self.reader.read_lines(&mut self.lines) {
+            match self.state {
+                LoadState::Lines => match self.reader.read_lines(&mut self.lines) {
                     true => {
                         let block = self.lines.parse();
                         self.merge.push(block.events, block.length);
-                        self.stage = Stage::Ripe;
+                        self.state = LoadState::Ripe;
                         if let Some(error) = block.failed {
-                            self.stage = Stage::Over;
+                            self.state = LoadState::Over;
                             return Read::Failed(error.after(self.read));
                         }
                         self.read += block.lines;
                         self.cut |= block.cut;
                     }
-                    false => self.stage = Stage::Rest,
+                    false => self.state = LoadState::Rest,
                 },
-                Stage::Ripe => {
+                LoadState::Ripe => {
                     let fleet = &mut self.fleet;
                     self.merge.ripe(|event| fleet.apply(event));
                     self.follow();
-                    self.stage = Stage::Lines;
+                    self.state = LoadState::Lines;
                 }
-                Stage::Rest => {
+                LoadState::Rest => {
                     let fleet = &mut self.fleet;
                     self.merge.rest(|event| fleet.apply(event));
                     self.follow();
-                    self.stage = Stage::Whole;
+                    self.state = LoadState::Whole;
                 }
-                Stage::Whole => {
-                    self.stage = Stage::Over;
+                LoadState::Whole => {
+                    self.state = LoadState::Over;
                     return Read::Whole(Box::new(self.whole()));
                 }
-                Stage::Over => return Read::Part(1.0),
+                LoadState::Over => return Read::Part(1.0),
             }
             if budget.is_spent() {
                 return Read::Part(self.share());

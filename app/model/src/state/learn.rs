@@ -76,7 +76,7 @@ pub struct Playing {
     /// How far it is.
     pub play: Play,
     /// What is shown of its run.
-    pub stage: Stage,
+    pub stage: LessonView,
     /// What came of the last run of the learner's in this step.
     pub tried: Option<Tried>,
     /// Each part of the goal, with what that run says to it.
@@ -101,7 +101,7 @@ pub struct Quizzing {
     /// What was answered so far; `None`: the question was skipped.
     pub answers: Vec<Option<Judgement>>,
     /// What is shown of the run of the question.
-    pub stage: Stage,
+    pub stage: LessonView,
 }
 
 /// A detective case that is open.
@@ -120,12 +120,12 @@ pub struct Detecting {
     /// How it ended.
     pub solved: Option<Box<Solved>>,
     /// Where the window stands.
-    pub stage: Stage,
+    pub stage: LessonView,
 }
 
-/// What is shown of the run that a step is about.
+/// View of the run of a lesson, a question or a case.
 #[derive(Clone, Debug, Default)]
-pub struct Stage {
+pub struct LessonView {
     /// What is being answered.
     pub draft: Draft,
     /// What the run says; `None` until it is known, or where there is no question.
@@ -226,7 +226,7 @@ impl Learn {
     }
 
     /// What is shown of the run of the step.
-    pub fn stage(&self) -> Option<&Stage> {
+    pub fn stage(&self) -> Option<&LessonView> {
         match self.page.as_ref()? {
             Page::Contents => None,
             Page::Lesson(playing) => Some(&playing.stage),
@@ -236,7 +236,7 @@ impl Learn {
     }
 
     /// The same, to be changed.
-    pub fn stage_mut(&mut self) -> Option<&mut Stage> {
+    pub fn stage_mut(&mut self) -> Option<&mut LessonView> {
         match self.page.as_mut()? {
             Page::Contents => None,
             Page::Lesson(playing) => Some(&mut playing.stage),
@@ -324,7 +324,7 @@ impl Playing {
     pub fn new(play: Play) -> Self {
         Self {
             play,
-            stage: Stage::default(),
+            stage: LessonView::default(),
             tried: None,
             found: Vec::new(),
             looked_at: None,

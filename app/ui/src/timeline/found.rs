@@ -130,7 +130,7 @@ fn place(run: &Run, hit: Hit, is_current: bool) -> Option<Found> {
 /// Outlines in the lanes.
 pub(super) fn paint_outlines(
     ui: &Ui,
-    stage: &overlay::Stage<'_>,
+    areas: &overlay::OverlayAreas<'_>,
     scene: &Scene<'_>,
     all: &[Found],
 ) {
@@ -139,7 +139,7 @@ pub(super) fn paint_outlines(
             continue;
         };
         let track = Track { lane, row: 0 };
-        let part = stage.part(track);
+        let part = areas.part(track);
         let Some(edges) = part.edges(track) else {
             continue;
         };

@@ -11,13 +11,13 @@ use loadscope_model::view::Item;
 /// The narrowest outline, points.
 const NARROWEST: f32 = 3.0;
 
-/// All lanes on the screen: the trainer's and those that scroll.
-pub(super) struct Stage<'a> {
+/// Areas of the lanes on the screen: the trainer's and those that scroll.
+pub(super) struct OverlayAreas<'a> {
     pub pinned: Part<'a>,
     pub lanes: Part<'a>,
 }
 
-impl Stage<'_> {
+impl OverlayAreas<'_> {
     /// The part that shows a track.
     pub fn part(&self, track: Track) -> &Part<'_> {
         if self.pinned.lanes.find(track.lane).is_some() {
@@ -37,18 +37,18 @@ impl Stage<'_> {
 }
 
 /// Draws what is selected.
-pub(super) fn paint(ui: &Ui, stage: &Stage<'_>, scene: &Scene<'_>) {
-    let height = stage.pinned.area.union(stage.lanes.area).y_range();
+pub(super) fn paint(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>) {
+    let height = areas.pinned.area.union(areas.lanes.area).y_range();
     let painter = ui.painter_at(Rect::from_x_y_ranges(scene.axis.range, height));
     match scene.state.session.selection {
-        Some(Item::Batch(row)) => paint_batch(&painter, stage, scene, row),
+        Some(Item::Batch(row)) => paint_batch(&painter, areas, scene, row),
         Some(Item::Range(start, end)) => paint_range(&painter, scene, start, end),
         _ => {}
     }
     match scene.state.session.hovered {
         Some(Item::Batch(row)) if scene.state.session.selection != Some(Item::Batch(row)) => {
             for place in places(&scene.state.session.run, row) {
-                outline(&painter, stage.part(place.track), scene, &place, 1.0);
+                outline(&painter, areas.part(place.track), scene, &place, 1.0);
             }
         }
         _ => {}
@@ -92,12 +92,12 @@ pub(super) fn paint_hovered(
 }
 
 /// The selected batch: its spans, joined by the moments in which it went from lane to lane.
-fn paint_batch(painter: &Painter, stage: &Stage<'_>, scene: &Scene<'_>, row: usize) {
+fn paint_batch(painter: &Painter, areas: &OverlayAreas<'_>, scene: &Scene<'_>, row: usize) {
     let places = places(&scene.state.session.run, row);
     let stroke = Stroke::new(1.0, scene.palette.strong);
     for pair in places.windows(2) {
         let at = pair[1].span.start;
-        let edges = stage.edges(pair[0].track).zip(stage.edges(pair[1].track));
+        let edges = areas.edges(pair[0].track).zip(areas.edges(pair[1].track));
         // What stays on its lane leaves nothing to join.
         let Some((from, to)) = edges.filter(|(a, b)| a != b && scene.axis.shows(at)) else {
             continue;
@@ -114,7 +114,7 @@ fn paint_batch(painter: &Painter, stage: &Stage<'_>, scene: &Scene<'_>, row: usi
         }
     }
     for place in &places {
-        outline(painter, stage.part(place.track), scene, place, 2.0);
+        outline(painter, areas.part(place.track), scene, place, 2.0);
     }
 }
 

@@ -12,7 +12,7 @@ use loadscope_trace::{Awaited, Lane, Nanos, Past, Run, Sums, Track};
 use loadscope_words::say;
 
 use super::axis::TimeAxis;
-use super::overlay::Stage;
+use super::overlay::OverlayAreas;
 use super::scene::Scene;
 use super::tooltip;
 use crate::kit::titles::title_text;
@@ -32,7 +32,7 @@ pub(super) struct Cache {
 }
 
 /// Draws it where it is on the screen.
-pub(super) fn show(ui: &Ui, stage: &Stage<'_>, scene: &Scene<'_>, cache: &mut Cache) {
+pub(super) fn show(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>, cache: &mut Cache) {
     let run = &scene.state.session.run;
     let (Some(past), Some(until)) = (run.past(), kept_since(run)) else {
         return;
@@ -44,15 +44,15 @@ pub(super) fn show(ui: &Ui, stage: &Stage<'_>, scene: &Scene<'_>, cache: &mut Ca
     }
     refresh(past, until, scene, cache);
     let columns = Rangef::new(range.min, right);
-    let lanes = Rect::from_x_y_ranges(columns, stage.lanes.area.y_range());
+    let lanes = Rect::from_x_y_ranges(columns, areas.lanes.area.y_range());
     let painter = ui.painter_at(lanes);
     painter.rect_filled(lanes, 0.0, scene.palette.canvas);
-    trainer(ui, stage, scene, columns, &cache.stretches);
+    trainer(ui, areas, scene, columns, &cache.stretches);
     rows(&painter, lanes, scene, &cache.stretches);
     kept(&painter, lanes, scene, past);
     let edge = Stroke::new(1.0, scene.palette.weak);
     painter.vline(right - 0.5, lanes.y_range(), edge);
-    let all = Rect::from_x_y_ranges(columns, stage.pinned.area.union(stage.lanes.area).y_range());
+    let all = Rect::from_x_y_ranges(columns, areas.pinned.area.union(areas.lanes.area).y_range());
     hover(ui, all, scene, past, &cache.stretches);
 }
 
@@ -77,17 +77,17 @@ fn columns(axis: &TimeAxis, sums: &Sums) -> Rangef {
 }
 
 /// Training and waiting, in the lane of the trainer.
-fn trainer(ui: &Ui, stage: &Stage<'_>, scene: &Scene<'_>, range: Rangef, all: &[Sums]) {
+fn trainer(ui: &Ui, areas: &OverlayAreas<'_>, scene: &Scene<'_>, range: Rangef, all: &[Sums]) {
     let track = Track {
         lane: Lane::Trainer,
         row: 0,
     };
-    let Some(edges) = stage.part(track).edges(track) else {
+    let Some(edges) = areas.part(track).edges(track) else {
         return;
     };
     let mut mesh = Mesh::default();
     bars(&mut mesh, &scene.axis, edges, all, scene.palette);
-    let area = Rect::from_x_y_ranges(range, stage.pinned.area.y_range());
+    let area = Rect::from_x_y_ranges(range, areas.pinned.area.y_range());
     ui.painter_at(area).add(Shape::mesh(mesh));
 }
 

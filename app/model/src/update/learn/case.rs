@@ -10,7 +10,7 @@ use loadscope_words::say;
 use super::aside::{open_contents, put_aside};
 use super::stage::{go_to, set_panels, show_run, want};
 use crate::state::State;
-use crate::state::learn::{Detecting, LessonJob, OfLesson, Page, Stage};
+use crate::state::learn::{Detecting, LessonJob, LessonView, OfLesson, Page};
 use crate::view::Workspace;
 
 /// Opens a case.
@@ -23,7 +23,7 @@ pub(super) fn open(state: &mut State, seed: u64, number: u32) {
         named: Vec::new(),
         chosen: Vec::new(),
         solved: None,
-        stage: Stage::default(),
+        stage: LessonView::default(),
     })));
     want(state, LessonJob::Case(seed, number));
 }

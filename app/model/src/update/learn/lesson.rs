@@ -8,7 +8,7 @@ use loadscope_plan::plan::settled;
 use super::aside::{complain, load_course, open_contents, play_of, put_aside};
 use super::stage::{begin_replay, go_home, go_to, set_panels, want_step};
 use crate::state::State;
-use crate::state::learn::{Page, Playing, Stage};
+use crate::state::learn::{LessonView, Page, Playing};
 use crate::view::Cursor;
 
 /// Opens the lesson with this number where it was left, or at its beginning.
@@ -61,7 +61,7 @@ fn enter(state: &mut State) {
     let Some(playing) = state.learn.playing_mut() else {
         return;
     };
-    playing.stage = Stage::default();
+    playing.stage = LessonView::default();
     playing.tried = None;
     playing.found.clear();
     let step = playing.step();

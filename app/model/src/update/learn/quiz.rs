@@ -8,7 +8,7 @@ use loadscope_plan::plan::settled;
 use super::aside::{complain, open_contents, put_aside};
 use super::stage::{set_panels, want_step};
 use crate::state::State;
-use crate::state::learn::{Page, Quizzing, Stage};
+use crate::state::learn::{LessonView, Page, Quizzing};
 
 /// Begins the quiz of this seed.
 pub(super) fn open(state: &mut State, seed: u64) {
@@ -25,7 +25,7 @@ pub(super) fn open(state: &mut State, seed: u64) {
         quiz: Arc::new(quiz),
         seed,
         answers: Vec::new(),
-        stage: Stage::default(),
+        stage: LessonView::default(),
     })));
     enter(state);
 }
@@ -34,7 +34,7 @@ fn enter(state: &mut State) {
     let Some(Page::Quiz(quizzing)) = &mut state.learn.page else {
         return;
     };
-    quizzing.stage = Stage::default();
+    quizzing.stage = LessonView::default();
     let step = quizzing.step();
     set_panels(state);
     match step {

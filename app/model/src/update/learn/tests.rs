@@ -10,7 +10,7 @@ use super::*;
 use crate::command::Command;
 use crate::message::Message;
 use crate::preparing::work_out;
-use crate::state::learn::{Draft, Playing, Stage};
+use crate::state::learn::{Draft, LessonView, Playing};
 use crate::update::{obstacle as refused, update};
 use crate::view::{Cursor, Workspace};
 
@@ -55,7 +55,7 @@ fn playing(state: &State) -> &Playing {
     state.learn.playing().expect("a lesson is open")
 }
 
-fn stage(state: &State) -> &Stage {
+fn stage(state: &State) -> &LessonView {
     state.learn.stage().expect("something is open")
 }
 

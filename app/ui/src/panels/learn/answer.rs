@@ -4,7 +4,7 @@ use egui::{Button, Key, Label, Response, Role, TextEdit, Ui, WidgetInfo, vec2};
 use loadscope_lessons::{Answer, Choice, Kind, Question, Target};
 use loadscope_model::command::{Command, LearnCommand};
 use loadscope_model::state::State;
-use loadscope_model::state::learn::{Draft, Stage};
+use loadscope_model::state::learn::{Draft, LessonView};
 use loadscope_model::update::candidates;
 
 use super::text::{plain, rich};
@@ -17,7 +17,7 @@ pub fn show(
     ui: &mut Ui,
     state: &State,
     question: &Question,
-    stage: &Stage,
+    stage: &LessonView,
     commands: &mut Vec<Command>,
 ) {
     let language = state.prefs.learned.language;
@@ -47,7 +47,7 @@ pub fn show(
     }
 }
 
-fn number(ui: &mut Ui, state: &State, stage: &Stage, unit: &str, commands: &mut Vec<Command>) {
+fn number(ui: &mut Ui, state: &State, stage: &LessonView, unit: &str, commands: &mut Vec<Command>) {
     let language = state.prefs.learned.language;
     let mut draft = stage.draft.clone();
     ui.horizontal(|ui| {
@@ -122,7 +122,13 @@ fn option(ui: &mut Ui, k: usize, text: &str, place: Option<usize>, is_chosen: bo
     response
 }
 
-fn order(ui: &mut Ui, state: &State, stage: &Stage, items: &[Choice], commands: &mut Vec<Command>) {
+fn order(
+    ui: &mut Ui,
+    state: &State,
+    stage: &LessonView,
+    items: &[Choice],
+    commands: &mut Vec<Command>,
+) {
     let language = state.prefs.learned.language;
     let chosen = &stage.draft.order;
     ui.spacing_mut().item_spacing.y = 3.0;
