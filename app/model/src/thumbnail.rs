@@ -170,7 +170,10 @@ mod tests {
         let written = serde_json::to_string(&thumbnails).expect("plain data");
         let read: Thumbnails = serde_json::from_str(&written).expect("what was written");
         assert_eq!(read, thumbnails);
-        assert!(read.get(&path).is_some_and(|thumbnail| thumbnail.workers == 2));
+        assert!(
+            read.get(&path)
+                .is_some_and(|thumbnail| thumbnail.workers == 2)
+        );
         thumbnails.keep(&[]);
         assert_eq!(thumbnails.get(&path), None);
     }

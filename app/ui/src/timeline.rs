@@ -135,7 +135,13 @@ impl Timeline {
                 lanes: scene.lanes,
             },
         };
-        body::contents(ui, &overlay_areas.pinned, &scene, &mut self.pinned, &mut asks);
+        body::contents(
+            ui,
+            &overlay_areas.pinned,
+            &scene,
+            &mut self.pinned,
+            &mut asks,
+        );
         others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
         past::show(ui, &overlay_areas, &scene, &mut self.past);
         overlay::paint(ui, &overlay_areas, &scene);

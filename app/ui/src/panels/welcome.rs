@@ -249,7 +249,11 @@ fn paint_thumbnail(ui: &mut Ui, thumbnail: Option<&Thumbnail>) {
         return;
     };
     strip::paint(ui, rect, &thumbnail.parts());
-    let workers = plural(thumbnail.workers as u64, say!(n: "worker"), say!(n: "workers"));
+    let workers = plural(
+        thumbnail.workers as u64,
+        say!(n: "worker"),
+        say!(n: "workers"),
+    );
     let tip = say!("{workers}. Trainer from start to end: training in green, waiting in red.");
     response.on_hover_text(tip);
 }
