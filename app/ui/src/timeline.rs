@@ -123,7 +123,7 @@ impl Timeline {
             &mut asks,
         );
         let top = body::show(ui, areas.lanes, &scene, &mut self.body, &mut asks);
-        let overlay_areas = overlay::OverlayAreas {
+        let parts = overlay::OverlayAreas {
             pinned: Part {
                 area: areas.pinned,
                 top: areas.pinned.top(),
@@ -135,17 +135,11 @@ impl Timeline {
                 lanes: scene.lanes,
             },
         };
-        body::contents(
-            ui,
-            &overlay_areas.pinned,
-            &scene,
-            &mut self.pinned,
-            &mut asks,
-        );
+        body::contents(ui, &parts.pinned, &scene, &mut self.pinned, &mut asks);
         others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
-        past::show(ui, &overlay_areas, &scene, &mut self.past);
-        overlay::paint(ui, &overlay_areas, &scene);
-        found::paint_outlines(ui, &overlay_areas, &scene, &found::here(&scene, &axis));
+        past::show(ui, &parts, &scene, &mut self.past);
+        overlay::paint(ui, &parts, &scene);
+        found::paint_outlines(ui, &parts, &scene, &found::here(&scene, &axis));
         paint_curtain(ui, &areas, &scene);
         self.paint_lines(ui, &areas, &scene);
         legend.show(ui, areas.legend, &scene, &mut asks);
