@@ -28,7 +28,7 @@ mod limited;
 mod memory;
 mod opened;
 mod opener;
-mod outgoing;
+mod event_sink;
 mod packed;
 mod reading;
 mod recent;

@@ -13,7 +13,7 @@ use loadscope_trace::RunOptions;
 use super::engine::{self, Control};
 use super::memory::SharedLog;
 use super::opener::Opener;
-use super::outgoing::Outgoing;
+use super::event_sink::EventSink;
 use super::{
     Entry, Record, Selection, SessionError, SessionEvent, SoFar, Waker, Watched, simulator,
 };
@@ -217,8 +217,8 @@ impl Session {
         let log = Kept::of(&record, &shared);
         let seen = matches!(record, Record::Memory | Record::Journal(_));
         let (out, wakes) = (to_window.clone(), Arc::clone(&wake));
-        let outgoing = Outgoing::new(record, selection, shared, out, wakes)?;
-        watched.follow(outgoing.within(memory), seen)?;
+        let sink = EventSink::new(record, selection, shared, out, wakes)?;
+        watched.follow(sink.within(memory), seen)?;
         Ok(Self {
             updates,
             origin: Origin::Program {

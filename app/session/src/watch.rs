@@ -16,7 +16,7 @@ use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
 
 use super::file::late;
-use super::outgoing::Outgoing;
+use super::event_sink::EventSink;
 use super::{SessionError, SessionEvent};
 
 mod alone;
@@ -216,7 +216,7 @@ impl Watched {
     }
 
     /// Follows the program in a thread of its own.
-    pub(super) fn follow(&self, outgoing: Outgoing, seen: bool) -> Result<(), SessionError> {
+    pub(super) fn follow(&self, sink: EventSink, seen: bool) -> Result<(), SessionError> {
         // The program is taken once there is a thread: without one it must still be waited for.
         let (work, wanted) = bounded::<ProbeReceiver>(1);
         let run = move || wanted.into_iter().for_each(ProbeReceiver::run);
@@ -237,7 +237,7 @@ impl Watched {
             lookout: program.lookout(),
             greeted: 0,
             program,
-            outgoing,
+            sink,
             newest: Nanos::ZERO,
             shared: Arc::clone(&self.0),
         };
@@ -258,7 +258,7 @@ struct ProbeReceiver {
     lookout: Option<Lookout>,
     /// Processes that were named when the probe reached them.
     greeted: usize,
-    outgoing: Outgoing,
+    sink: EventSink,
     newest: Nanos,
     shared: Arc<Inner>,
 }
@@ -273,7 +273,7 @@ impl ProbeReceiver {
                 ready.push(event);
             }
             self.pass_on(ready);
-            self.outgoing.flush_when_due();
+            self.sink.flush_when_due();
             match self.shared.asking.swap(0, Ordering::AcqRel) {
                 0 => {}
                 1 => self.program.interrupt(),
@@ -304,7 +304,7 @@ impl ProbeReceiver {
     /// Hears what is new; answers what time it is.
     fn turn(&mut self) -> Option<Nanos> {
         for said in self.listener.turn(&mut self.join) {
-            self.outgoing.tell(SessionEvent::Notice(said.0));
+            self.sink.tell(SessionEvent::Notice(said.0));
         }
         self.say_who_is_recorded();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
@@ -326,14 +326,14 @@ impl ProbeReceiver {
         for process in self.join.reached() {
             self.greeted += 1;
             if !self.seen && self.greeted <= GREETED {
-                self.outgoing
+                self.sink
                     .tell(SessionEvent::Notice(recording(&process)));
             }
         }
         let lookout = self.lookout.as_mut();
         let unrecorded = lookout.map_or_else(Vec::new, |l| l.look(self.join.pids()));
         let notices = unrecorded.iter().map(|process| process.sentence());
-        notices.for_each(|text| self.outgoing.tell(SessionEvent::Notice(text)));
+        notices.for_each(|text| self.sink.tell(SessionEvent::Notice(text)));
     }
 
     /// A host that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
@@ -370,14 +370,14 @@ impl ProbeReceiver {
             rest.push(Event::warning(RunId(0), at, text));
         }
         self.pass_on(rest);
-        self.outgoing.close();
+        self.sink.close();
         // The folder of the probe goes before anyone hears of the end: this process may end at once.
         let running = self.program.ran_already().then(|| self.program.pid());
         drop(self.program);
         let complaint = (self.join.loaders() == 0)
             .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
         self.shared.note_processes(&self.join);
-        self.outgoing.tell(SessionEvent::Ended(complaint));
+        self.sink.tell(SessionEvent::Ended(complaint));
         self.shared.say(end);
     }
 
@@ -389,9 +389,9 @@ impl ProbeReceiver {
             let late = std::mem::take(&mut self.stragglers);
             events.splice(..0, late);
         }
-        self.outgoing.write(&mut events);
+        self.sink.write(&mut events);
         if !self.shared.away.load(Ordering::Acquire) {
-            self.outgoing.show(events);
+            self.sink.show(events);
         }
     }
 }

@@ -9,7 +9,7 @@ use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions};
 
 use crate::file::late;
 use crate::memory::SharedLog;
-use crate::outgoing::Outgoing;
+use crate::event_sink::EventSink;
 use crate::{Record, Selection, SessionError, SessionEvent, Waker};
 
 /// How much of the workers' time may go into looking inside the batches, and into writing what was seen.
@@ -49,7 +49,7 @@ impl Job {
         let run = loadscope_engine::start(&self.options, content, self.control)?;
         Ok(Recorder {
             run,
-            outgoing: Outgoing::new(
+            sink: EventSink::new(
                 self.record,
                 Selection::default(),
                 self.shared,
@@ -75,7 +75,7 @@ const PART: usize = 1 << 14;
 /// Receiver of the engine's events in order of time. Writes the log and passes them on.
 struct Recorder {
     run: RunHandle,
-    outgoing: Outgoing,
+    sink: EventSink,
 }
 
 impl Recorder {
@@ -88,7 +88,7 @@ impl Recorder {
             let is_paused = self.run.control.is_paused();
             let now = self.run.control.now();
             self.take((!is_paused).then(|| now - STRAGGLERS));
-            self.outgoing.flush_when_due();
+            self.sink.flush_when_due();
             std::thread::sleep(LOOK_EVERY);
         }
         self.finish();
@@ -111,36 +111,36 @@ impl Recorder {
                 kind: EventKind::Dropped { count },
             });
         }
-        pass_on(&mut self.outgoing, &mut rest);
-        self.outgoing.close();
-        self.outgoing.tell(SessionEvent::Ended(ended));
+        pass_on(&mut self.sink, &mut rest);
+        self.sink.close();
+        self.sink.tell(SessionEvent::Ended(ended));
     }
 
     /// Takes what is there up to a time.
     fn take(&mut self, until: Option<Nanos>) {
         let mut part = Vec::new();
-        let (outgoing, source) = (&mut self.outgoing, &self.run.events);
+        let (sink, source) = (&mut self.sink, &self.run.events);
         source.take(until, |event| {
             if matches!(event.kind, EventKind::Content(_)) {
-                pass_on(outgoing, &mut part);
+                pass_on(sink, &mut part);
                 let (at, start) = (event.at, Instant::now());
-                pass_on(outgoing, &mut vec![event]);
+                pass_on(sink, &mut vec![event]);
                 source.charge(at, start.elapsed());
                 return;
             }
             part.push(event);
             if part.len() == PART {
-                pass_on(outgoing, &mut part);
-                outgoing.flush_when_due();
+                pass_on(sink, &mut part);
+                sink.flush_when_due();
             }
         });
-        pass_on(outgoing, &mut part);
+        pass_on(sink, &mut part);
     }
 }
 
-fn pass_on(outgoing: &mut Outgoing, events: &mut Vec<Event>) {
+fn pass_on(sink: &mut EventSink, events: &mut Vec<Event>) {
     if !events.is_empty() {
-        outgoing.write(events);
-        outgoing.show(std::mem::take(events));
+        sink.write(events);
+        sink.show(std::mem::take(events));
     }
 }

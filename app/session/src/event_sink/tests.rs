@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 /// What writes into a journal that has so many bytes already, what it tells, and where it is.
-fn journaled(folder: &Path, written: u64) -> (Outgoing, Receiver<SessionEvent>, PathBuf) {
+fn journaled(folder: &Path, written: u64) -> (EventSink, Receiver<SessionEvent>, PathBuf) {
     let (out, told) = unbounded();
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
     let new = Journal::at(folder).begin().expect("room");
     let path = new.entry().path().to_owned();
-    let mut outgoing = Outgoing::new(
+    let mut sink = EventSink::new(
         Record::Journal(new),
         Selection::default(),
         shared,
@@ -22,11 +22,11 @@ fn journaled(folder: &Path, written: u64) -> (Outgoing, Receiver<SessionEvent>, 
         wake,
     )
     .expect("the log can be begun");
-    match &mut outgoing.log {
+    match &mut sink.log {
         Some(Log::Later(growing)) => growing.written = written,
         _ => panic!("a journal is begun with its first event"),
     }
-    (outgoing, told, path)
+    (sink, told, path)
 }
 
 fn events() -> Vec<Event> {
@@ -38,10 +38,10 @@ fn events() -> Vec<Event> {
     (0..5).map(epoch).collect()
 }
 
-fn write_and_flush(outgoing: &mut Outgoing) {
-    outgoing.write(&mut events());
+fn write_and_flush(sink: &mut EventSink) {
+    sink.write(&mut events());
     std::thread::sleep(FLUSH_EVERY * 2);
-    outgoing.flush_when_due();
+    sink.flush_when_due();
 }
 
 fn events_in(path: &Path) -> usize {
@@ -53,9 +53,9 @@ fn events_in(path: &Path) -> usize {
 #[test]
 fn a_journal_can_be_read_while_it_grows() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let (mut outgoing, told, path) = journaled(dir.path(), 0);
+    let (mut sink, told, path) = journaled(dir.path(), 0);
     for round in 1..4 {
-        write_and_flush(&mut outgoing);
+        write_and_flush(&mut sink);
         assert_eq!(events_in(&path), 5 * round);
     }
     assert!(told.try_iter().next().is_none());
@@ -64,9 +64,9 @@ fn a_journal_can_be_read_while_it_grows() {
 #[test]
 fn a_journal_stops_at_its_limit_and_says_where_it_is() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let (mut outgoing, told, path) = journaled(dir.path(), (2 << 30) - 10);
-    write_and_flush(&mut outgoing);
-    write_and_flush(&mut outgoing);
+    let (mut sink, told, path) = journaled(dir.path(), (2 << 30) - 10);
+    write_and_flush(&mut sink);
+    write_and_flush(&mut sink);
     let said: Vec<String> = told
         .try_iter()
         .filter_map(|update| match update {
@@ -93,11 +93,11 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
 fn many_events_are_passed_on_in_short_chunks() {
     let (out, told) = unbounded();
     let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
-    let mut outgoing = Outgoing::new(Record::Off, Selection::default(), shared, out, wake)
+    let mut sink = EventSink::new(Record::Off, Selection::default(), shared, out, wake)
         .expect("nothing is begun");
     let many: Vec<Event> = events().into_iter().cycle().take(10_007).collect();
-    outgoing.show(many);
-    drop(outgoing);
+    sink.show(many);
+    drop(sink);
     let lengths: Vec<usize> = told
         .iter()
         .map(|update| match update {
@@ -121,9 +121,9 @@ fn the_log_in_memory_of_a_selection_says_that_not_everything_is_there() {
         };
         let (out, _told) = unbounded();
         let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
-        let mut outgoing = Outgoing::new(Record::Memory, selection, shared.clone(), out, wake)
+        let mut sink = EventSink::new(Record::Memory, selection, shared.clone(), out, wake)
             .expect("the log can be begun");
-        write_and_flush(&mut outgoing);
+        write_and_flush(&mut sink);
         let log = loadscope_trace::LogReader::new(shared.now()).expect("a recording");
         assert_eq!(log.heading(), heading);
     }
@@ -147,16 +147,16 @@ fn a_journal_with_a_limit_that_is_discarded_goes_when_its_program_ends() {
         let (out, told) = unbounded();
         let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
         let record = Record::Journal(new);
-        let outgoing = Outgoing::new(record, Selection::default(), shared, out, wake);
-        let mut outgoing = outgoing.expect("the log can be begun");
-        write_and_flush(&mut outgoing);
+        let sink = EventSink::new(record, Selection::default(), shared, out, wake);
+        let mut sink = sink.expect("the log can be begun");
+        write_and_flush(&mut sink);
         assert_eq!(events_in(entry.path()), 5);
         if is_discarded {
             entry.discard();
             assert!(!entry.path().exists(), "it is offered no more");
         }
-        write_and_flush(&mut outgoing);
-        outgoing.close();
+        write_and_flush(&mut sink);
+        sink.close();
         assert!(told.try_iter().next().is_none());
         assert_eq!(there(), if is_discarded { 0 } else { 2 });
         entry.discard();

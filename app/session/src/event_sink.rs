@@ -25,7 +25,7 @@ const CHUNK: usize = 1024;
 const FLUSH_EVERY: Duration = Duration::from_millis(25);
 
 /// Writes the log and passes events on.
-pub(super) struct Outgoing {
+pub(super) struct EventSink {
     pub out: Sender<SessionEvent>,
     pub wake: Waker,
     log: Option<Log>,
@@ -40,7 +40,7 @@ pub(super) struct Outgoing {
     recent: Option<Recent>,
 }
 
-impl Outgoing {
+impl EventSink {
     /// Only what is selected is recorded and shown.
     ///
     /// # Errors
