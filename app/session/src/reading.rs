@@ -17,8 +17,8 @@ const AHEAD: u64 = 4;
 /// The blocks of a recording, on their way from the file to the run.
 pub(super) struct Blocks {
     source: Mutex<Source>,
-    desk: Mutex<Desk>,
-    /// Something came onto the desk.
+    queue: Mutex<BlockQueue>,
+    /// Something came onto the queue.
     came: Condvar,
     /// Something was taken from it.
     went: Condvar,
@@ -35,7 +35,7 @@ struct Source {
 
 /// What is ready to be folded.
 #[derive(Default)]
-struct Desk {
+struct BlockQueue {
     blocks: BTreeMap<u64, Parsed>,
     /// Blocks claimed by a reader thread.
     begun: u64,
@@ -51,7 +51,7 @@ impl Blocks {
     pub fn new(reader: LogReader) -> Self {
         Self {
             source: Mutex::new(Source { reader, next: 0 }),
-            desk: Mutex::default(),
+            queue: Mutex::default(),
             came: Condvar::new(),
             went: Condvar::new(),
             ahead: AHEAD * (1 + Self::helpers() as u64),
@@ -69,48 +69,48 @@ impl Blocks {
         let _over = OverOnPanic(self);
         let mut lines = Lines::default();
         loop {
-            let mut desk = lock(&self.desk);
-            while desk.begun >= desk.wanted + self.ahead && !desk.is_done() {
-                desk = wait(&self.went, desk);
+            let mut queue = lock(&self.queue);
+            while queue.begun >= queue.wanted + self.ahead && !queue.is_done() {
+                queue = wait(&self.went, queue);
             }
-            if desk.is_done() {
+            if queue.is_done() {
                 return;
             }
-            desk.begun += 1;
-            drop(desk);
+            queue.begun += 1;
+            drop(queue);
             self.read(lock(&self.source), &mut lines);
         }
     }
 
     /// The next block in the order of the file; `None` after the last one. Reads one itself where that is faster than to wait.
     pub fn next(&self, lines: &mut Lines) -> Option<Parsed> {
-        let mut desk = lock(&self.desk);
+        let mut queue = lock(&self.queue);
         loop {
-            let wanted = desk.wanted;
-            if let Some(block) = desk.blocks.remove(&wanted) {
-                desk.wanted += 1;
+            let wanted = queue.wanted;
+            if let Some(block) = queue.blocks.remove(&wanted) {
+                queue.wanted += 1;
                 self.went.notify_all();
                 return Some(block);
             }
-            if desk.is_over || desk.count == Some(wanted) {
+            if queue.is_over || queue.count == Some(wanted) {
                 return None;
             }
-            if desk.count.is_none()
+            if queue.count.is_none()
                 && let Ok(source) = self.source.try_lock()
             {
-                desk.begun += 1;
-                drop(desk);
+                queue.begun += 1;
+                drop(queue);
                 self.read(source, lines);
-                desk = lock(&self.desk);
+                queue = lock(&self.queue);
             } else {
-                desk = wait(&self.came, desk);
+                queue = wait(&self.came, queue);
             }
         }
     }
 
     /// The rest is not wanted.
     pub fn stop(&self) {
-        lock(&self.desk).is_over = true;
+        lock(&self.queue).is_over = true;
         self.came.notify_all();
         self.went.notify_all();
     }
@@ -121,23 +121,23 @@ impl Blocks {
         let is_there = source.reader.read_lines(lines);
         source.next += u64::from(is_there);
         drop(source);
-        // Who waits for a block can begin one now. He looks and falls asleep with the desk in his hands.
-        drop(lock(&self.desk));
+        // Who waits for a block can begin one now. He looks and falls asleep with the queue in his hands.
+        drop(lock(&self.queue));
         self.came.notify_all();
         let block = is_there.then(|| lines.parse());
-        let mut desk = lock(&self.desk);
+        let mut queue = lock(&self.queue);
         match block {
             Some(block) => {
-                desk.blocks.insert(number, block);
+                queue.blocks.insert(number, block);
             }
-            None => desk.count = Some(number),
+            None => queue.count = Some(number),
         }
         self.came.notify_all();
         self.went.notify_all();
     }
 }
 
-impl Desk {
+impl BlockQueue {
     /// True if nothing more is to be read.
     fn is_done(&self) -> bool {
         self.is_over || self.count.is_some()
