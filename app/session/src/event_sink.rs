@@ -11,7 +11,7 @@ use loadscope_words::say;
 use super::journal::{Entry, NewFiles};
 use super::limited::Limited;
 use super::memory::SharedLog;
-use super::recent::Recent;
+use super::memory_bound::MemoryBound;
 use super::selection::{Selection, Selector};
 use super::{Record, SessionEvent, Waker};
 
@@ -37,7 +37,7 @@ pub(super) struct EventSink {
     /// What is recorded and shown, if that is not everything.
     selector: Option<Selector>,
     /// What the window has a bound for its memory with.
-    recent: Option<Recent>,
+    memory_bound: Option<MemoryBound>,
 }
 
 impl EventSink {
@@ -78,14 +78,14 @@ impl EventSink {
             unflushed: false,
             content: 0,
             selector: Selector::new(selection),
-            recent: None,
+            memory_bound: None,
         })
     }
 
     /// The runs of the window that events are passed on to have at most so many bytes.
     #[must_use]
     pub fn within(mut self, memory: Option<u64>) -> Self {
-        self.recent = memory.map(Recent::new);
+        self.memory_bound = memory.map(MemoryBound::new);
         self
     }
 
@@ -111,15 +111,15 @@ impl EventSink {
         // The window looks at its clock between two chunks.
         let mut events = events.into_iter();
         loop {
-            if let Some(renewed) = self.recent.as_mut().and_then(Recent::renewed) {
+            if let Some(renewed) = self.memory_bound.as_mut().and_then(MemoryBound::renewed) {
                 self.tell(SessionEvent::Renewed(renewed));
             }
             let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
                 return;
             }
-            if let Some(recent) = &mut self.recent {
-                recent.hear(&chunk);
+            if let Some(recent) = &mut self.memory_bound {
+                bound.hear(&chunk);
             }
             self.tell(SessionEvent::Events(chunk));
         }

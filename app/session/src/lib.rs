@@ -31,7 +31,7 @@ mod opener;
 mod event_sink;
 mod packed;
 mod reading;
-mod recent;
+mod memory_bound;
 mod record;
 mod recording;
 mod selection;
@@ -55,7 +55,7 @@ pub use loadscope_live::{
 };
 pub use opened::{Opened, open, read_run};
 pub use packed::{Packed, packed};
-pub use recent::{History, memory_of_host};
+pub use memory_bound::{History, memory_of_host};
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;

@@ -109,22 +109,22 @@ fn play(
     patience: bool,
 ) -> (Shown, Fleet, Vec<Event>) {
     let (mut training, mut events) = Training::new(loaders, long);
-    let (mut recent, mut shown) = (Recent::new(memory), Shown::default());
+    let (mut bound, mut shown) = (MemoryBound::new(memory), Shown::default());
     let mut full = Fleet::default();
     let mut all = Vec::new();
     for k in 0..=batches {
         if events.len() >= chunk || k == batches {
             let until = Instant::now() + Duration::from_secs(20);
             loop {
-                if let Some(renewed) = recent.renewed() {
+                if let Some(renewed) = bound.renewed() {
                     shown.renew(renewed);
                 }
-                if !patience || recent.folding.is_none() || Instant::now() > until {
+                if !patience || bound.folding.is_none() || Instant::now() > until {
                     break;
                 }
                 std::thread::sleep(Duration::from_micros(200));
             }
-            recent.hear(&events);
+            bound.hear(&events);
             shown.take(&events);
             shown.largest = shown.largest.max(shown.bytes());
             take(&mut full, &events);
@@ -241,8 +241,8 @@ proptest! {
 #[test]
 fn a_window_that_takes_nothing_in_is_given_one_at_a_time() {
     let (mut training, events) = Training::new(1, 1000);
-    let mut recent = Recent::new(200_000);
-    recent.hear(&events);
+    let mut bound = MemoryBound::new(200_000);
+    bound.hear(&events);
     let mut given = Vec::new();
     let until = Instant::now() + Duration::from_secs(20);
     let mut chunks = 0;
@@ -250,9 +250,9 @@ fn a_window_that_takes_nothing_in_is_given_one_at_a_time() {
         assert!(Instant::now() < until, "it is not folded anew");
         let mut events = Vec::new();
         (0..50).for_each(|_| training.batch(&mut events));
-        recent.hear(&events);
+        bound.hear(&events);
         chunks += 1;
-        given.extend(recent.renewed());
+        given.extend(bound.renewed());
         std::thread::sleep(Duration::from_micros(200));
     }
     assert_eq!(given.len(), 1, "the first was not taken in");
@@ -261,8 +261,8 @@ fn a_window_that_takes_nothing_in_is_given_one_at_a_time() {
         assert!(Instant::now() < until, "it is not folded anew");
         let mut events = Vec::new();
         training.batch(&mut events);
-        recent.hear(&events);
-        given.extend(recent.renewed());
+        bound.hear(&events);
+        given.extend(bound.renewed());
         std::thread::sleep(Duration::from_micros(200));
     }
 }

@@ -31,7 +31,7 @@ const PART: u64 = 64;
 type Chunk = Arc<[Event]>;
 
 /// Sees to it that the runs of a window stay below so many bytes.
-pub(super) struct Recent {
+pub(super) struct MemoryBound {
     memory: u64,
     history: History,
     /// The last parts; the one that grows is the last.
@@ -70,7 +70,7 @@ struct Folded {
     rest: Receiver<Chunk>,
 }
 
-impl Recent {
+impl MemoryBound {
     /// For a window whose runs may have so many bytes.
     pub fn new(memory: u64) -> Self {
         Self {
