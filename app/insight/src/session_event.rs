@@ -51,7 +51,7 @@ impl Notice {
 
 /// The loaders of a file as far as they were read.
 #[derive(Clone, Debug, Default)]
-pub struct ReadSoFar {
+pub struct PartialRead {
     /// The one that is shown.
     pub run: Run,
     /// The others.
@@ -79,7 +79,7 @@ pub enum SessionEvent {
     /// So much of a file has been read, 0 to 1.
     Loading(f32),
     /// So much of a file has been read so far; it is shown until it is taken back.
-    SoFar(Box<ReadSoFar>),
+    Partial(Box<PartialRead>),
     /// A file has been read.
     Loaded {
         /// The loader that is shown.

@@ -127,7 +127,7 @@ fn look(path: &Path) {
     const EVERY: Duration = Duration::from_millis(20);
     let start = Instant::now();
     let session = Session::open(path, Arc::new(|| {})).expect("there is a thread");
-    let so_far = session.so_far().expect("it is a file").clone();
+    let partial = session.partial().expect("it is a file").clone();
     let (mut first, mut most, mut longest) = (None, 0.0f64, Duration::ZERO);
     let mut shown = None;
     let run = 'read: loop {
@@ -137,7 +137,7 @@ fn look(path: &Path) {
             }
         }
         let asked = Instant::now();
-        if let Some(read) = so_far.take(shown) {
+        if let Some(read) = partial.take(shown) {
             longest = longest.max(asked.elapsed());
             first.get_or_insert((start.elapsed(), read.run.batches().len()));
             shown = Some(read.loaders.shown());

@@ -281,7 +281,7 @@ impl eframe::App for App {
         self.attend(ctx, frame);
         self.settle_motion(ctx);
         let more = self.take_in(ctx);
-        self.look_so_far(ctx);
+        self.show_partial_run(ctx);
         self.hear_tries(ctx);
         self.hear_launched(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {

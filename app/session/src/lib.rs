@@ -37,7 +37,7 @@ mod recording;
 mod selection;
 mod session;
 mod simulator;
-mod so_far;
+mod partial_run;
 pub mod tune;
 mod watch;
 
@@ -60,7 +60,7 @@ pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;
 pub use session::{Pace, Session};
-pub use so_far::SoFar;
+pub use partial_run::PartialRun;
 pub use watch::{Asking, Watched};
 
 /// Who is asked about datasets: the engine, which opens them.

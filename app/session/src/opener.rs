@@ -12,14 +12,14 @@ use loadscope_trace::Fleet;
 
 use super::file::Watcher;
 use super::opened::{Opened, open_watched};
-use super::{SessionEvent, SoFar, Waker, refusal};
+use super::{SessionEvent, PartialRun, Waker, refusal};
 
 /// Reads a file, and lets what it has read so far be looked at.
 pub(super) struct Opener {
     pub path: PathBuf,
     /// Set when the rest is not wanted.
     pub cancel: Arc<AtomicBool>,
-    pub so_far: SoFar,
+    pub partial: PartialRun,
     pub out: Sender<SessionEvent>,
     pub wake: Waker,
 }
@@ -50,8 +50,8 @@ impl Opener {
     }
 
     fn tell_loaded(&self, opened: Opened) {
-        let (loaders, run) = Loaders::of(opened.fleet, self.so_far.chosen());
-        let known = self.so_far.landmarks();
+        let (loaders, run) = Loaders::of(opened.fleet, self.partial.chosen());
+        let known = self.partial.landmarks();
         let known = known.filter(|(id, _)| *id == loaders.shown());
         let mut landmarks = known.map_or_else(Landmarks::default, |(_, landmarks)| landmarks);
         landmarks.follow(&run);
@@ -68,7 +68,7 @@ impl Opener {
 
 impl Watcher for Opener {
     fn progress(&mut self, share: f32, fleet: &Fleet) -> bool {
-        self.so_far.publish(fleet);
+        self.partial.publish(fleet);
         self.tell(SessionEvent::Loading(share));
         !self.is_cancelled()
     }

@@ -15,7 +15,7 @@ use super::memory::SharedLog;
 use super::opener::Opener;
 use super::event_sink::EventSink;
 use super::{
-    Entry, Record, Selection, SessionError, SessionEvent, SoFar, Waker, Watched, simulator,
+    Entry, Record, Selection, SessionError, SessionEvent, PartialRun, Waker, Watched, simulator,
 };
 
 /// How a run begins.
@@ -51,7 +51,7 @@ pub(super) enum Origin {
     File {
         path: PathBuf,
         cancel: Arc<AtomicBool>,
-        so_far: SoFar,
+        partial: PartialRun,
     },
     Program {
         watched: Watched,
@@ -137,11 +137,11 @@ impl Session {
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = news();
         let cancel = Arc::new(AtomicBool::new(false));
-        let so_far = SoFar::default();
+        let partial = PartialRun::default();
         let opener = Opener {
             path: path.to_owned(),
             cancel: Arc::clone(&cancel),
-            so_far: so_far.clone(),
+            partial: partial.clone(),
             out: to_window.clone(),
             wake: Arc::clone(&wake),
         };
@@ -155,7 +155,7 @@ impl Session {
             origin: Origin::File {
                 path,
                 cancel,
-                so_far,
+                partial,
             },
             to_window,
             wake,
@@ -253,9 +253,9 @@ impl Session {
     }
 
     /// What has been read so far, while a file is being read.
-    pub fn so_far(&self) -> Option<&SoFar> {
+    pub fn partial(&self) -> Option<&PartialRun> {
         match &self.origin {
-            Origin::File { so_far, .. } => Some(so_far),
+            Origin::File { partial, .. } => Some(partial),
             Origin::Engine { .. } | Origin::Simulated { .. } | Origin::Program { .. } => None,
         }
     }

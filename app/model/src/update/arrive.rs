@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loadscope_insight::format::capital;
-use loadscope_insight::session_event::{About, Notice, ReadSoFar, SessionEvent};
+use loadscope_insight::session_event::{About, Notice, PartialRead, SessionEvent};
 use loadscope_trace::{Origin, Run, RunOptions};
 use loadscope_words::say;
 
@@ -40,7 +40,7 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
                 *shown = share;
             }
         }
-        SessionEvent::SoFar(read) => so_far(state, *read),
+        SessionEvent::Partial(read) => partial(state, *read),
         SessionEvent::Loaded {
             run,
             loaders,
@@ -100,7 +100,7 @@ pub fn arrive(state: &mut State, event: SessionEvent) -> Option<Effect> {
 }
 
 /// What was read of a file so far is looked at.
-fn so_far(state: &mut State, read: ReadSoFar) {
+fn partial(state: &mut State, read: PartialRead) {
     if !matches!(state.session.source, Source::Loading { .. }) {
         return;
     }

@@ -78,17 +78,17 @@ impl App {
     }
 
     /// Takes the latest snapshot of a large file that is read.
-    pub(super) fn look_so_far(&mut self, ctx: &Context) {
+    pub(super) fn show_partial_run(&mut self, ctx: &Context) {
         if !self.state.is_reading() || self.begun.elapsed() < SOON {
             return;
         }
-        let Some(so_far) = self.session.as_ref().and_then(Session::so_far) else {
+        let Some(partial) = self.session.as_ref().and_then(Session::partial) else {
             return;
         };
         let session = &self.state.session;
         let shown = (session.run.events() > 0).then(|| session.loaders.shown());
-        if let Some(read) = so_far.take(shown) {
-            self.tell(ctx, SessionEvent::SoFar(Box::new(read)));
+        if let Some(read) = partial.take(shown) {
+            self.tell(ctx, SessionEvent::Partial(Box::new(read)));
         }
         ctx.request_repaint_after(LOOK_EVERY);
     }

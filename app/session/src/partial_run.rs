@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::loaders::Loaders;
-use loadscope_insight::session_event::ReadSoFar;
+use loadscope_insight::session_event::PartialRead;
 use loadscope_trace::{Fleet, RunId};
 
 /// The latest snapshot of a recording that is read. All clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct SoFar(Arc<Mutex<Slot>>);
+pub struct PartialRun(Arc<Mutex<Slot>>);
 
 #[derive(Debug, Default)]
 struct Slot {
     /// Empty once the window has taken the snapshot.
-    latest: Option<ReadSoFar>,
+    latest: Option<PartialRead>,
     landmarks: Landmarks,
     /// The shown loader, and whether the user chose it.
     shown: Option<(RunId, bool)>,
 }
 
-impl SoFar {
+impl PartialRun {
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the snapshot, if there is a new one. `shown` is the loader that the window shows; `None` before the first snapshot.
-    pub fn take(&self, shown: Option<RunId>) -> Option<ReadSoFar> {
+    pub fn take(&self, shown: Option<RunId>) -> Option<PartialRead> {
         let mut slot = self.slot();
         if let (Some(now), Some((before, _))) = (shown, slot.shown)
             && now != before
@@ -53,7 +53,7 @@ impl SoFar {
         let (loaders, run) = Loaders::of(fleet.clone(), wanted);
         slot.shown.get_or_insert((loaders.shown(), false));
         slot.landmarks.follow(&run);
-        slot.latest = Some(ReadSoFar {
+        slot.latest = Some(PartialRead {
             run,
             loaders,
             landmarks: slot.landmarks.clone(),
@@ -101,19 +101,19 @@ mod tests {
 
     #[test]
     fn a_snapshot_keeps_its_batches_while_more_are_read() {
-        let (so_far, mut fleet) = (SoFar::default(), fleet());
-        so_far.publish(&fleet);
-        assert!(so_far.take(None).is_none(), "no batch yet");
+        let (partial, mut fleet) = (PartialRun::default(), fleet());
+        partial.publish(&fleet);
+        assert!(partial.take(None).is_none(), "no batch yet");
         for idx in 0..3000 {
             dispatch(&mut fleet, idx);
-            so_far.publish(&fleet);
+            partial.publish(&fleet);
             if idx % 100 == 0 {
                 let shown = (idx > 0).then_some(RunId(1));
-                let taken = so_far.take(shown).expect("a snapshot");
+                let taken = partial.take(shown).expect("a snapshot");
                 let least = (idx as usize + 1).saturating_sub(100).max(1);
                 assert!((least..=idx as usize + 1).contains(&taken.run.batches().len()));
                 assert!(taken.loaders.are_many());
-                assert!(so_far.take(shown).is_none(), "it was taken");
+                assert!(partial.take(shown).is_none(), "it was taken");
             }
         }
         assert!(fleet.runs().all(|(_, run)| run.batches().len() == 3000));
@@ -121,20 +121,20 @@ mod tests {
 
     #[test]
     fn a_chosen_loader_stays() {
-        let (so_far, mut fleet) = (SoFar::default(), fleet());
+        let (partial, mut fleet) = (PartialRun::default(), fleet());
         dispatch(&mut fleet, 0);
-        so_far.publish(&fleet);
-        let taken = so_far.take(None).expect("a snapshot");
-        assert_eq!(so_far.chosen(), None);
+        partial.publish(&fleet);
+        let taken = partial.take(None).expect("a snapshot");
+        assert_eq!(partial.chosen(), None);
         let other = taken.loaders.neighbour(true).expect("there are two");
-        so_far.publish(&fleet);
+        partial.publish(&fleet);
         assert!(
-            so_far.take(Some(other)).is_none(),
+            partial.take(Some(other)).is_none(),
             "one of the first loader"
         );
-        assert_eq!(so_far.chosen(), Some(other));
-        so_far.publish(&fleet);
-        let taken = so_far.take(Some(other)).expect("a snapshot");
+        assert_eq!(partial.chosen(), Some(other));
+        partial.publish(&fleet);
+        let taken = partial.take(Some(other)).expect("a snapshot");
         assert_eq!(taken.loaders.shown(), other);
     }
 }
