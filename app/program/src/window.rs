@@ -33,7 +33,7 @@ mod outputs;
 mod pending;
 mod perform;
 pub mod preview;
-pub mod rest;
+pub mod frame_pacing;
 mod runs;
 mod system;
 mod tries;
@@ -125,7 +125,7 @@ pub struct App {
     /// How many runs have been compared with.
     others: u64,
     /// When the next frame is due.
-    rest: rest::Rest,
+    pacing: frame_pacing::FramePacing,
     /// The run of this window was started so that it can be followed by eye.
     is_slowed: bool,
 }
@@ -134,7 +134,7 @@ impl App {
     /// A window with what was remembered from the last time.
     pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
         theme::install(ctx);
-        let rest = rest::Rest::new(start.computes_pixels);
+        let pacing = frame_pacing::FramePacing::new(start.computes_pixels);
         let wake = rest.waker(ctx);
         let state = Self::beginning(prefs, &start);
         set_language(state.language());
@@ -166,7 +166,7 @@ impl App {
             tries: None,
             comparing: None,
             others: 0,
-            rest,
+            pacing,
             is_slowed: false,
         };
         app.outputs.sweep();
@@ -271,7 +271,7 @@ impl Host for App {
     }
 
     fn frame_every(&self) -> Duration {
-        self.rest.every()
+        self.pacing.every()
     }
 }
 

@@ -37,7 +37,7 @@ impl App {
     pub(super) fn attend(&mut self, ctx: &Context, frame: &eframe::Frame) {
         let seconds = (frame.info().cpu_usage).unwrap_or(self.state.look.frame_ms / 1e3);
         let last = Duration::try_from_secs_f32(seconds).unwrap_or_default();
-        let unattended = self.rest.begin(ctx, &self.state, self.is_slowed, last);
+        let unattended = self.pacing.begin(ctx, &self.state, self.is_slowed, last);
         if unattended != self.state.look.unattended {
             self.tell(ctx, Message::Unattended(unattended));
         }
@@ -47,7 +47,7 @@ impl App {
     pub(super) fn take_in(&mut self, ctx: &Context) -> bool {
         let start = Instant::now();
         let more = self.drain(ctx) | self.drain_kept(ctx);
-        self.rest.took_in(start.elapsed());
+        self.pacing.took_in(start.elapsed());
         more
     }
 

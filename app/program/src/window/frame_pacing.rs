@@ -40,7 +40,7 @@ pub fn computes_pixels(gl: Option<&glow::Context>) -> bool {
 }
 
 /// When the next frame is due.
-pub(super) struct Rest {
+pub(super) struct FramePacing {
     /// When the user last did something, by the window's clock.
     touched: Duration,
     /// What a frame takes of a processor, without taking in events.
@@ -53,7 +53,7 @@ pub(super) struct Rest {
     every: Arc<AtomicU64>,
 }
 
-impl Rest {
+impl FramePacing {
     /// Nothing was drawn yet.
     pub fn new(computes_pixels: bool) -> Self {
         let processors = std::thread::available_parallelism();
@@ -156,8 +156,8 @@ mod tests {
             clock: &ByHand,
             ..Platform::default()
         };
-        let mut rest = Rest::new(true);
-        rest.processors = 2;
+        let mut pacing = FramePacing::new(true);
+        pacing.processors = 2;
         let mut frame = |state: &State, is_slowed, events: Vec<Event>| {
             let input = RawInput {
                 events,
@@ -165,10 +165,10 @@ mod tests {
             };
             let mut unattended = false;
             let mut shown = ctx.run_ui(input, |ui| {
-                unattended = rest.begin(ui.ctx(), state, is_slowed, Duration::from_millis(4));
+                unattended = pacing.begin(ui.ctx(), state, is_slowed, Duration::from_millis(4));
             });
             shown.textures_delta.clear();
-            (unattended, rest.every() > LIVE_FRAME)
+            (unattended, pacing.every() > LIVE_FRAME)
         };
         NOW.store(60_000, Ordering::Relaxed);
         assert_eq!(
