@@ -5,7 +5,7 @@ pub mod analysis;
 mod answers;
 pub mod balance;
 pub mod chi2;
-mod circumstances;
+mod order_facts;
 pub mod colouring;
 pub mod coverage;
 mod finding;

@@ -9,7 +9,7 @@ use loadscope_words::say;
 pub use super::answers::Answers;
 use super::balance::{Asked, Balance, Labels};
 use super::coverage::{Counts, Coverage};
-use super::findings::{Circumstances, WorkerGenerators, WorkerSeed, findings};
+use super::findings::{OrderFacts, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};
 use super::overlay::Overlay;
 use super::predict::{self, EpochOrder, Knowledge};
@@ -65,7 +65,7 @@ pub fn answer(
     question: &Question,
     progress: &Progress,
 ) -> Result<Result<Answers, Refusal>, Unwanted> {
-    let mut about = Circumstances {
+    let mut about = OrderFacts {
         options: question.options.clone(),
         is_complete: question.is_complete,
         digests: question.digests.clone(),
@@ -140,7 +140,7 @@ type Predicted = (Order, Option<bool>);
 
 fn predicted(
     question: &Question,
-    (about, epochs): (&mut Circumstances, &mut Overlay),
+    (about, epochs): (&mut OrderFacts, &mut Overlay),
     progress: &Progress,
 ) -> Result<Result<Predicted, Refusal>, Unwanted> {
     let mut order = Order::default();

@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use super::balance::Against;
-pub use super::circumstances::{Circumstances, WorkerGenerators, WorkerSeed};
+pub use super::order_facts::{OrderFacts, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
 use super::order::Digest;
@@ -14,7 +14,7 @@ use loadscope_words::say;
 mod sharing;
 
 /// Everything that is worth saying, problems first.
-pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
+pub fn findings(answers: &Answers, about: &OrderFacts) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(named(FindingId::SamePermutation, same_order(about)));
     all.extend(named(FindingId::CollidingSeeds, sharing::same_seeds(about)));
@@ -40,7 +40,7 @@ fn named(id: FindingId, found: impl IntoIterator<Item = Found>) -> impl Iterator
 }
 
 /// The same permutation in two epochs.
-fn same_order(about: &Circumstances) -> Option<Found> {
+fn same_order(about: &OrderFacts) -> Option<Found> {
     let whole = |d: &&Digest| d.len > 2 && !d.is_ascending;
     let digests: Vec<&Digest> = about.digests.iter().filter(whole).collect();
     let (first, twins) = digests.iter().find_map(|first| {
@@ -66,7 +66,7 @@ fn same_order(about: &Circumstances) -> Option<Found> {
     Some(problem(says, remedy))
 }
 
-fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
+fn missing(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let c = &answers.coverage;
     // Samples of a stream have no indices that could be missing.
     if answers.positions == 0 || c.missed() == 0 || !about.is_complete {
@@ -132,7 +132,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
     ))
 }
 
-fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
+fn repeated(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let c = &answers.coverage;
     let asked = about.options.replacement
         || about.is_distributed()
@@ -207,7 +207,7 @@ fn outside(answers: &Answers) -> Option<Found> {
     })
 }
 
-fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
+fn order(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let s = answers.shuffle.as_ref()?;
     const POOR: f64 = 0.8;
     if answers.positions < Shuffle::FEWEST || s.quality() >= POOR || !about.is_random() {
@@ -228,7 +228,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
 }
 
 /// Batches of few classes, because the dataset is sorted by class.
-fn mixture(answers: &Answers, about: &Circumstances) -> Option<Found> {
+fn mixture(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let (seen, expected) = answers.balance.as_ref()?.mixture?;
     if seen > 0.7 * expected || answers.positions < 50 {
         return None;

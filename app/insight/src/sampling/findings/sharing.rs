@@ -2,7 +2,7 @@
 
 use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
-use crate::sampling::circumstances::{Circumstances, WorkerGenerators};
+use crate::sampling::order_facts::{OrderFacts, WorkerGenerators};
 use crate::sampling::finding::{Found, list, note, problem};
 use loadscope_words::{Text, say, text};
 
@@ -16,7 +16,7 @@ type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
 
 /// Workers that draw the same random numbers from NumPy or from Python's `random`: PyTorch seeds both in every worker, so the
 /// program has seeded them itself.
-pub fn same_generators(about: &Circumstances) -> Vec<Found> {
+pub fn same_generators(about: &OrderFacts) -> Vec<Found> {
     let named: [Generator; 2] = [
         ("numpy.random", |worker| worker.of.numpy),
         (say!("Python's random"), |worker| worker.of.python),
@@ -43,7 +43,7 @@ pub fn same_generators(about: &Circumstances) -> Vec<Found> {
 }
 
 /// Workers that draw the same random numbers.
-pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
+pub fn same_seeds(about: &OrderFacts) -> Vec<Found> {
     let mut seeds = about.seeds.clone();
     seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
     let groups = || seeds.chunk_by(|a, b| a.seed == b.seed);
@@ -79,7 +79,7 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
     out
 }
 
-pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
+pub fn ranks(answers: &Answers, about: &OrderFacts) -> Vec<Found> {
     let mut out = Vec::new();
     let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {
         return out;
@@ -142,7 +142,7 @@ pub fn streams(answers: &Answers) -> Option<Found> {
 }
 
 /// More samples than there are: all that a recording of an iterable dataset tells.
-pub fn too_many(about: &Circumstances) -> Option<Found> {
+pub fn too_many(about: &OrderFacts) -> Option<Found> {
     let (yielded, workers) = about.yielded?;
     let len = about.len.filter(|len| *len > 0)?;
     if workers < 2 || yielded <= len {

@@ -26,7 +26,7 @@ pub struct WorkerGenerators {
 
 /// What is known besides the order itself.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Circumstances {
+pub struct OrderFacts {
     /// What the loader was asked to do.
     pub options: RunOptions,
     /// True once no index of this epoch can come any more.
@@ -43,7 +43,7 @@ pub struct Circumstances {
     pub len: Option<u64>,
 }
 
-impl Circumstances {
+impl OrderFacts {
     pub(super) fn sampler(&self) -> &str {
         let (kind, _) = self
             .options
