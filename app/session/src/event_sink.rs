@@ -118,7 +118,7 @@ impl EventSink {
             if chunk.is_empty() {
                 return;
             }
-            if let Some(recent) = &mut self.memory_bound {
+            if let Some(bound) = &mut self.memory_bound {
                 bound.hear(&chunk);
             }
             self.tell(SessionEvent::Events(chunk));

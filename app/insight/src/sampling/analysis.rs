@@ -7,7 +7,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
 pub use super::answers::Answers;
-use super::balance::{Asked, Balance, Labels};
+use super::balance::{BalanceQuery, Balance, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{OrderFacts, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};
@@ -221,7 +221,7 @@ fn balance(
     } else {
         &known.classes
     };
-    let asked = Asked {
+    let asked = BalanceQuery {
         labels,
         names,
         weights: known.weights.as_deref(),

@@ -28,7 +28,7 @@ impl Labels {
 
 /// What the classes are held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Against {
+pub enum Reference {
     /// The weights of a sampler that draws with replacement.
     Weights,
     /// How often each class is in the dataset.
@@ -56,7 +56,7 @@ pub struct Balance {
     /// Samples whose class is not known.
     pub unknown: u64,
     /// What they are held against.
-    pub against: Against,
+    pub against: Reference,
     /// True if the classes are groups of samples of the same weight, because no labels are known.
     pub is_by_weight: bool,
     /// The test, if there is something to test.
@@ -67,7 +67,7 @@ pub struct Balance {
 
 /// What classes are known by.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct BalanceQuery<'a> {
     /// Classes of samples.
     pub labels: Option<&'a Labels>,
     /// Names of classes.
@@ -88,7 +88,7 @@ impl Balance {
     /// If the answer is not wanted any more.
     pub fn of(
         order: &Order,
-        asked: Asked<'_>,
+        asked: BalanceQuery<'_>,
         progress: &Progress,
     ) -> Result<Option<Self>, Unwanted> {
         let by_weight = match (asked.labels, asked.weights) {
@@ -124,7 +124,7 @@ impl Balance {
             .max(asked.names.len().min(MOST));
         came.resize(count, 0);
         let expected = |class: usize| match against {
-            Against::Nothing => None,
+            Reference::Nothing => None,
             _ => Some(shares.get(class).copied().unwrap_or(0.0) * known as f64),
         };
         let names = by_weight.as_ref().map_or(asked.names, |(_, names)| names);
@@ -174,7 +174,7 @@ fn slot(counts: &mut Vec<u64>, class: u32) -> &mut u64 {
 }
 
 /// The share that each class should have.
-fn shares(labels: &Labels, asked: Asked<'_>) -> (Against, Vec<f64>) {
+fn shares(labels: &Labels, asked: BalanceQuery<'_>) -> (Reference, Vec<f64>) {
     let mut sums: Vec<f64> = Vec::new();
     let mut add = |class: u32, weight: f64| {
         let class = class as usize;
@@ -189,20 +189,20 @@ fn shares(labels: &Labels, asked: Asked<'_>) -> (Against, Vec<f64>) {
                 match labels.get(index as u64) {
                     Some(class) => add(class, *weight),
                     // Shares are unknown while some samples have no class.
-                    None => return (Against::Nothing, Vec::new()),
+                    None => return (Reference::Nothing, Vec::new()),
                 }
             }
-            Against::Weights
+            Reference::Weights
         }
         (None, Labels::All(all)) => {
             all.iter().for_each(|class| add(*class, 1.0));
-            Against::Dataset
+            Reference::Dataset
         }
-        _ => Against::Nothing,
+        _ => Reference::Nothing,
     };
     let sum: f64 = sums.iter().sum();
     if !(sum > 0.0 && sum.is_finite()) {
-        return (Against::Nothing, Vec::new());
+        return (Reference::Nothing, Vec::new());
     }
     (against, sums.into_iter().map(|s| s / sum).collect())
 }
@@ -261,7 +261,7 @@ mod tests {
         order
     }
 
-    fn judge(order: &Order, asked: Asked<'_>) -> Option<Balance> {
+    fn judge(order: &Order, asked: BalanceQuery<'_>) -> Option<Balance> {
         Balance::of(order, asked, &Progress::default()).unwrap()
     }
 
@@ -269,14 +269,14 @@ mod tests {
     fn weights_are_what_classes_are_held_against() {
         // Class 0 has three samples of weight 1, class 1 one of weight 3: both should come equally often.
         let labels = Labels::All(vec![0, 0, 0, 1]);
-        let asked = Asked {
+        let asked = BalanceQuery {
             labels: Some(&labels),
             weights: Some(&[1.0, 1.0, 1.0, 3.0]),
             replacement: true,
-            ..Asked::default()
+            ..BalanceQuery::default()
         };
         let balance = judge(&order(&[&[0, 1, 2, 0, 1, 3]]), asked).unwrap();
-        assert_eq!(balance.against, Against::Weights);
+        assert_eq!(balance.against, Reference::Weights);
         let pairs: Vec<_> = balance
             .classes
             .iter()
@@ -285,20 +285,20 @@ mod tests {
         assert_eq!(pairs, [(5, Some(3.0)), (1, Some(3.0))]);
         let test = balance.test.unwrap();
         assert!((test.statistic - 8.0 / 3.0).abs() < 1e-12 && test.degrees == 1);
-        let without = Asked {
+        let without = BalanceQuery {
             replacement: false,
             ..asked
         };
         let balance = judge(&order(&[&[0, 3]]), without).unwrap();
-        assert_eq!((balance.against, balance.test), (Against::Nothing, None));
+        assert_eq!((balance.against, balance.test), (Reference::Nothing, None));
     }
 
     #[test]
     fn whole_epochs_are_as_the_dataset() {
         let labels = Labels::All(vec![0, 0, 1, 1, 2]);
-        let asked = Asked {
+        let asked = BalanceQuery {
             labels: Some(&labels),
-            ..Asked::default()
+            ..BalanceQuery::default()
         };
         let balance = judge(&order(&[&[0, 1], &[2, 3], &[4]]), asked).unwrap();
         let test = balance.test.unwrap();
@@ -310,10 +310,10 @@ mod tests {
 
     #[test]
     fn few_weights_are_groups_and_many_are_not() {
-        let asked = Asked {
+        let asked = BalanceQuery {
             weights: Some(&[1.0, 0.5, 1.0]),
             replacement: true,
-            ..Asked::default()
+            ..BalanceQuery::default()
         };
         let balance = judge(&order(&[&[0, 1, 2, 2, 9]]), asked).unwrap();
         assert!(balance.is_by_weight);
@@ -321,12 +321,12 @@ mod tests {
         let names: Vec<_> = balance.classes.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["weight 0.5", "weight 1"]);
         let many: Vec<f64> = (0..100).map(f64::from).collect();
-        let asked = Asked {
+        let asked = BalanceQuery {
             weights: Some(&many),
             replacement: true,
-            ..Asked::default()
+            ..BalanceQuery::default()
         };
         assert_eq!(judge(&order(&[&[0]]), asked), None);
-        assert_eq!(judge(&order(&[&[0]]), Asked::default()), None);
+        assert_eq!(judge(&order(&[&[0]]), BalanceQuery::default()), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What is wrong with an order, or worth knowing: a sentence with a number, and a remedy in PyTorch's words.
 
 use super::answers::Answers;
-use super::balance::Against;
+use super::balance::Reference;
 pub use super::order_facts::{OrderFacts, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
@@ -250,7 +250,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     let test = balance.test.filter(|t| t.p < UNLIKELY)?;
     let class = balance.farthest()?;
     let asked = match balance.against {
-        Against::Weights => say!("the weights ask for"),
+        Reference::Weights => say!("the weights ask for"),
         _ => say!("its share of the dataset is"),
     };
     let name = if balance.is_by_weight {
@@ -267,7 +267,7 @@ fn balance(answers: &Answers) -> Option<Found> {
             p_value(test.p)
         ),
         match balance.against {
-            Against::Weights => {
+            Reference::Weights => {
                 say!(
                     "Check that the weights belong to this dataset: one per sample, in the dataset's order"
                 )

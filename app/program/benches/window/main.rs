@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Pos2, RawInput, Rect, Ui, vec2};
 use eframe::{App as _, Frame};
-use loadscope::window::rest::computes_pixels;
+use loadscope::window::frame_pacing::computes_pixels;
 use loadscope::window::{App, Start};
 use loadscope_model::command::Action;
 use loadscope_model::prefs::Prefs;

@@ -6,7 +6,7 @@ use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};
 use loadscope_trace::Generators;
 
 use super::*;
-use crate::sampling::balance::Against;
+use crate::sampling::balance::Reference;
 
 mod weighted;
 
@@ -52,7 +52,7 @@ fn a_shuffled_epoch_has_nothing_to_be_said_about() {
     assert_eq!(answers.coverage.times, [0, 1797, 0, 0, 0, 0]);
     assert!((answers.shuffle.as_ref().unwrap().quality() - 1.0).abs() < 0.06);
     let balance = answers.balance.as_ref().unwrap();
-    assert_eq!(balance.against, Against::Dataset);
+    assert_eq!(balance.against, Reference::Dataset);
     assert_eq!(balance.test.unwrap().statistic, 0.0);
     assert_eq!(balance.classes[0].name, "0");
     assert_eq!(answers.findings, []);
@@ -207,7 +207,7 @@ fn weights_are_tested() {
     };
     let answers = ask(&question(o, 0));
     let balance = answers.balance.unwrap();
-    assert_eq!(balance.against, Against::Weights);
+    assert_eq!(balance.against, Reference::Weights);
     let test = balance.test.unwrap();
     assert!(test.degrees == 9 && test.p > 0.001, "{test:?}");
 }

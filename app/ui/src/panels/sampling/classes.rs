@@ -6,7 +6,7 @@ use super::heading::{self, title};
 use crate::kit::empty::hint;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
-use loadscope_insight::sampling::balance::{Against, Balance, Class};
+use loadscope_insight::sampling::balance::{Reference, Balance, Class};
 use loadscope_insight::sampling::findings::p_value;
 use loadscope_words::say;
 
@@ -39,9 +39,9 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
         hint(ui, &text);
     }
     let against = match balance.against {
-        Against::Weights => say!("Tick: share expected from the weights"),
-        Against::Dataset => say!("Tick: its share of the dataset"),
-        Against::Nothing => say!("No expected shares to compare with"),
+        Reference::Weights => say!("Tick: share expected from the weights"),
+        Reference::Dataset => say!("Tick: its share of the dataset"),
+        Reference::Nothing => say!("No expected shares to compare with"),
     };
     hint(ui, against);
     if let Some(test) = balance.test {
