@@ -7,7 +7,7 @@ use loadscope_lessons::Part;
 use loadscope_trace::{HeldBatch, Lane, Stage, WorkerId};
 use loadscope_words::{Text, say, text};
 
-use super::grid::{Cell, Crew, Detail};
+use super::grid::{Cell, WorkerGrid, Detail};
 use super::layout::{PAD, Placed};
 use super::pen::{Pen, Place, inset, row};
 use crate::kit::parts::mark;
@@ -21,7 +21,7 @@ pub(super) const IDLE: Text = text!("idle");
 
 impl Pen<'_> {
     /// All index queues and workers; they scroll if there is no other way.
-    pub fn crew(&mut self, ui: &mut Ui, placed: &Placed, crew: &Crew) {
+    pub fn crew(&mut self, ui: &mut Ui, placed: &Placed, crew: &WorkerGrid) {
         let body = placed.body;
         if crew.size.y <= body.height() + 1.0 {
             let lift = vec2(0.0, ((body.height() - crew.size.y) * 0.5).floor().max(0.0));
@@ -42,7 +42,7 @@ impl Pen<'_> {
         });
     }
 
-    fn captions(&self, ui: &Ui, placed: &Placed, crew: &Crew) {
+    fn captions(&self, ui: &Ui, placed: &Placed, crew: &WorkerGrid) {
         let title = placed.title;
         if self.scene.plan.workers == 0 {
             let names = [
@@ -77,7 +77,7 @@ impl Pen<'_> {
         );
     }
 
-    fn cells(&mut self, ui: &Ui, crew: &Crew, by: Vec2) {
+    fn cells(&mut self, ui: &Ui, crew: &WorkerGrid, by: Vec2) {
         for (k, cell) in crew.cells.iter().enumerate() {
             let all = cell.queue_area.union(cell.worker).translate(by);
             if !ui.is_rect_visible(all) {

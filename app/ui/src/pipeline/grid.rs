@@ -19,7 +19,7 @@ pub enum Detail {
 
 /// Index queues and workers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crew {
+pub struct WorkerGrid {
     /// How much is shown about each.
     pub detail: Detail,
     /// One a worker; a single one without a queue if the main thread fetches.
@@ -122,7 +122,7 @@ impl Measures {
     }
 }
 
-impl Crew {
+impl WorkerGrid {
     /// The roomiest arrangement that fits `room`; the densest one, to be scrolled, if none does.
     pub fn new(room: Vec2, plan: &Plan) -> Self {
         let count = plan.workers.max(1);

@@ -4,7 +4,7 @@
 
 use egui::{Rect, pos2, vec2};
 
-use super::grid::{Crew, Stack};
+use super::grid::{Stack, WorkerGrid};
 use super::plan::Plan;
 
 /// A part of the pipeline, from left to right.
@@ -47,7 +47,7 @@ pub struct Layout {
     /// The stations, from left to right.
     pub stations: Vec<Placed>,
     /// Index queues and workers, relative to the top left corner of their station.
-    pub crew: Crew,
+    pub crew: WorkerGrid,
     /// The reorder buffer.
     pub stack: Stack,
     /// Without workers, the frame of the process that loads and trains.
@@ -83,12 +83,12 @@ impl Layout {
         let top = headline.bottom() + TITLE;
         let room = (bottom - top).max(LOWEST);
         let widths = Widths::new(inner.width(), room, plan);
-        let crew = Crew::new(vec2(widths.crew, room), plan);
+        let crew = WorkerGrid::new(vec2(widths.crew, room), plan);
         let height = crew.size.y.max(132.0).min(room);
         let top = top + ((room - height) * 0.5).floor();
         let stations = widths.place(inner.left(), top, height, inner.width(), crew.size.x, plan);
         // Once more, for the height that it really has.
-        let crew = Crew::new(vec2(crew.size.x, height), plan);
+        let crew = WorkerGrid::new(vec2(crew.size.x, height), plan);
         let reorder = stations.iter().find(|s| s.station == Station::Reorder);
         let stack = reorder.map_or_else(Stack::default, |s| {
             Stack::new(s.body.shrink(PAD), plan.slots(), plan.chip_width())
