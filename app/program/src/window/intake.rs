@@ -66,7 +66,7 @@ impl App {
                 return false;
             };
             if matches!(update, SessionEvent::Renewed(_)) {
-                self.let_go_of_runs();
+                self.drop_runs_in_background();
             }
             let is_loaded = matches!(update, SessionEvent::Loaded { .. });
             self.tell(ctx, update);

@@ -19,7 +19,7 @@ use loadscope_words::say;
 use super::{App, Extent};
 
 /// Other owners of a run that is gone keep it for no longer than this.
-const LET_GO: Duration = Duration::from_secs(1);
+const DROP_WITHIN: Duration = Duration::from_secs(1);
 
 /// So many messages of a run that is not shown are taken in a frame: each holds up to a thousand events.
 const AT_ONCE: usize = 8;
@@ -121,7 +121,7 @@ impl App {
         let Some(kept) = self.state.runs.get(number) else {
             return;
         };
-        let_go(kept.session.loaders.snapshot(&kept.session.run));
+        drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
         let session = self.kept.remove(&number);
         if let Some(entry) = session.as_ref().and_then(Session::journal) {
             entry.discard();
@@ -137,7 +137,7 @@ impl App {
         }
         for number in surplus.runs {
             if let Some(kept) = self.state.runs.get(number) {
-                let_go(kept.session.loaders.snapshot(&kept.session.run));
+                drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
                 let session = self.kept.remove(&number);
                 self.discard_unneeded(session.as_ref(), &kept.session);
             }
@@ -162,7 +162,7 @@ impl App {
         let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
         for (number, update) in updates {
             if let (SessionEvent::Renewed(_), Some(kept)) = (&update, self.state.runs.get(number)) {
-                let_go(kept.session.loaders.snapshot(&kept.session.run));
+                drop_in_background(kept.session.loaders.snapshot(&kept.session.run));
             }
             self.tell(ctx, Message::SessionFor(number, update));
         }
@@ -250,7 +250,7 @@ impl App {
             }
         } else {
             self.discard_unneeded(session.as_ref(), shown);
-            self.let_go_of_runs();
+            self.drop_runs_in_background();
         }
         self.comparing = None;
     }
@@ -265,9 +265,9 @@ impl App {
     }
 
     /// A thread lets go of the loaders that are about to be replaced.
-    pub(super) fn let_go_of_runs(&self) {
+    pub(super) fn drop_runs_in_background(&self) {
         let shown = &self.state.session;
-        let_go(shown.loaders.snapshot(&shown.run));
+        drop_in_background(shown.loaders.snapshot(&shown.run));
     }
 }
 
@@ -279,14 +279,14 @@ fn usual_memory() -> u64 {
 }
 
 /// A thread lets go of runs: a large one is in many pieces, and to give them all back takes longer than a frame.
-fn let_go(all: Vec<(RunId, Arc<Run>)>) {
+fn drop_in_background(all: Vec<(RunId, Arc<Run>)>) {
     // It waits until the window has let go of them, so that it is the last one to.
     let job = move || {
-        let until = Instant::now() + LET_GO;
+        let until = Instant::now() + DROP_WITHIN;
         while all.iter().any(|(_, run)| run.is_shared()) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
     // Without a thread the window does it.
-    let _ = Builder::new().name("let go".to_owned()).spawn(job);
+    let _ = Builder::new().name("drop runs".to_owned()).spawn(job);
 }
