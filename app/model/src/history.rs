@@ -31,7 +31,7 @@ impl History {
     }
 
     /// The next change is one of its own.
-    pub fn let_go(&mut self) {
+    pub fn end_group(&mut self) {
         self.open = false;
     }
 
@@ -81,7 +81,7 @@ mod tests {
             let mut history = History::default();
             let mut now = with_step(0);
             for value in &values {
-                history.let_go();
+                history.end_group();
                 history.change(&now);
                 now = with_step(*value);
             }

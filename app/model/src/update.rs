@@ -69,7 +69,7 @@ fn take_in(state: &mut State, message: Message) -> Option<Effect> {
         Message::Drawing => state.session.hovered = state.session.hovering.take(),
         Message::Drawn { ms } => state.look.frame_ms += (ms - state.look.frame_ms) * 0.1,
         Message::Driven(view) => drive_to(state, view),
-        Message::LetGo => state.look.history.let_go(),
+        Message::LetGo => state.look.history.end_group(),
         Message::Checked(problems) => state.look.problems = problems,
         Message::Notice(notice) => arrive::tell(state, notice),
         Message::NotWatched(why) => {
@@ -279,7 +279,7 @@ fn use_dataset(state: &mut State, dataset: String) {
         extra_cost: String::new(),
         ..state.prefs.options.clone()
     };
-    state.look.history.let_go();
+    state.look.history.end_group();
     edit(state, options);
     state.prefs.options_open = true;
     state.session.options_of = OptionsOf::NextRun;

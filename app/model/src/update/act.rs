@@ -214,9 +214,9 @@ fn toggle_motion(state: &mut State) {
 
 /// The next run gets the options of the run that is shown.
 fn take_options(state: &mut State) {
-    state.look.history.let_go();
+    state.look.history.end_group();
     edit(state, take::options(&state.session.run));
-    state.look.history.let_go();
+    state.look.history.end_group();
     state.session.options_of = OptionsOf::NextRun;
     state.prefs.options_open = true;
     state.overlay.hint = Some(match state.session.run.info.origin {

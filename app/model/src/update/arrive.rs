@@ -163,9 +163,9 @@ fn complain(state: &mut State, text: &str) {
 
 /// The options become those of the recording; undo restores the earlier ones.
 fn show_options(state: &mut State, options: &RunOptions) {
-    state.look.history.let_go();
+    state.look.history.end_group();
     edit(state, options.clone());
-    state.look.history.let_go();
+    state.look.history.end_group();
 }
 
 /// A simulated run has happened at once; one looks at its beginning.

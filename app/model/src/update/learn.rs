@@ -15,7 +15,7 @@ mod lesson;
 mod quiz;
 mod stage;
 
-use aside::{give_back, load_course, open_contents};
+use aside::{restore_user_run, load_course, open_contents};
 
 pub use answer::{by_digit, candidates, takes_digits};
 pub(super) use answer::{is_answer, obstacle};
@@ -125,7 +125,7 @@ pub(super) fn leave_contents(state: &mut State) -> Option<Effect> {
         return None;
     }
     state.learn.page = None;
-    let run = give_back(state)?.run;
+    let run = restore_user_run(state)?.run;
     let run = run.filter(|number| state.runs.get(*number).is_some());
     // The run of a lesson gives way to the user's own.
     state.session.of_lesson?;
@@ -140,7 +140,7 @@ pub(super) fn kind_of(state: &mut State, source: &Source, watched: bool) -> Opti
         Page::Contents => {
             let options = state.prefs.options.clone();
             state.learn.page = None;
-            let _ = give_back(state);
+            let _ = restore_user_run(state);
             // It was started with these.
             if is_tried {
                 state.prefs.options = options;

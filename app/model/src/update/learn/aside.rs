@@ -62,7 +62,7 @@ pub(super) fn put_aside(state: &mut State) {
 }
 
 /// Restores the options and the panels that the window had.
-pub(super) fn give_back(state: &mut State) -> Option<Box<Own>> {
+pub(super) fn restore_user_run(state: &mut State) -> Option<Box<Own>> {
     let mut own = state.learn.own.take()?;
     state.prefs.options = own.options.clone();
     state.look.history = std::mem::take(&mut own.history);

@@ -198,9 +198,9 @@ pub(super) fn show_solution(state: &mut State) {
     let solution = playing.play.solution();
     let solved = solution.and_then(|changes| changes.apply(playing.play.options()).ok());
     if let Some(options) = solved {
-        state.look.history.let_go();
+        state.look.history.end_group();
         crate::update::edit::edit(state, options);
-        state.look.history.let_go();
+        state.look.history.end_group();
     }
 }
 
