@@ -24,6 +24,7 @@ use loadscope_window::{Host, Window, turn};
 use loadscope_words::{Language, set_language};
 
 mod compare;
+pub mod frame_pacing;
 mod intake;
 mod launch;
 mod launching;
@@ -33,7 +34,6 @@ mod outputs;
 mod pending;
 mod perform;
 pub mod preview;
-pub mod frame_pacing;
 mod runs;
 mod system;
 mod tries;

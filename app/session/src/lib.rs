@@ -19,6 +19,7 @@ mod engine;
 #[path = "no_engine.rs"]
 mod engine;
 mod error;
+mod event_sink;
 mod events;
 mod export;
 mod file;
@@ -26,18 +27,17 @@ mod folder;
 mod journal;
 mod limited;
 mod memory;
+mod memory_bound;
 mod opened;
 mod opener;
-mod event_sink;
 mod packed;
+mod partial_run;
 mod reading;
-mod memory_bound;
 mod record;
 mod recording;
 mod selection;
 mod session;
 mod simulator;
-mod partial_run;
 pub mod tune;
 mod watch;
 
@@ -53,14 +53,14 @@ pub use loadscope_live::{
     Stop, at_exit, end_at_once, end_by, ending_signals, give_signals_back, take_ending_signals,
     take_signals,
 };
+pub use memory_bound::{History, memory_of_host};
 pub use opened::{Opened, open, read_run};
 pub use packed::{Packed, packed};
-pub use memory_bound::{History, memory_of_host};
+pub use partial_run::PartialRun;
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use selection::Selection;
 pub use session::{Pace, Session};
-pub use partial_run::PartialRun;
 pub use watch::{Asking, Watched};
 
 /// Who is asked about datasets: the engine, which opens them.

@@ -12,7 +12,7 @@ use loadscope_trace::Fleet;
 
 use super::file::Watcher;
 use super::opened::{Opened, open_watched};
-use super::{SessionEvent, PartialRun, Waker, refusal};
+use super::{PartialRun, SessionEvent, Waker, refusal};
 
 /// Reads a file, and lets what it has read so far be looked at.
 pub(super) struct Opener {

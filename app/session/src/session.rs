@@ -11,11 +11,11 @@ use loadscope_plan::plan::check_options;
 use loadscope_trace::RunOptions;
 
 use super::engine::{self, Control};
+use super::event_sink::EventSink;
 use super::memory::SharedLog;
 use super::opener::Opener;
-use super::event_sink::EventSink;
 use super::{
-    Entry, Record, Selection, SessionError, SessionEvent, PartialRun, Waker, Watched, simulator,
+    Entry, PartialRun, Record, Selection, SessionError, SessionEvent, Waker, Watched, simulator,
 };
 
 /// How a run begins.

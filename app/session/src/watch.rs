@@ -15,8 +15,8 @@ use loadscope_live::{
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 use loadscope_words::say;
 
-use super::file::late;
 use super::event_sink::EventSink;
+use super::file::late;
 use super::{SessionError, SessionEvent};
 
 mod alone;
@@ -326,8 +326,7 @@ impl ProbeReceiver {
         for process in self.join.reached() {
             self.greeted += 1;
             if !self.seen && self.greeted <= GREETED {
-                self.sink
-                    .tell(SessionEvent::Notice(recording(&process)));
+                self.sink.tell(SessionEvent::Notice(recording(&process)));
             }
         }
         let lookout = self.lookout.as_mut();

@@ -7,7 +7,7 @@ use loadscope_trace::RunOptions;
 use loadscope_words::say;
 
 pub use super::answers::Answers;
-use super::balance::{BalanceQuery, Balance, Labels};
+use super::balance::{Balance, BalanceQuery, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{OrderFacts, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};

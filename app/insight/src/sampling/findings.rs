@@ -2,10 +2,10 @@
 
 use super::answers::Answers;
 use super::balance::Reference;
-pub use super::order_facts::{OrderFacts, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
 use super::order::Digest;
+pub use super::order_facts::{OrderFacts, WorkerGenerators, WorkerSeed};
 use super::shuffle::Shuffle;
 use crate::format::{count, percent, plural};
 use loadscope_diagnose::FindingId;

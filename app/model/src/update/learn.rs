@@ -15,7 +15,7 @@ mod lesson;
 mod quiz;
 mod stage;
 
-use aside::{restore_user_run, load_course, open_contents};
+use aside::{load_course, open_contents, restore_user_run};
 
 pub use answer::{by_digit, candidates, takes_digits};
 pub(super) use answer::{is_answer, obstacle};

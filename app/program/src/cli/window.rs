@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
 
 use crate::preferences::Store;
-use crate::window::preview::Learn;
 use crate::window::frame_pacing::computes_pixels;
+use crate::window::preview::Learn;
 use crate::window::{App, Extent, Start, Started};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_model::watching::Program;

@@ -7,9 +7,9 @@ use crossbeam_channel::Sender;
 use loadscope_engine::{ContentPolicy, RunControl, RunHandle};
 use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions};
 
+use crate::event_sink::EventSink;
 use crate::file::late;
 use crate::memory::SharedLog;
-use crate::event_sink::EventSink;
 use crate::{Record, Selection, SessionError, SessionEvent, Waker};
 
 /// How much of the workers' time may go into looking inside the batches, and into writing what was seen.

@@ -7,7 +7,7 @@ use loadscope_lessons::Part;
 use loadscope_trace::{HeldBatch, Lane, Stage, WorkerId};
 use loadscope_words::{Text, say, text};
 
-use super::grid::{Cell, WorkerGrid, Detail};
+use super::grid::{Cell, Detail, WorkerGrid};
 use super::layout::{PAD, Placed};
 use super::pen::{Pen, Place, inset, row};
 use crate::kit::parts::mark;

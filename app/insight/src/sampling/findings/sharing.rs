@@ -2,8 +2,8 @@
 
 use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
-use crate::sampling::order_facts::{OrderFacts, WorkerGenerators};
 use crate::sampling::finding::{Found, list, note, problem};
+use crate::sampling::order_facts::{OrderFacts, WorkerGenerators};
 use loadscope_words::{Text, say, text};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.

@@ -6,7 +6,7 @@ use super::heading::{self, title};
 use crate::kit::empty::hint;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
-use loadscope_insight::sampling::balance::{Reference, Balance, Class};
+use loadscope_insight::sampling::balance::{Balance, Class, Reference};
 use loadscope_insight::sampling::findings::p_value;
 use loadscope_words::say;
 
