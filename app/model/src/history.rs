@@ -37,7 +37,7 @@ impl History {
 
     /// The options before `now`, if there were any.
     pub fn undo(&mut self, now: &RunOptions) -> Option<RunOptions> {
-        self.let_go();
+        self.end_group();
         let before = self.before.pop()?;
         self.after.push(now.clone());
         Some(before)
@@ -45,7 +45,7 @@ impl History {
 
     /// The options that were undone last.
     pub fn redo(&mut self, now: &RunOptions) -> Option<RunOptions> {
-        self.let_go();
+        self.end_group();
         let after = self.after.pop()?;
         self.before.push(now.clone());
         Some(after)
