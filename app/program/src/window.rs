@@ -135,7 +135,7 @@ impl App {
     pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
         theme::install(ctx);
         let pacing = frame_pacing::FramePacing::new(start.computes_pixels);
-        let wake = rest.waker(ctx);
+        let wake = pacing.waker(ctx);
         let state = Self::beginning(prefs, &start);
         set_language(state.language());
         let model = Model::new(state);
