@@ -111,8 +111,15 @@ impl<T> Column<T> {
     /// The item at a stored position.
     #[inline]
     fn item(&self, at: usize) -> &T {
+        // Most readers ask for one of the last items.
+        if let Some(item) = at
+            .checked_sub(self.full.len() << SHIFT)
+            .and_then(|at| self.open.get(at))
+        {
+            return item;
+        }
         let chunk = self.full.get(at >> SHIFT);
-        &chunk.map_or(&self.open[..], Chunk::items)[at & (CHUNK - 1)]
+        &chunk.map_or(&[][..], Chunk::items)[at & (CHUNK - 1)]
     }
 }
 
@@ -315,6 +322,10 @@ mod tests {
         }
         assert_eq!(column.range(10..).partition_point(|n| *n < 15), 5);
         assert_eq!(column.range(10..)[5], 15);
+        let numbers: Vec<usize> = (CHUNK..CHUNK + 7).collect();
+        assert_eq!(column.range(1..).slice(CHUNK - 1, 7), Some(&numbers[..]));
+        assert_eq!(column.view().slice(CHUNK - 1, 2), None);
+        assert_eq!(column.view().slice(MANY - 2, 3), None);
     }
 
     #[test]

@@ -108,6 +108,17 @@ impl<'a, T> View<'a, T> {
         })
     }
 
+    /// `len` items from a position on, if they are contiguous in memory.
+    #[inline]
+    pub fn slice(self, at: usize, len: usize) -> Option<&'a [T]> {
+        let start = self.start + at;
+        if start + len > self.end {
+            return None;
+        }
+        let inside = start & (CHUNK - 1);
+        self.chunk(start >> SHIFT).get(inside..inside + len)
+    }
+
     /// The items in order.
     pub fn iter(self) -> Items<'a, T> {
         Items {

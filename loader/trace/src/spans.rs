@@ -76,10 +76,11 @@ impl Spans {
         };
         // Usually it is one of the next few: counting those has no branches to guess.
         let first = guess.saturating_sub(Self::NEAR / 2);
-        let near = ends.range(first..first.saturating_add(Self::NEAR));
-        if near.len() == Self::NEAR && near[0] <= t && near[Self::NEAR - 1] > t {
-            let before = |slice: &[Nanos]| slice.iter().filter(|end| **end <= t).count();
-            return first + near.slices().map(before).sum::<usize>();
+        if let Some(near) = ends.slice(first, Self::NEAR)
+            && near[0] <= t
+            && near[Self::NEAR - 1] > t
+        {
+            return first + near.iter().filter(|end| **end <= t).count();
         }
         let at = guess.min(last);
         let mut step = 1;
@@ -118,7 +119,8 @@ impl Spans {
             if between.len() < block - first {
                 return None;
             }
-            if between.iter().any(|longest| *longest >= narrower) {
+            let is_long = |longest: &Nanos| *longest >= narrower;
+            if between.slices().any(|slice| slice.iter().any(is_long)) {
                 return None;
             }
         }
@@ -152,13 +154,10 @@ impl Spans {
         let first = block * Self::EVERY;
         let after = (first + Self::EVERY).min(self.spans.len());
         // Counting has no branches to guess and fetches what a sum up to `t` needs next.
-        first
-            + self
-                .spans
-                .range(first..after)
-                .iter()
-                .filter(|s| s.end <= t)
-                .count()
+        // A block is in one chunk.
+        let block = self.spans.view().slice(first, after - first);
+        let ended = block.unwrap_or_default().iter().filter(|s| s.end <= t);
+        first + ended.count()
     }
 
     /// The spans that touch `start..end`.
