@@ -57,7 +57,7 @@ impl<T> Chunk<T> {
         if !std::mem::needs_drop::<T>()
             && let Some((place, segment)) = spill::place::<T>(CHUNK)
         {
-            // SAFETY: the place has room for `CHUNK` items, is aligned and used by nobody else. `open` forgets the items, so each
+            // SAFETY: the place has room for `CHUNK` items, is aligned and not used elsewhere. `open` forgets the items, so each
             // exists once. They have no destructor, so nothing is lost when the file goes.
             unsafe {
                 place.copy_from_nonoverlapping(NonNull::from(&mut open[..]).cast(), CHUNK);
