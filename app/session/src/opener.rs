@@ -51,7 +51,7 @@ impl Opener {
 
     fn tell_loaded(&self, opened: Opened) {
         let (loaders, run) = Loaders::of(opened.fleet, self.partial.chosen());
-        let known = self.partial.landmarks();
+        let known = self.partial.finish();
         let known = known.filter(|(id, _)| *id == loaders.shown());
         let mut landmarks = known.map_or_else(Landmarks::default, |(_, landmarks)| landmarks);
         landmarks.follow(&run);

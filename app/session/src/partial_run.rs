@@ -66,9 +66,10 @@ impl PartialRun {
         shown.and_then(|(id, is_chosen)| is_chosen.then_some(id))
     }
 
-    /// The landmarks of the loader that was shown last, to complete them with its run.
-    pub(super) fn landmarks(&self) -> Option<(RunId, Landmarks)> {
+    /// Drops the last snapshot. Returns the landmarks of the loader that was shown last, to complete them with its run.
+    pub(super) fn finish(&self) -> Option<(RunId, Landmarks)> {
         let mut slot = self.slot();
+        slot.latest = None;
         let (id, _) = slot.shown?;
         Some((id, std::mem::take(&mut slot.landmarks)))
     }
@@ -117,6 +118,20 @@ mod tests {
             }
         }
         assert!(fleet.runs().all(|(_, run)| run.batches().len() == 3000));
+    }
+
+    #[test]
+    fn a_finished_recording_shares_nothing() {
+        let (partial, mut fleet) = (PartialRun::default(), fleet());
+        (0..3000).for_each(|idx| dispatch(&mut fleet, idx));
+        partial.publish(&fleet);
+        assert!(fleet.runs().all(|(_, run)| run.is_shared()));
+        let (shown, mut landmarks) = partial.finish().expect("a loader was shown");
+        assert!(fleet.runs().all(|(_, run)| !run.is_shared()));
+        let run = fleet.get(shown).expect("it is there");
+        landmarks.follow(run);
+        assert_eq!(landmarks, Landmarks::of(run));
+        assert!(partial.take(Some(shown)).is_none());
     }
 
     #[test]

@@ -18,9 +18,9 @@ const AHEAD: u64 = 4;
 pub(super) struct Blocks {
     source: Mutex<Source>,
     queue: Mutex<BlockQueue>,
-    /// Something came onto the queue.
+    /// Signals a new block in the queue.
     came: Condvar,
-    /// Something was taken from it.
+    /// Signals a block that left the queue.
     went: Condvar,
     /// How far reading may be ahead.
     ahead: u64,
@@ -33,7 +33,7 @@ struct Source {
     next: u64,
 }
 
-/// What is ready to be folded.
+/// Blocks that are ready to be folded.
 #[derive(Default)]
 struct BlockQueue {
     blocks: BTreeMap<u64, Parsed>,
@@ -121,7 +121,7 @@ impl Blocks {
         let is_there = source.reader.read_lines(lines);
         source.next += u64::from(is_there);
         drop(source);
-        // Who waits for a block can begin one now. He looks and falls asleep with the queue in his hands.
+        // A thread that waits for a block can read the next one now. It checks and waits under the lock.
         drop(lock(&self.queue));
         self.came.notify_all();
         let block = is_there.then(|| lines.parse());

@@ -80,7 +80,7 @@ impl<T> Column<T> {
         self.view().pairs()
     }
 
-    /// The address of the first item, or 0. It differs between lists that exist at the same time.
+    /// The address of the first item, or 0. Lists that are not clones of each other have different addresses.
     pub fn address(&self) -> usize {
         self.first()
             .map_or(0, |item| std::ptr::from_ref(item).addr())

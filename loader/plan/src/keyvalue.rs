@@ -59,7 +59,7 @@ impl Given<'_> {
     }
 }
 
-/// What is wrong with a text. [`KeySet::sentence`] adds what would be right.
+/// The mistake in a text. [`KeySet::sentence`] adds the remedy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Mistake {
     /// No name, no `=` or no value.

@@ -28,7 +28,7 @@ static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
 /// The latest file, and its used bytes.
 static LATEST: Mutex<Option<(Arc<Segment>, usize)>> = Mutex::new(None);
 
-/// A mapped file. Its disk blocks are freed with its last chunk.
+/// A mapped file. Its disk blocks are freed with its last chunk, those of the latest file with the process.
 pub(crate) struct Segment(MmapRaw);
 
 /// Moves new chunks above the memory budget to the first of these folders that is on a local disk. Without one, all chunks stay in
@@ -73,24 +73,21 @@ pub(crate) fn uncount(bytes: usize) {
 pub(crate) fn place<T>(count: usize) -> Option<(NonNull<T>, Arc<Segment>)> {
     let bytes = count * size_of::<T>();
     let folder = FOLDER.get()?;
-    if IN_MEMORY.load(Ordering::Relaxed) + bytes <= BUDGET || bytes == 0 {
+    if IN_MEMORY.load(Ordering::Relaxed) + bytes <= BUDGET || bytes == 0 || bytes > SEGMENT {
         return None;
     }
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    let (segment, start) = match latest.take() {
-        Some((segment, used)) => {
-            let start = used.next_multiple_of(align_of::<T>());
-            let fits = start + bytes <= SEGMENT;
-            match fits {
-                true => (segment, start),
-                false => (new_segment(folder)?, 0),
-            }
-        }
+    let room = latest.take().and_then(|(mut segment, used)| {
+        // Without a chunk, the file is used from its start again.
+        let is_free = Arc::get_mut(&mut segment).is_some();
+        let used = if is_free { 0 } else { used };
+        let start = used.next_multiple_of(align_of::<T>());
+        (start + bytes <= SEGMENT).then_some((segment, start))
+    });
+    let (segment, start) = match room {
+        Some(room) => room,
         None => (new_segment(folder)?, 0),
     };
-    if bytes > SEGMENT {
-        return None;
-    }
     // SAFETY: `start` is within the mapping, which never moves.
     let at = unsafe { segment.0.as_mut_ptr().add(start) };
     *latest = Some((Arc::clone(&segment), start + bytes));
@@ -154,5 +151,8 @@ mod tests {
         assert_eq!((column.len(), column[last]), (last + 1, 9));
         drop(column);
         assert!(IN_MEMORY.load(Ordering::Relaxed) < BUDGET);
+        // The file that is left is used again.
+        let again: Column<u64> = (0..many as u64).rev().collect();
+        assert!(again.iter().copied().eq((0..many as u64).rev()));
     }
 }

@@ -15,7 +15,7 @@ impl Spans {
         if let Some(last) = self.spans.last_mut().filter(|_| ends_later) {
             last.end = Nanos::MAX;
             if last.activity == Activity::Waiting {
-                // Which batch comes is known at the end.
+                // Only the end of a wait names its batch.
                 last.batch = Span::NO_BATCH;
             }
         }
