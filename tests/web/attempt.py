@@ -14,6 +14,7 @@ import time
 
 import desktop
 import live
+import view
 from browser import Browser, missing
 
 # Seconds until a recording of 10,000 batches is shown, at most.
@@ -230,21 +231,6 @@ class Attempt:
             self.picture(browser, "without graphics")
             self.row("a browser without WebGL", "the report as text, and why", True)
 
-    def served(self):
-        running = subprocess.Popen(
-            [self.binary, "view", "small.jsonl.zst", "--port", "0"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
-        )
-        try:
-            link = running.stdout.readline().strip()
-            with Browser(1100, 700) as browser:
-                browser.open(link)
-                screen = browser.opened()
-                assert screen.state["batches_of_all"] == 20, screen.state
-            self.row("loadscope view", link.split("/")[2], True)
-        finally:
-            running.terminate()
-            running.wait(timeout=20)
-
     def beside_the_desktop(self, python):
         """The same state on a desktop and in the browser."""
         absent = desktop.missing()
@@ -330,10 +316,13 @@ def main():
         pictures = arguments.pictures or pathlib.Path(temporary)
         pictures.mkdir(parents=True, exist_ok=True)
         attempt = Attempt(os.path.abspath(arguments.binary), arguments.folder.resolve(), pictures)
-        parts = ["sizes", "opening", "large", "working", "lessons", "hostile", "fails_well", "without_scripts", "without_graphics", "served"]
+        parts = ["sizes", "opening", "large", "working", "lessons", "hostile", "fails_well", "without_scripts", "without_graphics"]
         for part in parts:
             if not arguments.only or part in arguments.only:
                 getattr(attempt, part)()
+        for part, function in {"served": view.served, "together": view.together, "growing": view.growing}.items():
+            if not arguments.only or part in arguments.only:
+                function(attempt)
         parts = {"beside_the_desktop": Attempt.beside_the_desktop, "live": live.live, "ignored": live.ignored}
         for part, function in parts.items() if arguments.python else ():
             if not arguments.only or part in arguments.only:

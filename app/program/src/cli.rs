@@ -5,6 +5,7 @@ mod attach;
 mod compare;
 mod cut;
 mod export;
+mod follow;
 mod force;
 mod help;
 mod info;

@@ -17,47 +17,71 @@ pub struct NoPage;
 /// True if this build contains the page.
 pub const HAS_PAGE: bool = PAGE.is_some();
 
-/// What a page shows at first.
+/// Description of the content of a page, read by its script.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct About<'a> {
     /// Name of the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'a str>,
-    /// Where the recording is fetched from, beside the page.
+    /// URL of the recording, relative to the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<&'a str>,
-    /// Where the recording of a program that runs comes from, beside the page.
+    /// Name of the recording to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<&'a str>,
+    /// URL of the recording to compare with, relative to the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_url: Option<&'a str>,
+    /// URL of the WebSocket with the events of a running program, relative to the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<&'a str>,
 }
 
-/// The page with a recording in it, and its report as text for browsers without WebGL or JavaScript. Both may be empty. They are
-/// data: the page contains the recording and the name in base64, the report without markup.
+/// Data inside a page. All of it may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Content<'a> {
+    /// Report as text, for browsers without WebGL or JavaScript.
+    pub report: &'a str,
+    /// Packed recording.
+    pub recording: &'a [u8],
+    /// Packed recording to compare with.
+    pub other: &'a [u8],
+}
+
+/// Returns the page with its content: the recordings and names in base64, the report without markup.
 ///
 /// # Errors
 /// If this build has no page.
-pub fn page(about: &About<'_>, report: &str, recording: &[u8]) -> Result<String, NoPage> {
-    filled(PAGE.ok_or(NoPage)?, about, report, recording)
+pub fn page(about: &About<'_>, content: Content<'_>) -> Result<String, NoPage> {
+    filled(PAGE.ok_or(NoPage)?, about, content)
 }
 
-fn filled(page: &str, about: &About<'_>, report: &str, recording: &[u8]) -> Result<String, NoPage> {
+fn filled(page: &str, about: &About<'_>, content: Content<'_>) -> Result<String, NoPage> {
     let told = serde_json::to_vec(about).unwrap_or_default();
-    // A server of ours listens on this host, whatever the port is that leads to it.
+    // The server listens on this host. A forwarded port can have any number.
     let connect = match about.live {
         Some(_) => " ws://127.0.0.1:* ws://localhost:*",
         None => "",
     };
-    let mut out = String::with_capacity(page.len() + recording.len() / 3 * 4 + told.len() * 2 + 64);
+    let packed = content.recording.len() + content.other.len();
+    let mut out = String::with_capacity(page.len() + packed / 3 * 4 + told.len() * 2 + 64);
     let mut rest = page;
-    // In the order in which they stand in the page.
-    for place in ["@CONNECT@", "@REPORT@", "@ABOUT@", "@RECORDING@"] {
+    // The order of the template.
+    for place in [
+        "@CONNECT@",
+        "@REPORT@",
+        "@ABOUT@",
+        "@RECORDING@",
+        "@OTHER@",
+    ] {
         let (before, after) = rest.split_once(place).ok_or(NoPage)?;
         out.push_str(before);
         match place {
             "@CONNECT@" => out.push_str(connect),
-            "@REPORT@" => out.push_str(&escaped(report)),
+            "@REPORT@" => out.push_str(&escaped(content.report)),
             "@ABOUT@" => STANDARD.encode_string(&told, &mut out),
-            _ => STANDARD.encode_string(recording, &mut out),
+            "@OTHER@" => STANDARD.encode_string(content.other, &mut out),
+            _ => STANDARD.encode_string(content.recording, &mut out),
         }
         rest = after;
     }
@@ -81,8 +105,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const TEMPLATE: &str =
-        "<meta a'@CONNECT@'><pre>@REPORT@</pre><script>@ABOUT@</script><b>@RECORDING@</b>";
+    const TEMPLATE: &str = "<meta a'@CONNECT@'><pre>@REPORT@</pre><script>@ABOUT@</script><b>@RECORDING@</b><i>@OTHER@</i>";
 
     #[test]
     fn a_recording_and_its_name_are_data() {
@@ -91,18 +114,27 @@ mod tests {
             name: Some(hostile),
             ..About::default()
         };
-        let page = filled(TEMPLATE, &about, "", hostile.as_bytes()).expect("a page");
+        let content = Content {
+            recording: hostile.as_bytes(),
+            other: b"other",
+            ..Content::default()
+        };
+        let page = filled(TEMPLATE, &about, content).expect("a page");
         assert_eq!(page.matches("<script").count(), 1);
         assert!(!page.contains("alert") && !page.contains('@'), "{page}");
-        let encoded = STANDARD.encode(hostile);
-        assert!(page.contains(&format!("<b>{encoded}</b>")));
+        let (encoded, other) = (STANDARD.encode(hostile), STANDARD.encode("other"));
+        assert!(page.contains(&format!("<b>{encoded}</b><i>{other}</i>")));
         assert!(page.starts_with("<meta a''>"));
     }
 
     #[test]
     fn a_report_is_text_without_markup() {
         let hostile = "2\u{2009}% <b>&amp;</pre><script>alert(1)</script> @RECORDING@";
-        let page = filled(TEMPLATE, &About::default(), hostile, b"").expect("a page");
+        let content = Content {
+            report: hostile,
+            ..Content::default()
+        };
+        let page = filled(TEMPLATE, &About::default(), content).expect("a page");
         assert_eq!(page.matches("<script").count(), 1);
         assert!(
             page.contains("<pre>2&#8201;% &#60;b&#62;&#38;amp;"),
@@ -117,7 +149,7 @@ mod tests {
             live: Some("live"),
             ..About::default()
         };
-        let page = filled(TEMPLATE, &about, "", b"").expect("a page");
+        let page = filled(TEMPLATE, &about, Content::default()).expect("a page");
         assert!(page.contains("ws://127.0.0.1:*"), "{page}");
     }
 }

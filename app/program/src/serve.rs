@@ -25,26 +25,28 @@ const MOST: usize = 32;
 /// A browser that asks for something is waited for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the page asks for beside itself.
+/// URL of the recording, relative to the page.
 pub const RECORDING: &str = "recording";
-/// The same of a program that runs.
+/// URL of the recording to compare with, relative to the page.
+pub const OTHER: &str = "other";
+/// URL of the WebSocket with a growing recording, relative to the page.
 pub const LIVE: &str = "live";
 
 /// What is given.
 pub struct Site {
     /// The page.
     pub page: Vec<u8>,
-    /// What it shows.
+    /// Recordings of the page.
     pub data: Data,
     /// It may stand in a frame of a page that knows its link: in a notebook.
     pub in_frame: bool,
 }
 
-/// What the page shows.
+/// Recordings for the page.
 pub enum Data {
-    /// A recording.
-    Recording(Vec<u8>),
-    /// That of a program that runs.
+    /// A packed recording, and one to compare with.
+    Recording(Vec<u8>, Option<Vec<u8>>),
+    /// A recording that grows.
     Growing(Arc<Spool>),
 }
 
@@ -173,7 +175,9 @@ fn answer(mut stream: TcpStream, site: &Site, token: &str, viewers: &Viewers) ->
     match (asked, &site.data) {
         ("", _) if site.in_frame => Response::Framed(&site.page).write(&mut stream),
         ("", _) => Response::Page(&site.page).write(&mut stream),
-        (RECORDING, Data::Recording(bytes)) => Response::Bytes(bytes).write(&mut stream),
+        (RECORDING, Data::Recording(bytes, _)) | (OTHER, Data::Recording(_, Some(bytes))) => {
+            Response::Bytes(bytes).write(&mut stream)
+        }
         (LIVE, Data::Growing(spool)) => match request.upgrade() {
             Some(accept) if request.is_of_our_page() => {
                 Response::Upgrade(accept).write(&mut stream)?;

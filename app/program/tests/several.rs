@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loadscope::page::{About, page};
+use loadscope::page::{About, Content, page};
 use loadscope_files::{Existing, GrowingFile};
 use loadscope_trace::{
     BatchId, Compression, Event, EventKind, LogWriter, Nanos, Origin, RunId, RunInfo, RunOptions,
@@ -259,7 +259,7 @@ fn a_folder_is_shared_as_one_recording_with_all_loaders() {
     let shown = out.path().join("x.html");
     let shared = loadscope(&["share", &path, "-o", shown.to_str().expect("text")]);
     let said = text(&shared.stderr);
-    if page(&About::default(), "", &[]).is_err() {
+    if page(&About::default(), Content::default()).is_err() {
         assert!(said.contains("cargo xtask web"), "{said}");
         return;
     }

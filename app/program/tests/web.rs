@@ -17,7 +17,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use command::loadscope;
-use loadscope::page::{About, page};
+use loadscope::page::{About, Content, page};
 use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{
@@ -78,7 +78,7 @@ fn hostile(folder: &Path) {
 
 #[test]
 fn the_window_works_in_a_browser() {
-    if page(&About::default(), "", &[]).is_err() {
+    if page(&About::default(), Content::default()).is_err() {
         eprintln!("NOT RUN: this build has no page for a browser: cargo xtask web");
         return;
     }
@@ -130,7 +130,7 @@ fn a_recording_is_shared_as_one_file_or_the_remedy_is_named() {
     let (recording, shown) = (recording.display().to_string(), out.display().to_string());
     let said = loadscope(&["share", &recording, "-o", &shown]);
     let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
-    if page(&About::default(), "", &[]).is_err() {
+    if page(&About::default(), Content::default()).is_err() {
         assert!(!said.status.success() && !out.exists());
         assert!(stderr.contains("cargo xtask web"), "{stderr}");
         let viewed = loadscope(&["view", &recording]);
@@ -160,6 +160,14 @@ fn a_recording_is_shared_as_one_file_or_the_remedy_is_named() {
         "--no-contents",
     ]);
     assert!(forced.status.success());
+    let two = folder.path().join("two.html").display().to_string();
+    let said = loadscope(&["share", &recording, &recording, "-o", &two]);
+    assert!(said.status.success());
+    let text = fs::read_to_string(&two).expect("it is there");
+    assert!(
+        !text.contains("id=\"other\"></script>"),
+        "the second recording is missing"
+    );
     let nothing = loadscope(&["share", &shown, "-o", &format!("{shown}.html")]);
     assert!(!nothing.status.success());
 }

@@ -64,7 +64,7 @@ const loadscopePage = (() => {
     }
 
     // A file of the same origin, piece by piece, so that the window can say how far it is.
-    async function fetched(url, name) {
+    async function fetched(url, name, isSilent) {
         const response = await fetch(url, { mode: "same-origin", credentials: "same-origin" });
         if (!response.ok) {
             throw new Error(`the server answers ${response.status}`);
@@ -79,7 +79,9 @@ const loadscopePage = (() => {
             }
             parts.push(value);
             length += value.length;
-            fetching(name, size > 0 ? Math.min(length / size, 1) : 0);
+            if (!isSilent) {
+                fetching(name, size > 0 ? Math.min(length / size, 1) : 0);
+            }
         }
         const all = new Uint8Array(length);
         let at = 0;
@@ -90,7 +92,7 @@ const loadscopePage = (() => {
         return all;
     }
 
-    async function openUrl(address, name) {
+    async function openUrl(address, name, compare) {
         try {
             const url = new URL(address, document.baseURI);
             if (url.origin !== location.origin) {
@@ -98,7 +100,7 @@ const loadscopePage = (() => {
             }
             const last = decodeURIComponent(url.pathname.split("/").pop());
             const shown = name || last || "the recording";
-            open(shown, await fetched(url, shown), false);
+            open(shown, await fetched(url, shown, compare), compare);
         } catch (error) {
             failed(`Cannot fetch ${address}: ${error.message}`);
         }
@@ -162,12 +164,16 @@ const loadscopePage = (() => {
     async function start() {
         const about = JSON.parse(new TextDecoder().decode(bytes(text("about"))) || "{}");
         const recording = text("recording");
+        const other = text("other");
         if (typeof WebAssembly === "undefined") {
             throw new Error("this browser runs no WebAssembly. It is too old, or it is switched off");
         }
         await wasm_bindgen({ module_or_path: loadscopeUnpack(program()) });
         if (recording) {
             open(about.name || "the recording", bytes(recording), false);
+        }
+        if (other) {
+            open(about.other || "the other recording", bytes(other), true);
         }
         await begin("window");
         note.hidden = true;
@@ -177,11 +183,14 @@ const loadscopePage = (() => {
             document.title = `${about.name} \u00b7 Loadscope`;
         }
         if (about.url) {
-            await openUrl(about.url, about.name);
+            await openUrl(about.url, about.name, false);
+            if (about.other_url) {
+                await openUrl(about.other_url, about.other, true);
+            }
         } else if (about.live) {
             follow(about.live);
         } else if (!recording && location.hash.startsWith("#url=")) {
-            await openUrl(decodeURIComponent(location.hash.slice(5)));
+            await openUrl(decodeURIComponent(location.hash.slice(5)), undefined, false);
         }
     }
 

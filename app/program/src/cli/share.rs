@@ -16,16 +16,18 @@ use super::cut::truncated;
 use super::force::ForceArg;
 use super::pick::pick;
 use super::terminal::{complain, say};
-use crate::page::{About, page};
+use crate::page::{About, Content, page};
 
 /// Maximum size of a recording in a page, bytes. Browsers fail with larger ones.
 const MOST: usize = 250_000_000;
 
-/// The recording, and the page to write.
+/// The recordings, and the page to write.
 #[derive(Debug, Args)]
 pub struct ShareArgs {
     /// Recording, folder of recordings, or trace of another tool
     file: PathBuf,
+    /// Recording to compare with
+    other: Option<PathBuf>,
     /// Output file [default: the name of the recording, with .html]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -39,30 +41,41 @@ pub struct ShareArgs {
 /// Writes the page.
 pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     // Fails before reading, if this build has no browser page.
-    page(&About::default(), "", &[])?;
+    page(&About::default(), Content::default())?;
     let name = name_of(&args.file);
     let output = match &args.output {
         Some(output) => output.clone(),
         None => PathBuf::from(format!("{}.html", stem(&name))),
     };
-    refuse_input(&output, &args.file)?;
-    let recording = recording(&args.file, !args.no_contents)?;
-    if recording.bytes.len() > MOST {
+    let mut all = Vec::new();
+    for file in std::iter::once(&args.file).chain(&args.other) {
+        refuse_input(&output, file)?;
+        all.push(recording(file, !args.no_contents)?.bytes);
+    }
+    let size: usize = all.iter().map(Vec::len).sum();
+    if size > MOST {
         bail!(say!(
             "{} has {} compressed, too much for one page. Use `loadscope view`{}.",
             args.file.display(),
-            bytes(recording.bytes.len() as f64),
+            bytes(size as f64),
             match args.no_contents {
                 true => "",
                 false => say!(" or leave out the contents of batches with --no-contents"),
             }
         ));
     }
+    let other = args.other.as_deref().map(name_of);
     let about = About {
         name: Some(&name),
+        other: other.as_deref(),
         ..About::default()
     };
-    let page = page(&about, &report(&args.file), &recording.bytes)?;
+    let content = Content {
+        report: &report(&args.file),
+        recording: all.first().map_or(&[], Vec::as_slice),
+        other: all.get(1).map_or(&[], Vec::as_slice),
+    };
+    let page = page(&about, content)?;
     NewFile::write_all_to(&output, args.force.existing(), page.as_bytes())?;
     say(&said(&output, &bytes(page.len() as f64)))?;
     Ok(ExitCode::SUCCESS)

@@ -13,8 +13,9 @@ use loadscope_words::{cause, explain, say, shell_word};
 use super::number::whole_number;
 use super::share::{name_of, recording, report};
 use super::terminal::{complain, say};
-use crate::page::{About, page};
-use crate::serve::{Data, LIVE, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
+use super::follow::follow;
+use crate::page::{About, Content, page};
+use crate::serve::{Data, LIVE, OTHER, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 
 /// Polling interval for the state of the pages.
 const EVERY: Duration = Duration::from_millis(20);
@@ -49,11 +50,13 @@ pub struct WebArgs {
     port: Option<u16>,
 }
 
-/// The recording to show, and the port.
+/// The recordings to show, and the port.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
     /// Recording, folder of recordings, or trace of another tool
     file: PathBuf,
+    /// Recording to compare with
+    other: Option<PathBuf>,
     #[command(flatten)]
     port: PortArg,
 }
@@ -61,27 +64,50 @@ pub struct ViewArgs {
 /// Shows a recording in a browser until it is interrupted.
 pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     look(&args.file).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let name = name_of(&args.file);
-    let about = About {
-        name: Some(&name),
-        url: Some(RECORDING),
-        ..About::default()
-    };
+    if let Some(other) = &args.other {
+        look(other).map_err(|e| anyhow!(refusal(other, &e)))?;
+    }
     // Fails before reading, if this build has no browser page.
-    page(&about, "", &[])?;
-    let recording = recording(&args.file, true)?;
-    let page = page(&about, &report(&args.file), &[])?;
-    let site = Site {
-        page: page.into_bytes(),
-        data: Data::Recording(recording.bytes),
-        in_frame: false,
-    };
-    let server = start(site, args.port.port)?;
+    page(&About::default(), Content::default())?;
+    let server = start(site(args)?, args.port.port)?;
     say(&server.link())?;
     complain(say!("Press Ctrl+C to stop"));
     loop {
         sleep(Duration::from_secs(3600));
     }
+}
+
+/// The page and its recordings. A recording that is still being written is shown live.
+fn site(args: &ViewArgs) -> anyhow::Result<Site> {
+    let name = name_of(&args.file);
+    let other = args.other.as_deref().map(name_of);
+    let growing = match other {
+        None => follow(&args.file)?,
+        Some(_) => None,
+    };
+    let about = About {
+        name: Some(&name),
+        other: other.as_deref(),
+        url: growing.is_none().then_some(RECORDING),
+        other_url: other.is_some().then_some(OTHER),
+        live: growing.is_some().then_some(LIVE),
+    };
+    let content = Content {
+        report: &report(&args.file),
+        ..Content::default()
+    };
+    let packed = |file: &PathBuf| anyhow::Ok(recording(file, true)?.bytes);
+    Ok(Site {
+        page: page(&about, content)?.into_bytes(),
+        data: match growing {
+            Some(spool) => Data::Growing(spool),
+            None => Data::Recording(
+                packed(&args.file)?,
+                args.other.as_ref().map(packed).transpose()?,
+            ),
+        },
+        in_frame: false,
+    })
 }
 
 fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
@@ -162,8 +188,8 @@ impl Shown {
             live: Some(LIVE),
             ..About::default()
         };
-        let page = page(&about, "", &[])?.into_bytes();
-        let (spool, writer) = Spool::new(selection, spool_size(limits)).context(say!(
+        let page = page(&about, Content::default())?.into_bytes();
+        let (spool, writer) = Spool::new(selection.heading(), spool_size(limits)).context(say!(
             "cannot create a temporary file for the live view (TMPDIR sets the folder)"
         ))?;
         let data = Data::Growing(spool);

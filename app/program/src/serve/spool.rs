@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use loadscope_files::unnamed_file;
-use loadscope_session::{History, Selection};
+use loadscope_session::History;
 use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
 use loadscope_words::say;
 
@@ -105,12 +105,12 @@ pub(super) enum Next {
 }
 
 impl Spool {
-    /// An empty recording of what is selected, of `most` bytes, and its writer.
+    /// Creates an empty recording of at most `most` bytes, and its writer.
     ///
     /// # Errors
-    /// If there is no place for it.
-    pub fn new(selection: &Selection, most: u64) -> io::Result<(Arc<Self>, Writer)> {
-        let header = recording(selection.heading(), &[]).map_err(io::Error::other)?;
+    /// If no temporary file can be created.
+    pub fn new(heading: Heading<'_>, most: u64) -> io::Result<(Arc<Self>, Writer)> {
+        let header = recording(heading, &[]).map_err(io::Error::other)?;
         let part = Part::new(0, 0, Vec::new())?;
         part.append(&header)?;
         let spool = Arc::new(Self {

@@ -28,7 +28,7 @@ fn growing_in(in_frame: bool) -> (Server, Writer) {
 }
 
 fn growing_to(most: u64, in_frame: bool) -> (Server, Writer) {
-    let (spool, writer) = Spool::new(&Selection::default(), most).expect("a place");
+    let (spool, writer) = Spool::new(Selection::default().heading(), most).expect("a place");
     let site = Site {
         page: b"<p>page".to_vec(),
         data: Data::Growing(spool),
@@ -156,7 +156,7 @@ fn a_page_gets_every_line_also_when_it_comes_again() {
 /// It gets no more than what may be under way; what is recorded is written as fast as without it.
 #[test]
 fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
-    let (spool, mut writer) = Spool::new(&Selection::default(), USUAL_SIZE).expect("a place");
+    let (spool, mut writer) = Spool::new(Selection::default().heading(), USUAL_SIZE).expect("a place");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let page = TcpStream::connect(listener.local_addr().expect("an address")).expect("a page");
     let (stream, _) = listener.accept().expect("it came");

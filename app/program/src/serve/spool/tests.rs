@@ -78,7 +78,7 @@ fn size(spool: &Spool) -> u64 {
 
 #[test]
 fn lines_are_read_whole_and_once() {
-    let (spool, mut writer) = Spool::new(&Selection::default(), MOST).expect("a place");
+    let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
     let header = rest(&spool, 0).expect("nothing is gone");
     assert!(header.starts_with(b"{\"loadscope\":1,"));
     writer.write(&begun());
@@ -102,7 +102,7 @@ fn lines_are_read_whole_and_once() {
 #[test]
 fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
     for piece in [1, 300, 20_000] {
-        let (spool, mut writer) = Spool::new(&Selection::default(), MOST).expect("a place");
+        let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
         writer.write(&begun());
         let early = rest(&spool, 0).expect("nothing is gone").len() as i64;
         let mut idx = 0;
@@ -136,7 +136,7 @@ fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
         skip_first: 5,
         epochs: Vec::new(),
     };
-    let (spool, _writer) = Spool::new(&selection, MOST).expect("a place");
+    let (spool, _writer) = Spool::new(selection.heading(), MOST).expect("a place");
     let first = rest(&spool, 0).expect("it is there");
     assert!(first.starts_with(b"{\"loadscope\":2,"));
 }
@@ -147,7 +147,7 @@ fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
 fn the_files_have_no_name() {
     use std::os::unix::fs::MetadataExt as _;
 
-    let (spool, mut writer) = Spool::new(&Selection::default(), MOST).expect("a place");
+    let (spool, mut writer) = Spool::new(Selection::default().heading(), MOST).expect("a place");
     writer.write(&begun());
     writer.write(&batches(0..200));
     let parts = spool.state().parts.clone();

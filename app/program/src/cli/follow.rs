@@ -1,0 +1,151 @@
+//! Reading a recording that another process is still writing.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{Builder, sleep};
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use crossbeam_channel::{Receiver, bounded};
+use loadscope_files::is_being_written;
+use loadscope_session::refusal;
+use loadscope_trace::{Event, LogError, LogReader};
+use loadscope_words::say;
+
+use crate::serve::{Spool, USUAL_SIZE, Writer};
+
+/// Polling interval for new bytes.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Capacity of the channel from the reader to the spool, events.
+const AHEAD: usize = 10_000;
+
+/// A file that may still grow. A read at its end blocks until the file grows, or until its writer has closed it.
+struct Tail {
+    file: File,
+    path: PathBuf,
+}
+
+impl Read for Tail {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            // Checked before the read: the writer can add bytes and close the file in between.
+            let grows = is_being_written(&self.path);
+            let read = self.file.read(into)?;
+            if read > 0 || into.is_empty() || !grows {
+                return Ok(read);
+            }
+            sleep(EVERY);
+        }
+    }
+}
+
+/// Copies the growing recording at `path` into a spool for the pages, until its writer has closed it.
+///
+/// Returns `None` if no process writes the file, or if the recording has parts: pages then show it as it is.
+///
+/// # Errors
+/// If the file is not a recording, or no temporary file can be created.
+pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
+    if !path.is_file() || !is_being_written(path) {
+        return Ok(None);
+    }
+    let refused = |e: LogError| anyhow!(refusal(path, &e.into()));
+    let opened = File::open(path).map_err(|cause| LogError::Open {
+        path: path.to_owned(),
+        cause,
+    });
+    let tail = Tail {
+        file: opened.map_err(refused)?,
+        path: path.to_owned(),
+    };
+    let reader = LogReader::new(tail).map_err(refused)?;
+    if reader.parts().is_some() {
+        return Ok(None);
+    }
+    let (spool, writer) = Spool::new(reader.heading(), USUAL_SIZE).context(say!(
+        "cannot create a temporary file for the live view (TMPDIR sets the folder)"
+    ))?;
+    let (send, receive) = bounded(AHEAD);
+    Builder::new().name("tail".to_owned()).spawn(move || {
+        for event in reader {
+            if send.send(event.map_err(|e| e.to_string())).is_err() {
+                break;
+            }
+        }
+    })?;
+    Builder::new()
+        .name("spool".to_owned())
+        .spawn(move || copy(&receive, writer))?;
+    Ok(Some(spool))
+}
+
+/// Writes received events in batches, and ends with the sentence of an error.
+fn copy(receive: &Receiver<Result<Event, String>>, mut writer: Writer) {
+    while let Ok(first) = receive.recv() {
+        let mut events = Vec::new();
+        let mut failed = None;
+        for next in std::iter::once(first).chain(receive.try_iter()) {
+            match next {
+                Ok(event) => events.push(event),
+                Err(why) => failed = Some(why),
+            }
+        }
+        writer.write(&events);
+        if let Some(why) = failed {
+            writer.end(&why);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use loadscope_files::{Existing, GrowingFile};
+    use loadscope_trace::{Compression, EventKind, LogWriter, Nanos, RunId};
+
+    use super::*;
+
+    fn written(count: u64, compression: Compression) -> Vec<u8> {
+        let mut log = LogWriter::new(Vec::new(), compression).expect("a vector");
+        for count in 1..=count {
+            let event = Event {
+                at: Nanos(count as i64),
+                run: RunId(0),
+                kind: EventKind::Dropped { count },
+            };
+            log.write(&event).expect("a vector");
+        }
+        log.finish().expect("a vector")
+    }
+
+    #[test]
+    fn a_growing_file_is_followed_to_its_end() {
+        for compression in [Compression::None, Compression::Zstd] {
+            let dir = tempfile::tempdir().expect("a temporary folder");
+            let path = dir.path().join("run.jsonl");
+            let whole = written(30_000, compression);
+            let (first, rest) = whole.split_at(whole.len() / 2);
+            let mut growing = GrowingFile::create(&path, Existing::Keep, b"").expect("a free name");
+            growing.write_all(first).expect("there is room");
+            growing.flush().expect("there is room");
+            let spool = follow(&path).expect("a recording").expect("it grows");
+            sleep(EVERY * 2);
+            assert_eq!(spool.end(), None, "the file has a writer");
+            growing.write_all(rest).expect("there is room");
+            growing.finish().expect("there is room");
+            let (end, why) = loop {
+                match spool.end() {
+                    Some(end) => break end,
+                    None => sleep(EVERY),
+                }
+            };
+            let plain = written(30_000, Compression::None);
+            assert_eq!((end, &*why), (plain.len() as i64, ""));
+            assert!(follow(&path).expect("a recording").is_none());
+        }
+    }
+}
