@@ -159,7 +159,7 @@ impl Spool {
     }
 
     /// Where it ends, if it has ended, and the sentence.
-    pub(super) fn end(&self) -> Option<(i64, String)> {
+    pub fn end(&self) -> Option<(i64, String)> {
         let state = self.state();
         let ended = state.ended.clone();
         ended.map(|why| (state.end, why))

@@ -1,5 +1,6 @@
 use std::io::Cursor;
 
+use loadscope_session::Selection;
 use loadscope_trace::{BatchId, EventKind, LogReader, Nanos, Run, RunId, Stage, Summary};
 
 use super::*;
