@@ -1,7 +1,8 @@
-//! Benchmarks: ours alone with criterion, or the same work done by PyTorch, dataloader-rs and Loadscope in turn.
+//! Benchmarks: Loadscope alone with criterion, or the same work with PyTorch, dataloader-rs and Loadscope in turn.
 //!
-//! Speeds move from host to host and from minute to minute. So the programs take turns, round after round, and
-//! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`, of formats of data `FORMATS.md` beside it.
+//! Speeds differ between hosts and from minute to minute. Therefore the programs take turns, and each round gives its own ratios. The
+//! results are
+//! `tests/peers/RESULTS.md` and, for data formats, `FORMATS.md` in the same folder.
 
 mod measured;
 pub mod programs;
@@ -22,7 +23,7 @@ use programs::{Needs, Programs};
 use work::Work;
 use works::{FORMATS, WORKS};
 
-/// What to compare, and how thoroughly.
+/// Options of the benchmarks.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Compare with PyTorch, dataloader-rs and Python readers (installs them), write tests/peers/RESULTS.md and FORMATS.md
@@ -40,14 +41,14 @@ pub struct Options {
     quick: bool,
 }
 
-/// How much of each piece of work is done, and for how long at least.
+/// Amount of each work: number of rounds, share of the work, minimum duration in seconds.
 struct Effort {
     rounds: u32,
     share: f64,
     seconds: f64,
 }
 
-/// Compares, prints the tables and writes them down. 1 if the programs did not do the same.
+/// Compares the programs, prints the tables and writes them to files. Returns 1 if the programs did different work.
 pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let works = chosen(&options.only)?;
     let effort = if options.quick {
@@ -77,7 +78,7 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
         if works.is_empty() {
             continue;
         }
-        // After every piece: measuring takes long, and what is there should outlive an interruption.
+        // Written after every work, because measuring takes long and finished figures must survive an interruption.
         let path = workspace.join("tests/peers").join(name);
         let is_whole = !options.quick && works.len() == all.len();
         let mut measured = Vec::new();
@@ -98,15 +99,15 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
     Ok(u8::from(failed))
 }
 
-/// Makes a report.
+/// Function that formats a report.
 type Written = fn(&[Measured], u32) -> String;
 
-/// Everything that can be measured.
+/// Returns all works.
 fn all_works() -> impl Iterator<Item = &'static Work> {
     WORKS.iter().chain(FORMATS)
 }
 
-/// The pieces of work whose names begin as one of these does; all if none is given.
+/// Returns the works with one of the given names or group names, or all works if none is given.
 fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
     for name in only {
         if !all_works().any(|work| work.is_called(name)) {
@@ -121,14 +122,14 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
     Ok(all_works().filter(wanted).collect())
 }
 
-/// Every program does the work once a round.
+/// Runs every program once per round.
 fn in_turn(work: &'static Work, programs: &Programs, effort: &Effort) -> Result<Measured> {
     let mut measured = Measured::new(work);
     let mut failures = Vec::new();
     for round in 1..=effort.rounds {
         for (task, turns) in &mut measured.turns {
             eprintln!("{} {round}/{}: {task}", work.id, effort.rounds);
-            // A peer that cannot do a piece of work must not take the figures of the others with it.
+            // A peer that fails must not discard the figures of the others.
             match programs.run(task, effort.share, effort.seconds) {
                 Ok(turn) => turns.push(turn),
                 Err(error) => {

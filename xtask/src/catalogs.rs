@@ -1,4 +1,4 @@
-//! The catalogs of translated texts: untranslated and unused texts, their order, the characters of the Chinese font.
+//! Checks of the catalogs of translated texts: untranslated and unused texts, the order of entries, the characters of the Chinese font.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ mod source;
 use exempt::exemption;
 use source::{Said, said};
 
-/// The crates whose texts people read.
+/// Crates with texts for users.
 const CRATES: [&str; 15] = [
     "app/ui",
     "app/model",
@@ -73,7 +73,7 @@ pub fn check(workspace: &Path) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// The list of sentences outside of catalogs.
+/// File with the sentences outside of catalogs.
 const EXEMPT: &str = "xtask/src/catalogs/exempt.rs";
 
 /// Sorts the lines of all catalogs by the bytes of their English texts.
@@ -100,7 +100,7 @@ pub fn sort(workspace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The paragraphs of the command-line help without a translation.
+/// Returns the paragraphs of the command-line help without a translation.
 fn untranslated_help(workspace: &Path) -> Result<Vec<String>> {
     let program = workspace.join("app/program");
     let mut texts = BTreeSet::new();
@@ -114,10 +114,10 @@ fn untranslated_help(workspace: &Path) -> Result<Vec<String>> {
     Ok(texts.iter().map(|key| format!("{HELP}: {key:?}")).collect())
 }
 
-/// The catalog of the command-line help.
+/// Catalog of the command-line help.
 const HELP: &str = "app/program/words/help.zh.toml";
 
-/// The sentences of a crate outside of `say!` and `text!` that are not exempt, with their files.
+/// Returns the sentences of a crate outside of `say!` and `text!` that are not exempt, with their files.
 fn left(workspace: &Path, said: &Said) -> Vec<(String, String)> {
     let all = said.left.iter().map(|(path, text)| {
         let file = path.strip_prefix(workspace).unwrap_or(path);
@@ -127,7 +127,7 @@ fn left(workspace: &Path, said: &Said) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The entries of a catalog in its order.
+/// Returns the entries of a catalog in its order.
 fn entries(path: &Path) -> Result<Vec<(String, String)>> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let entries = text.lines().filter_map(|line| of_line(line).transpose());
@@ -136,7 +136,7 @@ fn entries(path: &Path) -> Result<Vec<(String, String)>> {
         .with_context(|| path.display().to_string())
 }
 
-/// English and translation of a line; `None` for an empty line or a comment.
+/// Parses the English text and the translation of a line. Returns `None` for an empty line or a comment.
 fn of_line(line: &str) -> Result<Option<(String, String)>> {
     Ok(toml::from_str::<BTreeMap<String, String>>(line)?.pop_first())
 }

@@ -1,4 +1,4 @@
-//! What CI checks, one step after the other.
+//! The steps of CI.
 
 use std::fs;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::steps::{cargo, finish, shown};
 use crate::test::test;
 use crate::{catalogs, circles, web, wording};
 
-/// Bytes that the files of a clone may take on a disk.
+/// Limit for the disk space of a clone's files, bytes.
 const MOST_BYTES: u64 = 45_000_000;
-/// Disks give away whole blocks, so a small file takes as much as a middling one.
+/// Size of a disk block, bytes. File systems allocate whole blocks, so each small file takes one.
 const BLOCK: u64 = 4096;
 
-/// How a step ended.
+/// Result of a step.
 enum Ended {
-    /// With this code; zero is good.
+    /// Exit code. Zero means success.
     With(u8),
-    /// It could not be taken, and has said why.
+    /// Skipped. The step has printed the reason.
     NotTaken,
 }
 
@@ -33,7 +33,7 @@ impl Ended {
 
 type Step<'a> = (&'static str, Box<dyn Fn() -> Result<Ended> + 'a>);
 
-/// Takes all steps; without `keep_going` until the first one that fails.
+/// Runs all steps, or without `keep_going` until the first failure.
 pub fn check(ready: &Ready, workspace: &Path, with_tests: bool, keep_going: bool) -> Result<u8> {
     let total = Instant::now();
     let (mut failed, mut left_out) = (Vec::new(), Vec::new());
@@ -123,7 +123,7 @@ fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Ste
     steps
 }
 
-/// What `deny.toml` says of the dependencies: under which licences they may be, and where they may come from.
+/// Checks the dependencies by `deny.toml`: their licenses and their sources.
 fn dependencies(ready: &Ready) -> Result<Ended> {
     let works = |arguments: &[&str]| {
         let mut command = cargo(ready, arguments);
@@ -147,7 +147,7 @@ fn dependencies(ready: &Ready) -> Result<Ended> {
     finish(&mut command).map(Ended::With)
 }
 
-/// No file of a crate uses another one that leads back to it.
+/// Checks for import cycles between the files of a crate.
 fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
     let mut command = cargo(ready, &["metadata", "--no-deps", "--format-version", "1"]);
     let listed = command.output().context("cannot start cargo")?;
@@ -169,7 +169,7 @@ fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
     Ok(Ended::With(code))
 }
 
-/// A clone is small: its files, without the history.
+/// Checks the size of a clone's files, without the history.
 fn size(workspace: &Path) -> Result<Ended> {
     let mut command = Command::new("git");
     let listed = command
@@ -184,7 +184,7 @@ fn size(workspace: &Path) -> Result<Ended> {
     let listed = String::from_utf8(listed.stdout).context("names of files are UTF-8")?;
     let mut sizes = Vec::new();
     for name in listed.split_terminator('\0') {
-        // What was removed and not committed is still listed.
+        // Git lists removed files until the removal is committed.
         if let Ok(file) = fs::symlink_metadata(workspace.join(name)) {
             sizes.push((file.len(), name));
         }

@@ -1,7 +1,7 @@
-//! Files of a crate that use each other in a circle.
+//! Import cycles between the files of a crate.
 //!
-//! A file uses another if it imports, or names by its path, something that is defined there. Modules that are only declared, names
-//! that are only handed on (`pub use`), and tests do not count.
+//! A file uses another file if it imports an item that is defined there, or names the item by its path. Declared modules, re-exports
+//! (`pub use`) and tests do not count.
 
 pub mod lex;
 mod source;
@@ -16,12 +16,12 @@ use serde_json::Value as Json;
 
 use tree::{Taken, Tree};
 
-/// A shortest way from a file back to itself: each file, and a name that it takes from the next one. The last takes from the first.
+/// Shortest import cycle: each file, and a name that it uses from the next one. The last file uses the first.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Circle(Vec<(PathBuf, String)>);
 
 impl Circle {
-    /// The circle as lines of text, with files as seen from `workspace`.
+    /// Formats the cycle as lines of text, with paths relative to `workspace`.
     pub fn shown(&self, workspace: &Path) -> String {
         let mut text = String::new();
         let next = self.0.iter().cycle().skip(1);
@@ -38,7 +38,7 @@ impl Circle {
     }
 }
 
-/// The circles of the crate whose first file is `root`, one for each set of files that all lead to each other.
+/// Finds the import cycles of the crate with the root file `root`, one per strongly connected set of files.
 pub fn find(root: &Path) -> Result<Vec<Circle>> {
     let tree = Tree::read(root)?;
     let edges = tree.edges();
@@ -51,7 +51,7 @@ pub fn find(root: &Path) -> Result<Vec<Circle>> {
         let Some(way) = way_back(start, &edges) else {
             continue;
         };
-        // Of all files that lead to this one and back, the shortest circle is shown.
+        // Only the shortest cycle of the strongly connected files is shown.
         let together: Vec<usize> = (0..edges.len())
             .filter(|other| leads(start, *other, &edges) && leads(*other, start, &edges))
             .collect();
@@ -78,7 +78,7 @@ fn way_back(start: usize, edges: &[Taken]) -> Option<Vec<usize>> {
     way(start, start, edges)
 }
 
-/// A shortest way along at least one edge, without its end.
+/// Returns a shortest path along at least one edge, without its end.
 fn way(from: usize, to: usize, edges: &[Taken]) -> Option<Vec<usize>> {
     let mut before = vec![None; edges.len()];
     let mut waiting = VecDeque::from([from]);
@@ -103,7 +103,7 @@ fn way(from: usize, to: usize, edges: &[Taken]) -> Option<Vec<usize>> {
     None
 }
 
-/// The first files of all targets of the workspace, from what `cargo metadata` prints.
+/// Returns the root files of all targets of the workspace from the output of `cargo metadata`.
 pub fn roots(metadata: &str) -> Result<Vec<PathBuf>> {
     let metadata: Json = serde_json::from_str(metadata).context("cargo metadata prints JSON")?;
     let mut roots = Vec::new();

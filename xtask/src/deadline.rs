@@ -1,7 +1,7 @@
 //! A deadline for each test. `cargo test` starts every test binary through `xtask deadline`, which kills a binary whose test hangs.
 //!
-//! The binary runs in a session of its own, with the default signal handlers and an empty standard input. The surroundings do not matter:
-//! a shell ignores SIGINT for commands in the background, `nohup` ignores SIGHUP, and CI has no terminal.
+//! The binary runs in its own session, with the default signal handlers and an empty standard input. Therefore its environment does not
+//! affect it: a shell ignores SIGINT for background commands, `nohup` ignores SIGHUP, and CI has no terminal.
 
 use std::env;
 use std::ffi::OsString;
@@ -20,20 +20,20 @@ mod progress;
 use crate::exit::code_of;
 use progress::{Progress, unfinished};
 
-/// The seconds that a test has.
+/// Default deadline of a test, seconds.
 const DEADLINE: u64 = 300;
-/// The variable that sets other seconds.
+/// Environment variable that overrides the deadline.
 const VARIABLE: &str = "LOADSCOPE_TEST_DEADLINE";
-/// The exit code after a deadline, as of `timeout`.
+/// Exit code after a deadline, as of `timeout`.
 const TIMED_OUT: u8 = 124;
-/// The time between two looks at the clock.
+/// Interval between checks of the deadline.
 const TICK: Duration = Duration::from_millis(100);
-/// The time for output that arrives after the end of the binary.
+/// Timeout for output that arrives after the end of the binary.
 const REST: Duration = Duration::from_secs(2);
-/// The time in which a binary lists its tests.
+/// Timeout for listing the tests of a binary.
 const LISTING: Duration = Duration::from_secs(10);
 
-/// Arguments for `cargo test`: start each test binary through this module.
+/// Returns the arguments with which `cargo test` starts each test binary through this module.
 pub fn runner() -> Result<[String; 2]> {
     let xtask = env::current_exe().context("the path of xtask is unknown")?;
     let path = xtask.to_str().with_context(|| {
@@ -48,7 +48,7 @@ pub fn runner() -> Result<[String; 2]> {
     Ok(["--config".to_owned(), option])
 }
 
-/// News about a test binary.
+/// Message about a test binary.
 enum News {
     Output(Vec<u8>),
     Ended(io::Result<ExitStatus>),
@@ -74,12 +74,12 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
         match news.recv_timeout(TICK) {
             Ok(News::Output(bytes)) => {
                 let mut out = io::stdout();
-                // A reader that has gone does not stop the tests.
+                // The tests continue if standard output is closed.
                 let _ = out.write_all(&bytes).and_then(|()| out.flush());
                 progress.read(&bytes, Instant::now());
             }
             Ok(News::Ended(status)) => {
-                // A process that a test left behind.
+                // Kills processes that a test left running.
                 group::kill(process);
                 ended = Some((status?, Instant::now()));
             }
@@ -113,7 +113,7 @@ pub fn run(binary: &Path, arguments: &[OsString]) -> Result<u8> {
     Ok(code_of(status))
 }
 
-/// Starts a command. News about it arrive until it has ended and its output is closed.
+/// Starts a command. Messages about it arrive until it has ended and its output is closed.
 fn start(mut command: Command) -> io::Result<(u32, Receiver<News>)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     group::lead(&mut command);
@@ -142,7 +142,7 @@ fn wait(mut child: Child, news: &Sender<News>) {
     let _ = news.send(News::Ended(child.wait()));
 }
 
-/// The deadline of each test: the default, or the seconds in the variable.
+/// Returns the deadline of each test: the default, or the seconds in the variable.
 fn deadline() -> Result<Duration> {
     let seconds = match env::var_os(VARIABLE) {
         Some(set) => set
@@ -155,7 +155,7 @@ fn deadline() -> Result<Duration> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// The unfinished tests, from the binary's own list. Empty if the binary does not list its tests.
+/// Returns the unfinished tests from the binary's own list. Returns nothing if the binary does not list its tests.
 fn listed(binary: &Path, arguments: &[OsString], progress: &Progress) -> Vec<String> {
     let mut command = Command::new(binary);
     command.args(arguments).arg("--list").stderr(Stdio::null());
@@ -173,7 +173,7 @@ fn listed(binary: &Path, arguments: &[OsString], progress: &Progress) -> Vec<Str
     unfinished(&String::from_utf8_lossy(&list), progress)
 }
 
-/// Says which test exceeded the deadline.
+/// Prints the tests that exceeded the deadline.
 fn complain(binary: &Path, late: &[String], deadline: Duration) {
     let late = match late {
         [] => "a test".to_owned(),

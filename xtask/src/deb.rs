@@ -1,4 +1,4 @@
-//! The package for Debian and Ubuntu: the program without the embedded loader, what a desktop knows it by, man pages, completions.
+//! The package for Debian and Ubuntu: the program without the embedded loader, desktop files, man pages, completions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use clap::Args;
 use crate::setup::{Ready, workspace};
 use crate::{pytorch, steps};
 
-/// What is done with it.
+/// Options of the package build.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Install and start it, open a recording from the desktop entry under Xvfb, remove it again (as root)
@@ -22,17 +22,17 @@ pub struct Options {
     program: Option<PathBuf>,
 }
 
-/// Libraries that the window opens when it starts, beside those that it is linked with.
+/// Linked libraries, and those that the window loads at its start.
 const DEPENDS: &str = "libc6 (>= 2.31), libgcc-s1, libgl1, libegl1, libx11-6, libxcursor1, libxi6, libxrandr2, libxkbcommon0";
 
-/// Where completions go, by shell.
+/// Installed files of the completions, by shell.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/loadscope"),
     ("zsh", "usr/share/zsh/vendor-completions/_loadscope"),
     ("fish", "usr/share/fish/vendor_completions.d/loadscope.fish"),
 ];
 
-/// Builds the package, and tries it if that is asked for.
+/// Builds the package, and tests it with `--try`.
 pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     let program = match &options.program {
         Some(own) => own.clone(),
@@ -53,7 +53,7 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
 }
 
 fn build(ready: &Ready) -> Result<PathBuf> {
-    // A folder of its own: with the embedded loader the program has the same name.
+    // A separate folder, because the program with the embedded loader has the same name.
     let target = ready.target.join("without-engine");
     let arguments = [
         "build",
@@ -70,7 +70,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     Ok(target.join("release/loadscope"))
 }
 
-/// Puts everything where it belongs, and packs it.
+/// Copies all files into a package tree, and packs it.
 fn stage(program: &Path, folder: &Path) -> Result<PathBuf> {
     let root = folder.join("root");
     let place = |name: &str| -> Result<PathBuf> {
@@ -168,7 +168,7 @@ fn control(root: &Path) -> Result<String> {
     ))
 }
 
-/// Installs it, looks at it as a desktop would, and removes it again.
+/// Installs the package, tests it like a desktop, and removes it.
 fn attempt(package: &Path) -> Result<u8> {
     let mut tried = Command::new("sh");
     tried

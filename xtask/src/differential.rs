@@ -1,4 +1,4 @@
-//! Programs drawn by seed, run by the real PyTorch and by the engine: `tests/reference/differential.py` says how.
+//! Random programs, run by PyTorch and by the engine. `tests/reference/differential.py` describes the method.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use clap::Args;
 use crate::setup::{Ready, workspace};
 use crate::{pytorch, steps};
 
-/// How many.
+/// Options of the comparison.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Number of random programs, about fifty per second
@@ -23,7 +23,7 @@ pub struct Options {
     write: bool,
 }
 
-/// Asks both. 1 if they differ.
+/// Runs the programs with both. Returns 1 if the results differ.
 pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     let engine = built(ready)?;
     let root = workspace();
@@ -42,7 +42,7 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     steps::finish(&mut command)
 }
 
-/// The executable of the test that answers cases.
+/// Builds the test `parity`, which runs the programs, and returns its executable.
 fn built(ready: &Ready) -> Result<PathBuf> {
     let arguments = [
         "test",

@@ -1,13 +1,13 @@
-//! How a command ends.
+//! Exit codes of commands.
 
 use std::fmt;
 use std::process::ExitStatus;
 
-/// An end whose reason the user has seen already; carries the exit code.
+/// Error that has already been printed. Contains the exit code.
 #[derive(Debug)]
 pub struct AlreadySaid(pub u8);
 
-/// What a set-up that failed ends with.
+/// Exit code of a failed setup.
 pub const SETUP_FAILED: u8 = 2;
 
 impl fmt::Display for AlreadySaid {
@@ -18,7 +18,7 @@ impl fmt::Display for AlreadySaid {
 
 impl std::error::Error for AlreadySaid {}
 
-/// The exit code of a command, as a shell shows it: 128 and the number of the signal that killed it.
+/// Returns the exit code of a command, as a shell shows it: 128 plus the signal number for a killed process.
 pub fn code_of(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

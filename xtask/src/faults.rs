@@ -1,5 +1,6 @@
-//! Injected faults: the real program under full disks, kills, limits, closed streams, vanished files, second writers and dead displays, held
-//! against what was promised. Writes `tests/faults/RESULTS.md`.
+//! Injected faults in the real program: full disks, kills, limits, closed streams, removed files, concurrent writers and crashed displays.
+//! Compares
+//! the behavior with the promised one, and writes `tests/faults/RESULTS.md`.
 
 use std::fs;
 use std::num::NonZero;
@@ -32,10 +33,10 @@ use case::{Case, Tried, Verdict};
 use place::Place;
 use world::World;
 
-/// The variable that allows the fast cases to leave out what this system has no means for.
+/// Environment variable that allows the fast run to skip cases that this system does not support.
 const MAY_SKIP: &str = "LOADSCOPE_FAULTS_MAY_SKIP";
 
-/// Which faults.
+/// Options of the fault injection.
 #[derive(Args, Debug, Default)]
 pub struct Options {
     /// Run the cases of CI with a few kills, write nothing. A case that cannot run is an error, unless LOADSCOPE_FAULTS_MAY_SKIP is set
@@ -61,7 +62,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those that CI runs.
+    /// Returns the options that CI uses.
     pub fn fast() -> Self {
         Self {
             fast: true,
@@ -82,7 +83,7 @@ impl Options {
     }
 }
 
-/// Builds the program, tries the faults, and writes the table.
+/// Builds the program, runs the cases, and writes the table.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let mut cases: Vec<Case> = families::all(options.kills());
     cases.retain(|case| options.wants(case));
@@ -115,7 +116,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         println!("{left} not tried");
     }
     println!("{passed} passed, {failed} failed");
-    // CI must not be green because a package is missing.
+    // CI must fail if a package is missing.
     let must_try = options.fast && std::env::var_os(MAY_SKIP).is_none();
     if must_try && left > 0 {
         println!(
@@ -126,7 +127,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     Ok(u8::from(failed > 0 || (must_try && left > 0)))
 }
 
-/// The one that `cargo xtask test` has just built: another choice of packages would build the libraries with other features.
+/// Builds the same executable as `cargo xtask test`. Another selection of packages would build the libraries with other features.
 fn built_by_tests(ready: &Ready) -> Result<PathBuf> {
     let mut build = steps::cargo(
         ready,
@@ -183,12 +184,12 @@ impl World {
         let (recording, plain) = world.make_recordings()?;
         fs::write(&world.recording, recording)?;
         fs::write(&world.plain_recording, plain)?;
-        // Cases must not change what others read.
+        // References that the cases change must not be shared with the setup above.
         world.references = Mutex::default();
         Ok(world)
     }
 
-    /// A recording that all cases may read.
+    /// Records a recording that all cases may read, compressed and plain.
     fn make_recordings(&self) -> Result<(Vec<u8>, Vec<u8>)> {
         let place = Place::new(self)?;
         let mut made = Vec::new();
@@ -207,7 +208,7 @@ impl World {
     }
 }
 
-/// Tries the cases, several at a time where that does not change what they measure.
+/// Runs the cases. Cases that measure times run alone, the others in parallel.
 fn try_all(world: &World, cases: &[Case]) -> Vec<Tried> {
     let tried: Mutex<Vec<(usize, Tried)>> = Mutex::default();
     let next = AtomicUsize::new(0);
@@ -227,7 +228,7 @@ fn try_all(world: &World, cases: &[Case]) -> Vec<Tried> {
                 }
             };
             let helper = std::thread::Builder::new().name("cases".to_owned());
-            // Without help it takes longer; without any thread at all this one does it.
+            // If a thread cannot be started, this thread does its work.
             if helper.spawn_scoped(scope, work).is_err() {
                 work();
             }

@@ -1,4 +1,4 @@
-//! What the programs came to at a piece of work, and whether its goals are met.
+//! Figures of the programs for one work, and its goals.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -8,12 +8,12 @@ use super::turn::{Cost, Turn};
 use super::work::{Goal, Unit, Work};
 use crate::spread::Spread;
 
-/// The figures of one piece of work.
+/// Figures of one work.
 pub struct Measured {
     pub work: &'static Work,
-    /// Every task with its figure of each round.
+    /// Tasks with one turn per round.
     pub turns: Vec<(Task, Vec<Turn>)>,
-    /// Sentences: which programs did not do the same.
+    /// Sentences about programs that did different work.
     pub differences: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Measured {
         }
     }
 
-    /// Looks whether everybody loaded the same samples, and PyTorch and we in the same order.
+    /// Checks that all programs loaded the same samples, and that PyTorch and Loadscope loaded them in the same order.
     pub fn compare_work(&mut self) {
         let first = |turns: &[Turn]| turns.first().and_then(|turn| turn.same);
         let ours = self
@@ -50,7 +50,7 @@ impl Measured {
         }
     }
 
-    /// The values of the tasks of a program without recording, the best first.
+    /// Returns the task of a program with the best median, without recording, and its values.
     pub fn best(&self, program: Program) -> Option<(&Task, Vec<f64>)> {
         let of_program =
             |task: &&(Task, Vec<Turn>)| task.0.program == program && task.0.recording == "off";
@@ -67,12 +67,12 @@ impl Measured {
             .map(|(_, task, values)| (task, values))
     }
 
-    /// The median of a program at its best.
+    /// Returns the median of the best task of a program.
     pub fn median(&self, program: Program) -> Option<f64> {
         Some(Spread::of(self.best(program)?.1)?.median)
     }
 
-    /// The median of a program with so many workers, or threads.
+    /// Returns the median of a program with this number of workers or threads.
     pub fn median_of(&self, program: Program, workers: u8) -> Option<f64> {
         let is_it = |task: &Task| {
             task.program == program && task.workers == workers && task.recording == "off"
@@ -81,7 +81,7 @@ impl Measured {
         Some(Spread::of(found.1.iter().map(|turn| turn.value))?.median)
     }
 
-    /// What recording cost us, round by round.
+    /// Returns the cost of recording in Loadscope, one per round.
     pub fn costs(&self, workers: u8, recording: &str) -> impl Iterator<Item = Cost> {
         let found = self.turns.iter().find(|(task, _)| {
             task.program == Program::Loadscope
@@ -92,7 +92,7 @@ impl Measured {
         turns.filter_map(|turn| turn.cost)
     }
 
-    /// How many times as good as a program we are, round by round.
+    /// Returns how many times better Loadscope is than a program, per round.
     pub fn times(&self, program: Program) -> Option<Spread> {
         let (_, ours) = self.best(Program::Loadscope)?;
         let (_, theirs) = self.best(program)?;
@@ -100,12 +100,12 @@ impl Measured {
         Spread::of(ours.iter().zip(&theirs).map(|(a, b)| unit.ratio(*a, *b)))
     }
 
-    /// By which share recording makes us slower.
+    /// Returns the relative slowdown by recording.
     pub fn cost(&self, workers: u8, recording: &str) -> Option<Spread> {
         Spread::of(self.costs(workers, recording).map(|cost| cost.slower))
     }
 
-    /// A goal in words, what was measured, and whether it is met.
+    /// Returns the goal in words, the measured value, and true if the goal is met.
     pub fn judged(&self, goal: Goal) -> Option<(String, String, bool)> {
         let times = |least: f64, program: Program| {
             let spread = self.times(program)?;
@@ -158,7 +158,7 @@ impl Measured {
     }
 }
 
-/// A figure with its unit.
+/// Formats a value with its unit.
 pub fn figure(unit: Unit, value: f64) -> String {
     let (name, scaled) = match unit {
         Unit::Milliseconds => return format!("{value:.3} ms"),
@@ -168,12 +168,12 @@ pub fn figure(unit: Unit, value: f64) -> String {
         Unit::ItemsPerSecond if value >= 1e3 => ("k/s", value / 1e3),
         Unit::ItemsPerSecond => ("/s", value),
     };
-    // Three digits that count.
+    // Three significant digits.
     let digits = usize::from(scaled < 100.0) + usize::from(scaled < 10.0);
     format!("{scaled:.digits$} {name}")
 }
 
-/// How many cores there are.
+/// Returns the number of cores.
 pub fn cores() -> u32 {
     thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }

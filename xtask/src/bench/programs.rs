@@ -1,4 +1,4 @@
-//! The three programs: building or installing them, and one turn of one of them.
+//! The compared programs: their build or installation, and one run of a program.
 
 use std::env;
 use std::fmt;
@@ -13,31 +13,31 @@ use crate::pytorch::{self, succeed};
 use crate::setup::Ready;
 use crate::steps;
 
-/// Who does the work.
+/// Program that does the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     Loadscope,
     Pytorch,
     DataloaderRs,
-    /// With the allocator that Loadscope has.
+    /// dataloader-rs with mimalloc, Loadscope's allocator.
     DataloaderRsMimalloc,
-    /// What reads a format in Python.
+    /// Python reader of a data format.
     Counterpart,
 }
 
-/// One way of doing a piece of work.
+/// Work for one program with fixed settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     pub program: Program,
-    /// The name of the work for this program.
+    /// Name of the work for this program.
     pub work: &'static str,
     pub workers: u8,
-    /// `off`, `events` (told and dropped) or `log` (sorted, written and compressed).
+    /// `off`, `events` (received and dropped) or `log` (sorted, compressed and written).
     pub recording: &'static str,
 }
 
 impl Program {
-    /// dataloader-rs shuffles with random numbers of its own.
+    /// Returns true for dataloader-rs, which shuffles with its own random numbers.
     pub fn has_its_own_order(self) -> bool {
         matches!(self, Self::DataloaderRs | Self::DataloaderRsMimalloc)
     }
@@ -69,7 +69,7 @@ impl fmt::Display for Task {
     }
 }
 
-/// Where the programs and the files they read are.
+/// Paths of the programs and of their input files.
 pub struct Programs {
     ours: PathBuf,
     libraries: PathBuf,
@@ -78,14 +78,14 @@ pub struct Programs {
     data: PathBuf,
 }
 
-/// What other loaders are.
+/// Other loaders.
 struct Peers {
     pytorch: Script,
     dataloader_rs: PathBuf,
     dataloader_rs_mimalloc: PathBuf,
 }
 
-/// A script and what runs it.
+/// Script with its Python interpreter.
 struct Script {
     python: PathBuf,
     path: PathBuf,
@@ -99,17 +99,17 @@ impl Script {
     }
 }
 
-/// What is prepared.
+/// Programs to prepare.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
-    /// The other loaders.
+    /// Other loaders.
     pub peers: bool,
-    /// What reads formats in Python.
+    /// Python readers of data formats.
     pub formats: bool,
 }
 
 impl Programs {
-    /// Builds, installs and makes what is missing.
+    /// Builds and installs missing programs, and creates missing input files.
     pub fn prepare(ready: &Ready, workspace: &Path, needs: Needs) -> Result<Self> {
         let cache = pytorch::cache()?;
         let folder = workspace.join("tests/peers");
@@ -138,12 +138,12 @@ impl Programs {
         self.peers.as_ref().context("the peers are not installed")
     }
 
-    /// Lets a program do its task once.
+    /// Runs a task once.
     pub fn run(&self, task: &Task, share: f64, seconds: f64) -> Result<Turn> {
         let mut command = match task.program {
             Program::Loadscope => {
                 let mut command = Command::new(&self.ours);
-                // Cargo would do the same for the programs that it starts.
+                // Cargo sets the same variable for the programs that it starts.
                 command.env("LD_LIBRARY_PATH", &self.libraries);
                 command.arg(format!("recording={}", task.recording));
                 command
@@ -157,7 +157,7 @@ impl Programs {
                     .as_ref()
                     .context("the counterparts are not installed")?;
                 let mut command = script.command();
-                // Our own libtorch must not become that of PyTorch; nothing is asked of a network.
+                // PyTorch must not load Loadscope's libtorch. The counterpart must not access the network.
                 command
                     .env_remove("LD_LIBRARY_PATH")
                     .env("HF_HUB_OFFLINE", "1");
@@ -186,7 +186,7 @@ impl Programs {
     }
 }
 
-/// What a program said.
+/// Parses the output of a program.
 fn turn(said: &Json) -> Result<Turn> {
     let number = |name: &str| said.get(name).and_then(Json::as_u64);
     Ok(Turn {
@@ -200,7 +200,7 @@ fn turn(said: &Json) -> Result<Turn> {
     })
 }
 
-/// The other loaders, and the files they read.
+/// Prepares the other loaders and their input files.
 fn prepare_peers(ready: &Ready, workspace: &Path, folder: &Path, cache: &Path) -> Result<Peers> {
     let python = pytorch::python(cache)?;
     data(&python, workspace, cache)?;
@@ -215,7 +215,7 @@ fn prepare_peers(ready: &Ready, workspace: &Path, folder: &Path, cache: &Path) -
     })
 }
 
-/// What reads formats in Python, and the files.
+/// Prepares the Python readers and their input files.
 fn prepare_formats(folder: &Path, cache: &Path) -> Result<Script> {
     let python = match env::var_os("LOADSCOPE_FORMATS_PYTHON") {
         Some(own) => own.into(),
@@ -231,7 +231,7 @@ fn prepare_formats(folder: &Path, cache: &Path) -> Result<Script> {
     Ok(Script { python, path })
 }
 
-/// Builds the program around dataloader-rs in a target folder of its own.
+/// Builds the dataloader-rs program in a separate target folder.
 fn dataloader_rs(ready: &Ready, peers: &Path, folder: &str, features: &[&str]) -> Result<PathBuf> {
     let mut cargo = steps::cargo(ready, &["build", "--release", "--locked"]);
     cargo
@@ -243,7 +243,7 @@ fn dataloader_rs(ready: &Ready, peers: &Path, folder: &str, features: &[&str]) -
     built(&mut cargo, "loadscope-peers")
 }
 
-/// Runs cargo and gives the executable of a target, wherever cargo put it.
+/// Runs cargo and returns the executable of a target from cargo's messages.
 pub fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
     let output = cargo
         .arg("--message-format=json-render-diagnostics")
@@ -262,7 +262,7 @@ pub fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
     executable.with_context(|| format!("cargo did not say where {target} is"))
 }
 
-/// The files to load, made by `python` where they are missing.
+/// Creates the missing input files and returns their folder.
 pub fn data(python: &Path, workspace: &Path, cache: &Path) -> Result<PathBuf> {
     let data = cache.join("data");
     let mut make = Command::new(python);

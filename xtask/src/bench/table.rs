@@ -1,4 +1,4 @@
-//! From figures to tables in Markdown.
+//! Markdown tables of the figures.
 
 mod reasons;
 mod recording;
@@ -16,12 +16,12 @@ const FORMATS: &str = "# Data formats compared with Python readers\n\n\
     are in the page cache. Loadscope uses mimalloc, Python the C library's allocator. `tests/peers/make_formats.py` writes \
     the data, `tests/peers/formats.py` is the counterpart.\n\n";
 
-/// The report of the formats.
+/// Formats the report about data formats.
 pub fn formats(measured: &[Measured], rounds: u32) -> String {
     report(FORMATS, measured, rounds)
 }
 
-/// The whole report.
+/// Formats the report about loaders.
 pub fn written(measured: &[Measured], rounds: u32) -> String {
     let text = "# Loadscope compared with PyTorch and dataloader-rs\n\n\
          Written by `cargo xtask bench --peers`. The programs took turns, and ratios are within a round. Figures are medians, \
@@ -85,7 +85,7 @@ fn section(text: &mut String, one: &Measured) {
     }
 }
 
-/// Processor and number of cores.
+/// Returns the processor name and the number of cores.
 fn host() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info

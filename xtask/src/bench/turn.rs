@@ -1,39 +1,39 @@
-//! What one program said once.
+//! Result of one run of a program.
 
 use serde_json::Value as Json;
 
-/// What one program said once.
+/// Result of one run of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turn {
-    /// In the unit of the work.
+    /// Figure in the unit of the work.
     pub value: f64,
-    /// What was loaded, if the program tells: the sum of all labels, and the same with positions.
+    /// Sum of all labels, and their sum weighted by position, if the program prints them.
     pub same: Option<(u64, u64)>,
-    /// Events that were lost.
+    /// Number of lost events.
     pub lost: u64,
-    /// What recording cost, if there was one.
+    /// Cost of recording, if the run was recorded.
     pub cost: Option<Cost>,
 }
 
-/// What recording cost, beside the same loader without, in turn in one process. Times are microseconds a batch.
+/// Cost of recording compared with an unrecorded loader that takes turns in the same process. Times are microseconds per batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// By which share it was slower.
+    /// Relative slowdown.
     pub slower: f64,
-    /// From one batch to the next, without recording.
+    /// Time from one batch to the next, without recording.
     pub batch: f64,
-    /// Of the processor, by the threads of the loader, without recording.
+    /// CPU time of the loader's threads, without recording.
     pub loading: f64,
-    /// The same with recording.
+    /// CPU time of the loader's threads, with recording.
     pub recorded_loading: f64,
-    /// Of the processor, by the thread that takes and writes the events.
+    /// CPU time of the thread that receives and writes the events.
     pub listening: f64,
-    /// Events a batch.
+    /// Events per batch.
     pub events: f64,
 }
 
 impl Cost {
-    /// As the program says it; `None` if it says nothing of it.
+    /// Parses the cost from a program's output. Returns `None` if the run was not recorded.
     pub fn of(said: &Json) -> Option<Self> {
         let number = |name: &str| said.get(name).and_then(Json::as_f64);
         Some(Self {

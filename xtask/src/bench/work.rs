@@ -1,42 +1,42 @@
-//! A piece of work that is compared, who takes part, and its goals.
+//! A compared work, its programs and its goals.
 
 use super::programs::{Program, Task};
 
-/// A piece of work.
+/// Work that the programs do.
 #[derive(Debug)]
 pub struct Work {
-    /// Its name, also for Loadscope.
+    /// Name of the work, also its name for Loadscope.
     pub id: &'static str,
-    /// What is done.
+    /// Description for the report.
     pub says: &'static str,
     pub unit: Unit,
-    /// Its names for PyTorch, where there are several ways; the fastest counts.
+    /// Names for PyTorch, one per implementation. The fastest one counts.
     pub pytorch: &'static [&'static str],
-    /// Its name for dataloader-rs, if that can do it.
+    /// Name for dataloader-rs, if it can do the work.
     pub dataloader_rs: Option<&'static str>,
-    /// Its name for what reads a format in Python.
+    /// Name for the Python reader of a format.
     pub counterpart: Option<&'static str>,
-    /// Whether it depends on the number of workers, and can be recorded.
+    /// Tried numbers of workers. Only [`Workers::Tried`] is also recorded.
     pub workers: Workers,
     pub goals: &'static [Goal],
-    /// What recording it may cost.
+    /// Goals for the cost of recording.
     pub recording: &'static [Goal],
 }
 
-/// Which numbers of workers are tried.
+/// Tried numbers of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workers {
-    /// 0 and 2 for PyTorch, 0, 1 and 2 for the others; with 0 and 2 also recorded.
+    /// 0 and 2 for PyTorch, 0, 1 and 2 for the others. Runs of Loadscope with 0 and 2 are also recorded.
     Tried,
     /// Always 2.
     Two,
-    /// There are none: no loader at all, or one without workers.
+    /// No workers, or no loader.
     NoLoader,
-    /// No loader, but as many threads as there would be workers: 1 and 2. PyTorch has one.
+    /// No loader, but 1 and 2 threads. PyTorch uses one thread.
     Threads,
 }
 
-/// What the figures are.
+/// Unit of the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// More is better.
@@ -46,41 +46,41 @@ pub enum Unit {
     Nanoseconds,
 }
 
-/// What is to be reached.
+/// Goal of a work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// At least this many times as good as PyTorch at its best.
     TimesPytorch(f64),
     /// At least this many times as good as dataloader-rs at its best.
     TimesDataloaderRs(f64),
-    /// At least this many times as good as what reads the format in Python.
+    /// At least this many times as good as the Python reader of the format.
     TimesCounterpart(f64),
-    /// The same of dataloader-rs with the allocator that Loadscope has.
+    /// At least this many times as good as dataloader-rs with mimalloc, Loadscope's allocator.
     TimesDataloaderRsMimalloc(f64),
-    /// At most this share slower while events are heard, with so many workers.
+    /// At most this share slower while events are received, with this number of workers.
     Events(f64, u8),
-    /// At most this share slower while events are written to a compressed log, with so many workers.
+    /// At most this share slower while events are written to a compressed log, with this number of workers.
     Log(f64, u8),
-    /// No event is lost, of none of the tasks.
+    /// No task loses an event.
     NoneLost,
-    /// At most this, in the unit of the work.
+    /// At most this value, in the unit of the work.
     AtMost(f64),
-    /// At least this, in the unit of the work.
+    /// At least this value, in the unit of the work.
     AtLeast(f64),
 }
 
 impl Work {
-    /// Whether a name is its own or that of its group: `w4` is `w4-random` and others.
+    /// Returns true if `name` is its ID or the name of its group: `w4` is the group of `w4-random` and others.
     pub fn is_called(&self, name: &str) -> bool {
         self.id == name || self.id.split('-').next() == Some(name)
     }
 
-    /// Whether it is one of the formats of data.
+    /// Returns true if it measures a data format.
     pub fn is_format(&self) -> bool {
         self.counterpart.is_some()
     }
 
-    /// Everybody's tasks, in turn: peers first, then ours, and so on.
+    /// Returns the tasks of all programs, alternating between peers and Loadscope.
     pub fn tasks(&self) -> Vec<Task> {
         let task = |program, work, workers, recording| Task {
             program,
@@ -117,7 +117,7 @@ impl Work {
             peers.push(task(Program::Counterpart, work, 0, "off"));
         }
         let mut ours = for_others.iter().flat_map(|&workers| {
-            // The goals of recording are those of 0 and of 2 workers.
+            // The goals of recording are for 0 and 2 workers.
             let count = if workers == 1 { 1 } else { recordings.len() };
             let tasks = recordings.iter().take(count);
             tasks.map(move |recording| task(Program::Loadscope, self.id, workers, recording))
@@ -133,7 +133,7 @@ impl Work {
 }
 
 impl Unit {
-    /// How many times as good the first is as the second.
+    /// Returns how many times better `one` is than `other`.
     pub fn ratio(self, one: f64, other: f64) -> f64 {
         match self {
             Self::ItemsPerSecond => one / other,

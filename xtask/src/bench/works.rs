@@ -1,4 +1,4 @@
-//! What is compared, and the goals.
+//! The compared works and their goals.
 
 mod bare;
 mod formats;
@@ -11,7 +11,7 @@ use Goal::{
     TimesPytorch,
 };
 
-/// What recording may cost of large batches.
+/// Limits for the cost of recording large batches.
 const RECORDING: [Goal; 5] = [
     Events(0.05, 0),
     Events(0.05, 2),
@@ -19,7 +19,7 @@ const RECORDING: [Goal; 5] = [
     Log(0.08, 2),
     NoneLost,
 ];
-/// And of batches that take a microsecond.
+/// Limits for the cost of recording batches that take a microsecond.
 const RECORDING_SMALL: [Goal; 5] = [
     Events(0.05, 0),
     Events(0.05, 2),
@@ -28,7 +28,7 @@ const RECORDING_SMALL: [Goal; 5] = [
     NoneLost,
 ];
 
-/// Everything, in the order in which it is done.
+/// All works, in the order of the measurements.
 pub const WORKS: &[Work] = &[
     Work {
         id: "w1",

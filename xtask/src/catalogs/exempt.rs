@@ -1,24 +1,24 @@
-//! Sentences that stand in the code alone, and why.
+//! Sentences that no catalog contains, with the reasons.
 
-/// Why a sentence is in no catalog.
+/// Reason why no catalog contains a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// It is what PyTorch, Python or NumPy says in the same place, to the letter.
+    /// PyTorch, Python or NumPy prints exactly this text in the same place.
     PyTorch,
-    /// It stands in a recording, which is read in any language.
+    /// Recordings contain the text, and readers in any language open them.
     Recorded,
-    /// It is read by a program, or by who works on this one: SQL, a shell, a part of another library's message, the first bytes of a
-    /// format, a name within the window, what `Debug` says.
+    /// Programs or developers read the text: SQL, a shell command, a part of another library's message, the first bytes of a format,
+    /// an internal name of the window, `Debug` output.
     Code,
 }
 
-/// A file, and how the sentences begin that are exempt in it. An empty beginning stands for all.
+/// Exempt sentences of a file. An empty beginning matches all sentences.
 pub struct Exempt {
-    /// As seen from the workspace.
+    /// Path relative to the workspace.
     pub file: &'static str,
-    /// How they begin.
+    /// Beginnings of the exempt sentences.
     pub begins: &'static [&'static str],
-    /// Why.
+    /// Reason of the exemption.
     pub why: Why,
 }
 
@@ -26,7 +26,7 @@ const fn exempt(file: &'static str, begins: &'static [&'static str], why: Why) -
     Exempt { file, begins, why }
 }
 
-/// Crates in which every other sentence is in a catalog.
+/// Crates in which catalogs contain all other sentences.
 pub const CHECKED: [&str; 5] = [
     "loader/plan",
     "loader/exchange",
@@ -35,7 +35,7 @@ pub const CHECKED: [&str; 5] = [
     "loader/formats",
 ];
 
-/// All that are exempt.
+/// All exemptions.
 pub const EXEMPT: &[Exempt] = &[
     exempt(
         "loader/plan/src/error.rs",
@@ -369,7 +369,7 @@ pub const EXEMPT: &[Exempt] = &[
     ),
 ];
 
-/// Why a sentence of a file is exempt, and which of the exemptions that is.
+/// Returns the index of the exemption for a sentence of a file, and its reason.
 pub fn exemption(file: &str, text: &str) -> Option<(usize, Why)> {
     let all = EXEMPT.iter().enumerate();
     let mut of_file = all.filter(|(_, one)| one.file == file);

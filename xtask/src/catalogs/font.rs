@@ -10,18 +10,17 @@ use skrifa::{FontRef, MetadataProvider as _};
 
 use crate::pytorch;
 
-/// The folder of the fonts.
 const FONTS: &str = "assets/fonts";
-/// The fonts of the program, with the Chinese one last.
+/// Fonts of the program. The Chinese one is last.
 const NAMES: [&str; 3] = [
     "Inter-Regular.otf",
     "JetBrainsMono-Regular.ttf",
     "NotoSansSC-subset.otf",
 ];
-/// The whole font in Debian and Ubuntu.
+/// Complete font in Debian and Ubuntu.
 const WHOLE: &str = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc";
 
-/// The characters of the program's texts that no font has.
+/// Returns the characters of the program's texts that no font contains.
 ///
 /// # Errors
 /// If a text or a font cannot be read.
@@ -36,10 +35,10 @@ pub fn missing(workspace: &Path) -> Result<Vec<char>> {
     Ok(characters(workspace)?.into_iter().filter(lacks).collect())
 }
 
-/// Subsets the Chinese font again if a text uses a character that no font has.
+/// Subsets the Chinese font again if a text uses a character that no font contains.
 ///
 /// # Errors
-/// If the whole font is not installed, or fonttools cannot be installed.
+/// If the complete font is not installed, or fonttools cannot be installed.
 pub fn fix(workspace: &Path, target: &Path) -> Result<()> {
     let missing = missing(workspace)?;
     if missing.is_empty() {
@@ -65,7 +64,7 @@ pub fn fix(workspace: &Path, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The characters of lessons, catalogs and the texts beside them.
+/// Returns the characters of the lessons, the catalogs and the sources of the lessons.
 fn characters(workspace: &Path) -> Result<BTreeSet<char>> {
     let mut folders = vec![
         workspace.join("assets/lessons"),

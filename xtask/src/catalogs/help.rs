@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-/// Adds the paragraphs of the help in a Rust file, or in all Rust files of a folder, without the period that clap strips.
+/// Adds the paragraphs of the help in a Rust file, or in all Rust files of a folder. Strips the final period like clap.
 ///
 /// # Errors
 /// If a source cannot be read.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::circles::lex::{Token, tokens};
 
-/// The texts of a crate's sources.
+/// Texts of a crate's sources.
 #[derive(Debug, Default)]
 pub struct Said {
     /// Keys of `say!` and `text!`.
@@ -92,7 +92,7 @@ fn read_source(path: &Path, source: &str, said: &mut Said) {
     }
 }
 
-/// True if the text contains two words in a row.
+/// Returns true if the text contains two words in a row.
 pub fn is_sentence(text: &str) -> bool {
     let is_word = |word: &&str| {
         word.len() > 1
@@ -104,7 +104,7 @@ pub fn is_sentence(text: &str) -> bool {
     words.windows(2).any(|w| w.iter().all(is_word))
 }
 
-/// The value of a string literal.
+/// Returns the value of a string literal.
 fn unescaped(literal: &str) -> String {
     let (mut out, mut chars) = (String::new(), literal.chars().peekable());
     while let Some(c) = chars.next() {

@@ -34,7 +34,7 @@ fn no_exemption_is_unused() {
     assert!(unused.is_empty(), "exempt without use: {unused:?}");
 }
 
-/// A heading of names, and queries of the search, which are English.
+/// A heading of names, and search queries, which are English in every language.
 const NAMES_ALONE: [&str; 3] = [
     "CPU, ms",
     "batch 512, sample 40123, slower than 200 ms",

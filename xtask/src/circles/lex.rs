@@ -1,19 +1,19 @@
-//! The words and signs of a Rust file, without its comments and numbers.
+//! A lexer for Rust files that skips comments and numbers.
 
-/// A piece of a Rust file.
+/// Token of a Rust file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// An identifier or a keyword.
+    /// Identifier or keyword.
     Name(&'a str),
-    /// What a string literal holds, as it is written.
+    /// Content of a string literal, with its escapes.
     Text(&'a str),
-    /// `::`
+    /// The path separator `::`.
     Colons,
-    /// Any other sign.
+    /// Any other character.
     Sign(char),
 }
 
-/// The pieces of `source`, in order.
+/// Returns the tokens of `source`, in order.
 pub fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut left = source;
     let mut tokens = Vec::new();
@@ -25,7 +25,7 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The first piece of `left`, if it is one, and its length in bytes.
+/// Returns the first token of `left`, and its length in bytes. The token is `None` for skipped text.
 fn next(left: &str, first: char) -> (Option<Token<'_>>, usize) {
     match first {
         _ if left.starts_with("//") => (None, left.find('\n').unwrap_or(left.len())),
@@ -40,7 +40,7 @@ fn next(left: &str, first: char) -> (Option<Token<'_>>, usize) {
     }
 }
 
-/// A name, or a literal that begins with one: `r"…"`, `br#"…"#`, `b"…"`, `b'…'`. The mark of `r#name` is left out.
+/// Reads a name, or a literal with a prefix: `r"…"`, `br#"…"#`, `b"…"`, `b'…'`. Skips the `r#` of `r#name`.
 fn named(left: &str) -> (Option<Token<'_>>, usize) {
     let length = word(left);
     let (name, behind) = left.split_at(length);
@@ -55,7 +55,7 @@ fn named(left: &str) -> (Option<Token<'_>>, usize) {
     }
 }
 
-/// A string whose first quote stands at `start`.
+/// Reads a string whose opening quote is at `start`.
 fn quoted(left: &str, start: usize) -> (Option<Token<'_>>, usize) {
     let inside = left.get(start + 1..).unwrap_or_default();
     let mut is_escaped = false;
@@ -70,7 +70,7 @@ fn quoted(left: &str, start: usize) -> (Option<Token<'_>>, usize) {
     (Some(Token::Text(inside)), left.len())
 }
 
-/// A string without escapes whose first quote stands at `start`, behind as many `#` as end it.
+/// Reads a raw string whose opening quote is at `start`. It ends with as many `#` as precede the quote.
 fn raw(left: &str, start: usize, marks: usize) -> (Option<Token<'_>>, usize) {
     let inside = left.get(start + 1..).unwrap_or_default();
     let end = format!("\"{}", "#".repeat(marks));
@@ -79,12 +79,12 @@ fn raw(left: &str, start: usize, marks: usize) -> (Option<Token<'_>>, usize) {
     (Some(token), start + 1 + length + end.len())
 }
 
-/// The length of a character in quotes, or of a lifetime.
+/// Returns the length of a character literal or a lifetime.
 fn quote(left: &str) -> usize {
     let inside = left.get(1..).unwrap_or_default();
     let mut signs = inside.chars();
     match signs.next() {
-        // What is escaped may itself be a quote.
+        // The escaped character may be a quote.
         Some('\\') => {
             let behind = inside.get(2..).unwrap_or_default();
             behind.find('\'').map_or(left.len(), |at| at + 4)
@@ -94,7 +94,7 @@ fn quote(left: &str) -> usize {
     }
 }
 
-/// The length of a comment, which may hold others.
+/// Returns the length of a comment, which may contain nested comments.
 fn comment(left: &str) -> usize {
     let mut depth = 0usize;
     let mut at = 0;

@@ -1,19 +1,19 @@
-//! What a file says of its modules: what is defined in them, what they import, and which names they mention.
+//! A parser for the modules of a file: their items, their imports, and the names that they mention.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lex::{Token, tokens};
 
-/// A module as it is written in one file.
+/// Module, as one file defines it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Module {
-    /// Names of what is defined here, but for the modules.
+    /// Names of the items defined here, without modules.
     pub items: BTreeSet<String>,
-    /// Modules that are written out here.
+    /// Modules with a body in this file.
     pub inline: BTreeMap<String, Module>,
-    /// Modules in files of their own.
+    /// Modules in separate files.
     pub files: Vec<Outside>,
-    /// What `use` brings here, also inside of functions.
+    /// Names that `use` imports, also inside of functions.
     pub imports: Vec<Import>,
     /// Paths of at least two names, outside of `use`.
     pub paths: BTreeSet<Vec<String>>,
@@ -21,27 +21,27 @@ pub struct Module {
     pub mentioned: BTreeSet<String>,
 }
 
-/// A module that is declared here and written elsewhere.
+/// Module that is declared here and defined in another file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// Its name.
+    /// Name of the module.
     pub name: String,
-    /// The files that attributes name.
+    /// Paths in its `path` attributes.
     pub paths: Vec<String>,
 }
 
-/// A name that `use` brings.
+/// Name that `use` imports.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Import {
-    /// What is brought.
+    /// Path of the imported item.
     pub path: Vec<String>,
-    /// What it is called here; nothing if everything inside is brought.
+    /// Local name of the item. `None` for a glob import.
     pub name: Option<String>,
-    /// Others may take it from here.
+    /// True for a re-export (`pub use`).
     pub is_public: bool,
 }
 
-/// Reads a file. What is compiled for tests only is left out.
+/// Parses a file. Skips code that is compiled only for tests.
 pub fn read(source: &str) -> Module {
     let mut reader = Reader {
         tokens: &tokens(source),
@@ -55,7 +55,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// What the attributes before an item say of it.
+/// Attributes of an item.
 #[derive(Default)]
 struct Attributes {
     is_for_tests: bool,
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The sign before the next token, if it is one.
+    /// Returns the token before the next one.
     fn sign_before(&self) -> Option<Token<'a>> {
         self.tokens.get(self.at.checked_sub(1)?).copied()
     }
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    /// A module up to the brace that ends it, or to the end of the file.
+    /// Reads a module up to its closing brace, or to the end of the file.
     fn module(&mut self) -> Module {
         let mut module = Module::default();
         let mut attributes = Attributes::default();
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind the group in brackets that begins here.
+    /// Skips the group in brackets that begins here.
     fn skip_group(&mut self) {
         let mut depth = 0usize;
         while let Some(token) = self.peek(0) {
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind an item, a statement or a field: its last sign is `;`, its body, or a comma.
+    /// Skips an item, a statement or a field. It ends with `;`, with its body, or with a comma.
     fn skip_item(&mut self) {
         const OPENERS: [&str; 8] = [
             "fn", "impl", "struct", "enum", "trait", "union", "type", "where",
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     return;
                 }
-                // A comma between type parameters ends nothing.
+                // A comma between type parameters is not the end.
                 Token::Sign(',') if !is_item => {
                     self.at += 1;
                     return;
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind `(crate)`, `(super)` or `(in …)`.
+    /// Skips `(crate)`, `(super)` or `(in …)`.
     fn visibility(&mut self) {
         let is_restricted = matches!(self.name(1), Some("crate" | "super" | "self" | "in"));
         if self.peek(0) == Some(Token::Sign('(')) && is_restricted {
@@ -227,15 +227,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `use` begins an import here, not a list of what an `impl Trait` captures.
+    /// Returns true if `use` begins an import. In `impl Trait + use<…>`, it begins a list of captures.
     fn is_use(&self) -> bool {
         self.name(0) == Some("use") && self.peek(1) != Some(Token::Sign('<'))
     }
 
-    /// One tree of `use`, behind the names `before`.
+    /// Reads one tree of `use` after the path prefix `before`.
     fn import(&mut self, before: &mut Vec<String>, is_public: bool, imports: &mut Vec<Import>) {
         let outer = before.len();
-        // A path that begins with `::` names another crate, which the first name says as well.
+        // A leading `::` means that the first name is a crate. The name alone is enough here.
         self.takes(Token::Colons);
         loop {
             match self.peek(0) {
@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
                 }
                 Some(Token::Name(name)) => {
                     self.at += 1;
-                    // `{self}` brings what stands before it.
+                    // `{self}` imports the path before the braces.
                     if name != "self" || before.is_empty() {
                         before.push(name.to_owned());
                     }
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands behind `mod`.
+    /// Reads a module after `mod`.
     fn submodule(&mut self, module: &mut Module, attributes: Attributes) {
         let Some(name) = self.name(0) else {
             return;
@@ -307,7 +307,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The name that an item which begins with `keyword` defines.
+    /// Returns the name of the item that begins with `keyword`.
     fn defined(&self, keyword: &str) -> Option<&'a str> {
         match keyword {
             "fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" => self
@@ -319,7 +319,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A path, unless it is the name of a field or a method, or goes on behind a type.
+    /// Reads a path. Ignores names of fields and methods, and paths that continue after a type.
     fn path(&mut self, module: &mut Module) {
         let before = self.sign_before();
         let mut path = Vec::new();

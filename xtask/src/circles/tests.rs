@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// What the check says of a crate of these files.
+/// Returns the import cycles of a crate with these files.
 fn said(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let home = tempfile::tempdir()?;
     for (name, text) in files {
@@ -98,7 +98,7 @@ fn a_call_by_its_path_is_a_use() -> Result<()> {
 
 #[test]
 fn names_are_followed_to_the_file_that_defines_them() -> Result<()> {
-    // `root.rs` hands on what `a/low.rs` defines: `a/high.rs` does not use `a.rs`, which uses it.
+    // `lib.rs` re-exports an item of `a/low.rs`. `a/high.rs` uses it, but does not use `a.rs`, which uses `a/high.rs`.
     none(&[
         ("lib.rs", "mod a; pub use a::Low;"),
         (

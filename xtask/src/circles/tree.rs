@@ -1,4 +1,4 @@
-//! The modules of a crate, and which file a path in one of them leads to.
+//! The module tree of a crate, and the resolution of paths to files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,27 +8,27 @@ use anyhow::{Context as _, Result};
 
 use super::source::{self, Import};
 
-/// Names that are looked up for one; more means that imports lead back to themselves.
+/// Limit of lookups per name. A longer chain means that imports form a loop.
 const MOST_STEPS: u32 = 32;
 
-/// A crate's modules and their files.
+/// Modules of a crate and their files.
 pub struct Tree {
     files: Vec<PathBuf>,
     modules: Vec<Module>,
 }
 
-/// What is taken from a file: the file, and one of the names.
+/// Indices of the files that a file uses, each with one of the used names.
 pub type Taken = BTreeMap<usize, String>;
 
 struct Module {
     file: usize,
     parent: usize,
-    /// Several where the target decides which file it is.
+    /// Child modules by name. Several per name if the target selects the file.
     children: BTreeMap<String, Vec<usize>>,
     source: source::Module,
 }
 
-/// Where an item is defined.
+/// File and name of a defined item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     file: usize,
@@ -36,7 +36,7 @@ struct Found {
 }
 
 impl Tree {
-    /// Reads the crate whose first file is `root`.
+    /// Reads the crate with the root file `root`.
     pub fn read(root: &Path) -> Result<Self> {
         let mut tree = Self {
             files: Vec::new(),
@@ -47,12 +47,12 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The files, the root first.
+    /// Returns the files, the root first.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// What each file takes from others.
+    /// Returns the files that each file uses.
     pub fn edges(&self) -> Vec<Taken> {
         let mut edges = vec![Taken::new(); self.files.len()];
         for at in 0..self.modules.len() {
@@ -66,7 +66,7 @@ impl Tree {
         edges
     }
 
-    /// Adds a file with all modules below it. `folder` is where those lie that it declares.
+    /// Adds a file with all its submodules. `folder` contains the files of the modules that it declares.
     fn add_file(&mut self, path: &Path, folder: &Path, parent: usize) -> Result<usize> {
         let text =
             fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -112,7 +112,7 @@ impl Tree {
         Ok(at)
     }
 
-    /// The files that a declared module may be, each with the folder of what it declares itself.
+    /// Returns the possible files of a declared module, each with the folder of its submodules.
     fn places(
         &self,
         declared: &source::Outside,
@@ -134,7 +134,7 @@ impl Tree {
         places
     }
 
-    /// All that a module takes, also from its own file.
+    /// Returns all items that a module uses, also from its own file.
     fn taken(&self, at: usize) -> Vec<Found> {
         let source = &self.modules[at].source;
         let mut found = Vec::new();
@@ -147,7 +147,7 @@ impl Tree {
         found
     }
 
-    /// What an import takes. One that others may take from here counts only if the module uses it itself.
+    /// Returns the items that an import uses. A re-export counts only if the module itself uses the name.
     fn imported(&self, at: usize, import: &Import) -> Vec<Found> {
         let mentioned = &self.modules[at].source.mentioned;
         match &import.name {
@@ -166,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// Where the item that `path` names, seen from the module `at`, is defined. Nothing for modules and for other crates.
+    /// Finds the definition of the item at `path`, seen from module `at`. Returns nothing for modules and other crates.
     fn resolve(&self, at: usize, path: &[String], steps: u32) -> Vec<Found> {
         let Some(steps) = steps.checked_sub(1) else {
             return Vec::new();
@@ -180,7 +180,7 @@ impl Tree {
         }
     }
 
-    /// The modules that `path` names, seen from the module `at`.
+    /// Returns the modules at `path`, seen from module `at`.
     fn targets(&self, at: usize, path: &[String], steps: u32) -> BTreeSet<usize> {
         let Some(steps) = steps.checked_sub(1) else {
             return BTreeSet::new();
@@ -205,7 +205,7 @@ impl Tree {
         targets
     }
 
-    /// Where `crate`, `self` and `super` lead.
+    /// Resolves `crate`, `self` and `super`.
     fn step(&self, at: usize, name: &str) -> Option<usize> {
         match name {
             "crate" => Some(0),
@@ -215,7 +215,7 @@ impl Tree {
         }
     }
 
-    /// The same as `resolve` for a module that a path has led to: a name that it does not know is made by a macro of it.
+    /// Resolves `path` inside module `at`. A macro of that module is assumed to define an unknown name.
     fn inside(&self, at: usize, path: &[String], steps: u32) -> Vec<Found> {
         let [first, ..] = path else {
             return Vec::new();
@@ -240,7 +240,7 @@ impl Tree {
                 .any(|import| import.name.as_ref() == Some(name))
     }
 
-    /// Where the item is defined that `path` names in the scope of a module.
+    /// Finds the definition of the item at `path` in the scope of a module.
     fn member(&self, at: usize, path: &[String], steps: u32) -> Vec<Found> {
         let (Some(steps), [first, rest @ ..]) = (steps.checked_sub(1), path) else {
             return Vec::new();
@@ -260,7 +260,7 @@ impl Tree {
                 .filter(|import| import.name.as_ref() == Some(first))
             {
                 let path = [&import.path, rest].concat();
-                // An import does not lead to itself: `use time::time` names another crate.
+                // An import does not resolve to itself: `use time::time` names another crate.
                 if import.path.first() != Some(first) {
                     found.extend(self.resolve(at, &path, steps));
                 }

@@ -16,7 +16,7 @@ mod unix {
 
     use super::{Command, descendants};
 
-    /// One bit per signal that came.
+    /// One bit per received signal.
     static CAME: AtomicU64 = AtomicU64::new(0);
 
     extern "C" fn note(number: c_int) {
@@ -29,7 +29,7 @@ mod unix {
         ignored: u64,
     }
 
-    /// Handles the signals that ask this process to end. A program that is started gets the default handlers.
+    /// Installs handlers for the signals that ask this process to end. Started programs get the default handlers.
     pub fn take_signals() -> Signals {
         let mut ignored = 0;
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -43,7 +43,7 @@ mod unix {
     }
 
     impl Signals {
-        /// The number of a signal that came.
+        /// Returns the number of a received signal.
         pub fn came(&self) -> Option<u8> {
             let came = CAME.load(Ordering::Relaxed) & !self.ignored;
             let number = u8::try_from(came.trailing_zeros()).ok();
@@ -51,7 +51,7 @@ mod unix {
         }
     }
 
-    /// Starts the command in a session and a process group of its own.
+    /// Starts the command in its own session and process group.
     pub fn lead(command: &mut Command) {
         // SAFETY: between fork and exec it makes one system call.
         unsafe {
@@ -62,7 +62,7 @@ mod unix {
         }
     }
 
-    /// Kills the group of a process.
+    /// Kills the process group of `leader`.
     pub fn kill(leader: u32) {
         // Group 0 is our own, and -1 is every process.
         let leader = pid_t::try_from(leader).ok().filter(|leader| *leader > 1);
@@ -106,23 +106,23 @@ mod others {
 
     pub fn lead(_: &mut Command) {}
 
-    /// Windows has no groups of processes.
+    /// Does nothing, because Windows has no process groups.
     pub fn kill(_: u32) {}
 
     /// Kills a process and its descendants.
     pub fn kill_all(process: u32) {
         let mut command = Command::new("taskkill");
         command.args(["/T", "/F", "/PID", &process.to_string()]);
-        // Nothing better can be done where it fails.
+        // A failure is ignored, because there is no alternative.
         let _ = command.output();
     }
 }
 
-/// The children of a process, and theirs.
+/// Returns all descendants of a process.
 #[cfg(unix)]
 fn descendants(of: u32) -> Vec<u32> {
     let mut command = Command::new("ps");
-    // Without ps only the group is killed.
+    // Without ps, only the process group is killed.
     let list = command.args(["-A", "-o", "pid=", "-o", "ppid="]).output();
     let list = list.map_or_else(|_| Vec::new(), |output| output.stdout);
     let list = String::from_utf8_lossy(&list);

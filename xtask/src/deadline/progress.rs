@@ -1,16 +1,16 @@
-//! The state of the tests, from the output of libtest.
+//! The state of the tests, parsed from the output of libtest.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The end of the line that libtest prints after a minute of a test.
+/// End of the line that libtest prints when a test has run for a minute.
 const LONG: &str = " has been running for over 60 seconds";
-/// The time of a test before that line.
+/// Run time of a test when libtest prints that line.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Tests that run whole suites of programs in Python or a browser, or kill a recorder hundreds of times. They take minutes.
+/// Tests that run many Python programs or a browser, or kill a recorder hundreds of times. They take minutes.
 const SLOW: [&str; 8] = [
     "a_recording_is_sound_whenever_its_recorder_is_killed_300_times",
     "callbacks_of_frameworks_log_what_the_report_says",
@@ -21,26 +21,26 @@ const SLOW: [&str; 8] = [
     "recordings_are_read_to_the_letter",
     "the_window_works_in_a_browser",
 ];
-/// The deadlines that such a test has, in place of one.
+/// Factor by which a slow test's deadline is longer.
 const SLOW_DEADLINES: u32 = 7;
 
-/// The tests of a binary that runs.
+/// State of a running test binary.
 pub struct Progress {
     deadline: Duration,
-    /// Results name their tests: not with `--quiet`.
+    /// True if the output names the test of each result. False with `--quiet`.
     names_results: bool,
-    /// The tests that run at the same time.
+    /// Number of tests that run at the same time.
     threads: usize,
-    /// The line that has not ended yet.
+    /// Incomplete last line.
     line: Vec<u8>,
     ended: HashSet<String>,
-    /// Tests that run for more than a minute, with their start.
+    /// Tests that have run for more than a minute, with their start.
     long: Vec<(String, Instant)>,
     last_output: Instant,
 }
 
 impl Progress {
-    /// No test has ended yet. The arguments are those of the binary.
+    /// Creates the state before any test has ended. `arguments` are those of the binary.
     pub fn new(deadline: Duration, arguments: &[OsString], now: Instant) -> Self {
         let is_quiet = |argument: &str| {
             ["-q", "--quiet"].contains(&argument) || argument.starts_with("--format")
@@ -71,7 +71,7 @@ impl Progress {
         }
     }
 
-    /// Reads one line. With `--nocapture` it can start with output of a test.
+    /// Reads one line. With `--nocapture`, it can start with output of a test.
     fn read_line(&mut self, line: &str, now: Instant) {
         let last_word = |text: &str| text.rsplit(' ').next().unwrap_or(text).to_owned();
         if let Some(test) = line.strip_suffix(LONG) {
@@ -86,7 +86,7 @@ impl Progress {
         }
     }
 
-    /// The tests that exceed the deadline, if one does. Without names if libtest has not named them yet.
+    /// Returns the tests that exceed the deadline. Returns `None` if none does, and an empty list if libtest has not named the test yet.
     pub fn late(&self, now: Instant) -> Option<Vec<String>> {
         let is_over = |start: Instant, deadline| now.saturating_duration_since(start) >= deadline;
         let long = self.long.iter();
@@ -100,7 +100,7 @@ impl Progress {
         (is_silent || !late.is_empty()).then_some(late)
     }
 
-    /// The time that a test has.
+    /// Returns the deadline of a test.
     fn deadline_of(&self, test: &str) -> Duration {
         let name = test.rsplit("::").next().unwrap_or(test);
         match SLOW.contains(&name) {
@@ -110,7 +110,7 @@ impl Progress {
     }
 }
 
-/// The tests of a list (`--list`) that run when no more results arrive: libtest starts tests in the order of the list.
+/// Returns the tests that run when no more results arrive. libtest starts tests in the order of `list`, the output of `--list`.
 pub fn unfinished(list: &str, progress: &Progress) -> Vec<String> {
     list.lines()
         .filter_map(|line| line.strip_suffix(": test"))
@@ -120,7 +120,7 @@ pub fn unfinished(list: &str, progress: &Progress) -> Vec<String> {
         .collect()
 }
 
-/// The threads on which libtest runs tests.
+/// Returns the number of threads on which libtest runs tests.
 fn threads<'a>(arguments: &mut impl Iterator<Item = std::borrow::Cow<'a, str>>) -> usize {
     let mut set = std::env::var("RUST_TEST_THREADS").ok();
     while let Some(argument) = arguments.next() {

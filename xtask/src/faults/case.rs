@@ -1,4 +1,4 @@
-//! A fault, what must hold in spite of it, and whether it did.
+//! A fault, the promised behavior, and the result.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -11,17 +11,17 @@ use super::world::World;
 
 type Check = Box<dyn Fn(&Place) -> Result<()> + Send + Sync>;
 
-/// One injected fault.
+/// Injected fault with a check.
 pub struct Case {
     pub family: &'static str,
     pub name: String,
-    /// What is done to the program.
+    /// Description of the fault.
     pub injected: String,
-    /// What was promised.
+    /// Promised behavior.
     pub holds: String,
-    /// CI runs it.
+    /// True if CI runs the case.
     pub fast: bool,
-    /// It measures times, so nothing else runs beside it.
+    /// True if the case measures times. Then no other case runs at the same time.
     pub alone: bool,
     check: Check,
 }
@@ -45,7 +45,7 @@ impl Case {
         }
     }
 
-    /// CI runs it, too.
+    /// Includes the case in CI.
     pub fn fast(mut self) -> Self {
         self.fast = true;
         self
@@ -56,7 +56,7 @@ impl Case {
         self
     }
 
-    /// Nothing else runs beside it.
+    /// Excludes other cases while this one runs.
     pub fn alone(mut self) -> Self {
         self.alone = true;
         self
@@ -89,7 +89,7 @@ impl Case {
     }
 }
 
-/// A case as a line of a table.
+/// Case as a row of a constant table.
 pub struct Row {
     name: &'static str,
     injected: &'static str,
@@ -114,14 +114,14 @@ impl Row {
         }
     }
 
-    /// CI runs it, too.
+    /// Includes the case in CI.
     pub const fn fast(mut self) -> Self {
         self.fast = true;
         self
     }
 }
 
-/// The cases of a table.
+/// Returns the cases of a table.
 pub fn table(family: &'static str, rows: &'static [Row]) -> impl Iterator<Item = Case> {
     let case = move |row: &'static Row| {
         Case::new(family, row.name, row.injected, row.holds, row.check).fast_if(row.fast)
@@ -129,19 +129,19 @@ pub fn table(family: &'static str, rows: &'static [Row]) -> impl Iterator<Item =
     rows.iter().map(case)
 }
 
-/// What came of a case.
+/// Result of a case.
 pub struct Tried {
     pub family: &'static str,
     pub name: String,
     pub injected: String,
     pub holds: String,
-    /// What was measured.
+    /// Measured values.
     pub note: String,
     pub verdict: Verdict,
     pub took: Duration,
 }
 
-/// Whether the promise was kept.
+/// Result of the check.
 pub enum Verdict {
     Held,
     Failed(String),

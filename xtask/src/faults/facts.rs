@@ -1,4 +1,4 @@
-//! What commands say of a recording.
+//! Checks of recordings and files through commands of the program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::launch::{Ended, Started};
 use super::place::Place;
 use crate::pytorch;
 
-/// What `loadscope info --json` says.
+/// Output of `loadscope info --json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     pub batches: u64,
@@ -32,23 +32,23 @@ impl Facts {
 }
 
 impl Place<'_> {
-    /// Asks for the facts about a recording.
+    /// Starts `loadscope info` for a recording.
     pub fn look<'a>(&'a self, path: &Path) -> Result<Started<'a>> {
         let words = [Path::new("info"), path, Path::new("--json")];
         self.loadscope(&words).start()
     }
 
-    /// The facts about a recording, which must open.
+    /// Returns the facts about a recording. Fails if it does not open.
     pub fn facts(&self, path: &Path) -> Result<Facts> {
         Facts::of(&self.look(path)?.wait()?)
     }
 
-    /// A recording that is whole and has so many batches.
+    /// Fails unless the recording is complete and has this number of batches.
     pub fn whole(&self, path: &Path, batches: u64) -> Result<()> {
         self.is_whole(&self.look(path)?.wait()?, batches)
     }
 
-    /// What was reported of a recording: it is whole and has so many batches.
+    /// Fails unless the output of `info` describes a complete recording with this number of batches.
     pub fn is_whole(&self, ended: &Ended, batches: u64) -> Result<()> {
         let facts = Facts::of(ended)?;
         let expected = Facts {
@@ -62,7 +62,7 @@ impl Place<'_> {
         }
     }
 
-    /// A recording that opens, or none: nothing was lost by it.
+    /// Fails if the recording exists but does not open.
     pub fn opens_if_there(&self, path: &Path) -> Result<()> {
         match path.exists() {
             true => self.facts(path).map(drop),
@@ -70,7 +70,7 @@ impl Place<'_> {
         }
     }
 
-    /// A file has these bytes.
+    /// Fails unless the file contains exactly these bytes.
     pub fn untouched(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let now = std::fs::read(path).with_context(|| format!("{} is lost", path.display()))?;
         match now == bytes {
@@ -79,7 +79,7 @@ impl Place<'_> {
         }
     }
 
-    /// Nothing temporary is left.
+    /// Fails if temporary files are left.
     pub fn clean(&self) -> Result<()> {
         let left = self.leftovers()?;
         match left.is_empty() {
@@ -89,7 +89,7 @@ impl Place<'_> {
     }
 }
 
-/// The Python with PyTorch that `cargo xtask setup --pytorch` made, or that the user names; none is made here.
+/// Returns the Python with PyTorch from `cargo xtask setup --pytorch` or from the environment variable. Does not create one.
 pub fn pytorch() -> Option<PathBuf> {
     let python = match std::env::var_os("LOADSCOPE_PEERS_PYTHON") {
         Some(own) => own.into(),

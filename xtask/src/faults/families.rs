@@ -17,7 +17,7 @@ mod streams;
 mod vanish;
 mod writers;
 
-/// Every case, with so many kills.
+/// Returns all cases, with this number of kills in total.
 pub fn all(kills: u32) -> Vec<Case> {
     [
         disk::cases(),
@@ -55,7 +55,7 @@ mod tests {
         assert!(fast >= 120, "{fast}");
     }
 
-    /// What broke before is tried by CI.
+    /// Former bugs are tested in CI.
     #[test]
     fn what_must_not_come_back_is_fast() {
         let cases = all(20);

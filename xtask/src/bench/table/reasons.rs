@@ -1,4 +1,4 @@
-//! Why goals are missed: what the same run measured beside them.
+//! Reasons for missed goals, from other figures of the same run.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use crate::spread::Spread;
 
 const HEAD: &str = "\n## Why goals are missed\n\nMedians of the same run.\n\n";
 
-/// A work that does a part of another one and nothing else: what that part leaves room for.
+/// Work that does only a part of another work. Its figure bounds the whole work.
 pub(super) struct Part {
-    /// The name of the whole work.
+    /// ID of the whole work.
     pub of: &'static str,
-    /// The name of the work that is only the part.
+    /// ID of the work that does only the part.
     pub work: &'static str,
-    /// What it does, as the subject of a sentence.
+    /// Description of the part, the subject of a sentence.
     says: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub(super) const PARTS: [Part; 5] = [
     },
 ];
 
-/// A line for each goal that is missed and of which the reason was measured; nothing if there is none.
+/// Appends a line for each missed goal whose reason was measured. Appends nothing if there is no such goal.
 pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
     for one in measured {
@@ -81,7 +81,7 @@ fn reason(one: &Measured, goal: Goal, all: &[Measured]) -> Option<String> {
     }
 }
 
-/// Beside a part of the work, of which more is better; `wanted` is what the goal asks for, if it does not say so itself.
+/// Compares a work with its part, where more is better. `wanted` is the required value, unless the goal already states it.
 fn part(one: &Measured, wanted: Option<f64>, all: &[Measured]) -> Option<String> {
     let part = PARTS.iter().find(|part| part.of == one.work.id)?;
     let alone = all.iter().find(|other| other.work.id == part.work)?;
@@ -114,7 +114,7 @@ fn part(one: &Measured, wanted: Option<f64>, all: &[Measured]) -> Option<String>
     Some(text)
 }
 
-/// Beside what the events of a batch need.
+/// Compares the allowed slowdown with the time that the events of a batch need.
 fn recording(one: &Measured, most: f64, workers: u8, recording: &str) -> Option<String> {
     let costs: Vec<Cost> = one.costs(workers, recording).collect();
     let median = |of: fn(&Cost) -> f64| Some(Spread::of(costs.iter().map(of))?.median);
@@ -126,7 +126,7 @@ fn recording(one: &Measured, most: f64, workers: u8, recording: &str) -> Option<
             "take the loader's threads {told:.2} µs more ({:.0} ns each)",
             told * 1e3 / events
         ),
-        // Where it waits for the recorder, it does not wait for other threads of its own meanwhile.
+        // A loader that waits for the recorder does not wait for its own other threads during that time.
         false => "take the loader's threads no more".to_owned(),
     };
     let busy = loading / batch;

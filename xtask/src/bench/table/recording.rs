@@ -1,4 +1,4 @@
-//! What recording needs of the processor: the reasons behind what it costs.
+//! CPU time of recording.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ const HEAD: &str = "\n## What recording needs\n\nMedians, microseconds a batch. 
     | work | workers | recording | slower | a batch takes | loading | loading, recorded | the recorder | events a batch | ns an event |\n\
     |---|---|---|---|---|---|---|---|---|---|\n";
 
-/// A row for each way in which work was recorded; nothing if none was.
+/// Appends a row for each way of recording. Appends nothing if no work was recorded.
 pub fn section(text: &mut String, measured: &[Measured]) {
     let mut head = Some(HEAD);
     for one in measured {

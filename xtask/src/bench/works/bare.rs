@@ -1,8 +1,8 @@
-//! What no loader of the same data can be without: the part of a work that the host sets a bound to.
+//! Works without a loader: the part of another work that every loader of the same data must do. The host limits its speed.
 
 use crate::bench::work::{Unit, Work, Workers};
 
-/// Without a loader there is nothing to reach and nothing to record.
+/// Work without goals and recording, because it has no loader.
 const BARE: Work = Work {
     id: "",
     says: "",

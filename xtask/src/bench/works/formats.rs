@@ -1,8 +1,8 @@
-//! Data as people have them, beside what reads them in Python: one core, no workers on either side.
+//! Data formats compared with their Python readers: one core, no workers on either side.
 
 use crate::bench::work::{Goal, Unit, Work, Workers};
 
-/// A piece of work beside its counterpart, which has to be so many times as fast.
+/// Returns a work that is compared with its counterpart.
 const fn beside(id: &'static str, says: &'static str, goals: &'static [Goal]) -> Work {
     Work {
         id,
@@ -17,7 +17,7 @@ const fn beside(id: &'static str, says: &'static str, goals: &'static [Goal]) ->
     }
 }
 
-/// In the order of `docs/DATASETS.md`.
+/// Works for formats, in the order of `docs/DATASETS.md`.
 pub const FORMATS: &[Work] = &[
     beside(
         "formats-voc",

@@ -1,4 +1,4 @@
-//! Recordings that change while they are read, and disks that read badly.
+//! Recordings that change while they are read, and disks with failing or slow reads.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use crate::faults::rule::{Act, Call, On, Rule, When};
 
 type Change = fn(&Path) -> std::io::Result<()>;
 
-/// What happens to a recording between two looks into it.
+/// Changes to a recording between two reads.
 const CHANGES: &[(&str, Change)] = &[
     ("is cut to nothing", |path| fs::write(path, "")),
     ("is cut in the middle", |path| {
@@ -36,7 +36,7 @@ const CHANGES: &[(&str, Change)] = &[
     }),
 ];
 
-/// The recording changes at the n-th look into it, for n = 1, 2, …
+/// Changes the recording at one of its reads, for several positions.
 fn changes(place: &Place, line: &'static str, change: Change, plain: bool) -> Result<()> {
     place.supervises()?;
     let mut tried = 0;
@@ -77,7 +77,7 @@ fn changes(place: &Place, line: &'static str, change: Change, plain: bool) -> Re
     Ok(())
 }
 
-/// Reading fails or is slow.
+/// Lets reads fail, or delays them.
 fn broken_reads(place: &Place, line: &'static str, act: &Act, when: When) -> Result<()> {
     place.supervises()?;
     let log = place.recording()?;

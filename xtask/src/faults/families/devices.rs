@@ -1,4 +1,4 @@
-//! Outputs that are no new file: devices, pipes, links, folders, and the input itself.
+//! Outputs that are not a new file: devices, pipes, links, folders, and the input itself.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
@@ -19,13 +19,13 @@ use crate::faults::place::Place;
 use crate::faults::speak::notes;
 
 impl Writer {
-    /// The command, with another output.
+    /// Runs the command with another output.
     fn onto(&self, place: &Place, output: &Path, force: bool, out: Stream) -> Result<Ended> {
         self.launch_onto(place, output, force)?.output(out).run()
     }
 }
 
-/// A device of the same kind in the folder of the case: if it were replaced, nothing else would suffer.
+/// Creates a device of the same kind in the folder of the case, so that a replaced device harms nothing else.
 fn device(place: &Place, name: &str, minor: u32) -> Result<PathBuf> {
     let path = place.at(name);
     let text = CString::new(path.as_os_str().as_bytes())?;
@@ -40,7 +40,7 @@ fn device(place: &Place, name: &str, minor: u32) -> Result<PathBuf> {
     let works = made == 0 && File::options().write(true).open(&path).is_ok();
     match (works, place.world.is_root) {
         (true, _) => Ok(path),
-        // Who is not root cannot replace the real one.
+        // Only root could replace the real device.
         (false, false) => Ok(Path::new("/dev").join(name)),
         (false, true) => Err(NotTried("no device can be made here".to_owned()).into()),
     }
@@ -55,7 +55,7 @@ fn pipe(place: &Place) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Whatever came of it, the device is the one that it was.
+/// Fails if the device was replaced.
 fn is_still(path: &Path, before: &fs::Metadata) -> Result<()> {
     let now = fs::symlink_metadata(path).with_context(|| format!("{} is lost", path.display()))?;
     let same = now.rdev() == before.rdev()
@@ -65,7 +65,7 @@ fn is_still(path: &Path, before: &fs::Metadata) -> Result<()> {
     Ok(())
 }
 
-/// It ended well, or refused; the program under observation was started or was not.
+/// Fails unless the command ended well or refused. A recorded program that was started must have ended with its own exit code.
 fn ended_somehow(place: &Place, writer: &Writer, ended: &Ended) -> Result<()> {
     let started = !notes(&place.notes()).is_empty();
     match (writer.is_of_program(), started) {
@@ -90,7 +90,7 @@ fn null(place: &Place, writer: &Writer, linked: bool) -> Result<()> {
     place.clean()
 }
 
-/// Nothing can be written there, and that is reported.
+/// Checks that a failing write is reported.
 fn full(place: &Place, writer: &Writer) -> Result<()> {
     let path = device(place, "full", 7)?;
     let before = fs::symlink_metadata(&path)?;
@@ -104,7 +104,7 @@ fn full(place: &Place, writer: &Writer) -> Result<()> {
     place.clean()
 }
 
-/// `/dev/stdout`, directed to a file or a pipe. The link of that name is put back if it was replaced.
+/// Writes to `/dev/stdout`, redirected to a file or a pipe. Restores the link if it was replaced.
 fn own_output(place: &Place, writer: &Writer, piped: bool) -> Result<()> {
     let name = Path::new("/dev/stdout");
     let Ok(before) = fs::read_link(name) else {
@@ -134,7 +134,7 @@ fn own_output(place: &Place, writer: &Writer, piped: bool) -> Result<()> {
     place.clean()
 }
 
-/// A pipe, with and without someone who reads it.
+/// Writes into a pipe, with and without a reader.
 fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
     let path = pipe(place)?;
     let reader = read.then(|| {
@@ -155,7 +155,7 @@ fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
     match reader {
         Some(reader) => {
             ended_somehow(place, writer, &ended)?;
-            // A writer that refuses never opened it.
+            // The reader still waits if the writer refused before opening the pipe.
             if ended.code == Some(2) {
                 let _ = File::options().read(true).write(true).open(&path);
                 return Ok(());
@@ -177,7 +177,7 @@ fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
     place.clean()
 }
 
-/// A link to a file: neither is what it points to.
+/// Checks that neither the link nor its target is overwritten.
 fn link(place: &Place, writer: &Writer) -> Result<()> {
     let (victim, bytes) = place.old("victim")?;
     let name = writer.name_of_output("link");
@@ -187,7 +187,7 @@ fn link(place: &Place, writer: &Writer) -> Result<()> {
     ended.refused(&[&name, "--force"])?;
     place.untouched(&victim, &bytes)?;
     ensure!(!place.notes().exists(), "the program was started");
-    // On request the link is replaced, never what it leads to.
+    // With `--force`, the link is replaced, never its target.
     let ended = writer.onto(place, &path, true, Stream::Kept)?;
     writer.ended_well(&ended)?;
     place.untouched(&victim, &bytes)?;
@@ -198,7 +198,7 @@ fn link(place: &Place, writer: &Writer) -> Result<()> {
     place.clean()
 }
 
-/// Links to nothing and to each other, folders, sockets, names that are too long.
+/// Writes to dangling links, link loops, folders, sockets and names that are too long.
 fn refused(place: &Place, writer: &Writer) -> Result<()> {
     let (dangling, a, b) = (place.at("dangling"), place.at("a"), place.at("b"));
     symlink(place.at("nothing"), &dangling)?;
@@ -231,7 +231,7 @@ fn refused(place: &Place, writer: &Writer) -> Result<()> {
     place.clean()
 }
 
-/// The output is the input, under many names.
+/// Uses the input as the output, under several names.
 fn input(place: &Place, line: &'static str) -> Result<()> {
     place.inputs(line)?;
     let name = line.split(' ').nth(1).unwrap_or_default();
@@ -264,7 +264,7 @@ fn input(place: &Place, line: &'static str) -> Result<()> {
     place.clean()
 }
 
-/// A folder of recordings, one of which would be written over.
+/// Exports into a folder of recordings, so that a table would overwrite one of them.
 fn inside_input(place: &Place) -> Result<()> {
     fs::create_dir(place.at("runs"))?;
     let log = place.at("runs/batches.csv");
@@ -359,7 +359,7 @@ pub fn cases() -> Vec<Case> {
             let case = Case::new("outputs", title, *injected, *holds, |place: &Place| {
                 check(place, writer)
             });
-            // Half of them in turn, so that CI tries each output, and each writer.
+            // CI runs every second combination, so that it covers each output and each writer.
             cases.push(case.fast_if(*fast && (k + n) % 2 == 0));
         }
     }

@@ -1,4 +1,4 @@
-//! Disks that are full, slow or broken, under every command that writes.
+//! Full, slow and broken disks, for every command that writes.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -14,27 +14,27 @@ use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
 use crate::faults::speak::{Speech, notes};
 
-/// A command that writes.
+/// Command that writes.
 #[derive(Clone, Copy)]
 pub struct Writer {
     pub name: &'static str,
     arguments: &'static str,
-    /// What is written, in the folder where it runs.
+    /// Names of the written files, in the working folder.
     outputs: &'static [&'static str],
     kind: Kind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The recording of a program, which ends with 7.
+    /// Recording of a program, which exits with 7.
     OfProgram,
-    /// The recording of a run of its own.
+    /// Recording of a run of the embedded loader.
     OfRun,
-    /// What is made from a recording: the same bytes every time.
+    /// Files derived from a recording: the same bytes every time.
     Derived,
 }
 
-/// Batches that [`WRITERS`] record.
+/// Number of batches that [`WRITERS`] record.
 const OF_PROGRAM: u64 = 40;
 const OF_RUN: u64 = 50;
 
@@ -97,14 +97,14 @@ pub const WRITERS: &[Writer] = &[
 ];
 
 impl Writer {
-    /// A name with the ending of its first output.
+    /// Returns a file name with the extension of the first output.
     pub fn name_of_output(&self, stem: &str) -> String {
         let first = self.outputs.first().copied().unwrap_or_default();
         let ending = first.split_once('.').map_or("", |(_, ending)| ending);
         format!("{stem}.{ending}")
     }
 
-    /// The command; with `--force` if there is an old file.
+    /// Prepares the command, with `--force` if `force` is set.
     pub fn launch<'a>(&self, place: &'a Place<'a>, force: bool) -> Result<Launch<'a>> {
         place.inputs(self.arguments)?;
         let mut words: Vec<OsString> = self.arguments.split(' ').map(OsString::from).collect();
@@ -124,7 +124,7 @@ impl Writer {
         Ok(place.loadscope(&words))
     }
 
-    /// The command, with another output.
+    /// Prepares the command with another output.
     pub fn launch_onto<'a>(
         &self,
         place: &'a Place<'a>,
@@ -132,7 +132,7 @@ impl Writer {
         force: bool,
     ) -> Result<Launch<'a>> {
         let mut launch = self.launch(place, force)?;
-        // The output is its last word, but for those of the program.
+        // The output is the last word before the program's words.
         let name = self.arguments.split(' ').next_back().unwrap_or_default();
         launch.replace(name, output);
         Ok(launch)
@@ -146,7 +146,7 @@ impl Writer {
         self.outputs.len() == 1
     }
 
-    /// It ended as it does when nothing is in its way.
+    /// Fails unless the command ended as without a fault.
     pub fn ended_well(&self, ended: &Ended) -> Result<()> {
         ended.code(match self.kind {
             Kind::OfProgram => 7,
@@ -154,7 +154,7 @@ impl Writer {
         })
     }
 
-    /// What it wrote is whole.
+    /// Fails unless the outputs are complete.
     pub fn is_whole(&self, place: &Place) -> Result<()> {
         match self.kind {
             Kind::OfProgram => place.whole(&place.at(self.outputs[0]), OF_PROGRAM),
@@ -168,7 +168,7 @@ impl Writer {
         }
     }
 
-    /// What it writes when nothing is in its way.
+    /// Returns the outputs of the command without a fault.
     fn reference(&self, place: &Place) -> Result<Vec<(String, Vec<u8>)>> {
         let mut all = place
             .world
@@ -186,10 +186,10 @@ impl Writer {
         Ok(made)
     }
 
-    /// It said so, kept what was there, and left nothing half-written.
+    /// Fails unless the command reported the error, kept old files, and left no partial files.
     fn ended_badly(&self, place: &Place, ended: &Ended, old: Option<&[u8]>) -> Result<()> {
         match self.kind {
-            // The program is not to suffer from it, unless it was not even started.
+            // The fault must not affect a program that was started.
             Kind::OfProgram if place.notes().exists() => {
                 ended.code(7)?;
                 let told = notes(&place.notes()).len() as u64;
@@ -198,7 +198,7 @@ impl Writer {
                     "the program yielded {told} batches of {OF_PROGRAM}"
                 );
             }
-            // 127, as shells have it, where the probe or the program could not be prepared.
+            // 127, as in shells, if the probe or the program could not be prepared.
             Kind::OfProgram => ended.must(
                 matches!(ended.code, Some(2 | 127)),
                 "exit code 2 or 127 was expected",
@@ -207,7 +207,7 @@ impl Writer {
         }
         ended.complained(&[])?;
         let references: HashMap<_, _> = match (self.kind, self.outputs.len()) {
-            // Each of several files may be there already.
+            // A fault can occur after some of several files are complete.
             (Kind::Derived, 2..) => self.reference(place)?.into_iter().collect(),
             _ => HashMap::new(),
         };
@@ -228,7 +228,7 @@ impl Writer {
         place.clean()
     }
 
-    /// Tries the fault once.
+    /// Runs the command once with the fault.
     fn attempt(&self, place: &Place, fault: &Fault, old: bool) -> Result<()> {
         let mut before = None;
         if old {
@@ -263,7 +263,7 @@ impl Writer {
         }
     }
 
-    /// How often it writes.
+    /// Counts the writes of the command.
     fn count_writes(&self, place: &Place) -> Result<u64> {
         let rule = Rule::new(
             Call::Write,
@@ -276,7 +276,7 @@ impl Writer {
         Ok(ended.counts.first().map_or(0, |(seen, _)| *seen))
     }
 
-    /// Tries a full disk from each of its writes on, or from `most` of them.
+    /// Tries a full disk from each write on, or from `most` evenly spaced writes.
     fn every_write(&self, place: &Place, most: u64) -> Result<()> {
         place.supervises()?;
         let writes = self.count_writes(&Place::new(place.world)?)?;
@@ -289,7 +289,7 @@ impl Writer {
                 when: When::From(first),
                 ..FULL
             };
-            // Recordings are written as time goes, so there may be fewer of them.
+            // The number of writes of a recording depends on time, so it may be smaller this time.
             let fresh = Place::new(place.world)?;
             let outcome = self.attempt(&fresh, &fault, first % 2 == 0);
             let is_of_time = self.kind != Kind::Derived && first > 2;
@@ -327,7 +327,7 @@ pub fn cases() -> Vec<Case> {
         let case = Case::new("disk", name, injected, holds, check);
         cases.push(case.fast_if(k % 2 == 0));
         for (n, fault) in FAULTS.iter().enumerate() {
-            // A recording is as readable as any new file.
+            // A recording has the permissions of any new file.
             if fault.call == Call::Permissions && writer.kind != Kind::Derived {
                 continue;
             }
@@ -335,11 +335,11 @@ pub fn cases() -> Vec<Case> {
                 Ends::Well => "everything is written, as if nothing had happened",
                 Ends::Badly => holds,
             };
-            // Over an old file where that matters: it is then replaced at the end.
+            // With an old file if the command must fail, because the old file must stay until the new one is complete.
             let old = fault.only_with_old || fault.ends == Ends::Badly;
             let name = format!("{}, {}", writer.name, fault.name);
             let check = move |place: &Place| writer.attempt(place, fault, old);
-            // Half of them in turn, so that CI tries each fault, and each writer.
+            // CI runs every second combination, so that it covers each fault and each writer.
             let is_its_turn = fault.fast && (k + n) % 2 == 0;
             cases.push(Case::new("disk", name, fault.injected, holds, check).fast_if(is_its_turn));
         }

@@ -1,32 +1,32 @@
-//! What may be wrong with a disk.
+//! Faults of disks.
 
 use std::time::Duration;
 
 use crate::faults::rule::{Act, Call, When};
 
-/// What is wrong with a disk.
+/// Fault of a disk.
 #[derive(Clone, Copy)]
 pub struct Fault {
     pub name: &'static str,
     pub injected: &'static str,
     pub call: Call,
     pub when: When,
-    /// The system's error; 0 for a write that is short, -1 for one that is late.
+    /// Error number (`errno`). 0 means a short write, -1 a delayed write.
     pub error: i32,
     pub ends: Ends,
-    /// One of the system's limits instead.
+    /// Resource limit that replaces the injected fault.
     pub limit: Option<(libc::c_uint, u64)>,
     pub fast: bool,
-    /// It concerns the replacing of a file.
+    /// True if the fault concerns the replacement of a file.
     pub only_with_old: bool,
 }
 
-/// How a command is to end.
+/// Expected end of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// As if nothing had happened.
+    /// The same as without the fault.
     Well,
-    /// With a sentence; what was there before still is.
+    /// An error message. Old files stay unchanged.
     Badly,
 }
 

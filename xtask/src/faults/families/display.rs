@@ -1,4 +1,4 @@
-//! The window: without a display, with one that dies, with a data folder that cannot be written, and ended by signals.
+//! The window: without a display, with a crashing display, with an unwritable data folder, and ended by signals.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,7 +23,7 @@ fn speech(place: &Place) -> Speech {
     }
 }
 
-/// A sentence about the display, without a path of the host that built the program.
+/// Fails unless the message is about the window, and contains no path of the host that built the program.
 fn says_no_display(ended: &Ended) -> Result<()> {
     ended.complained(&["window"])?;
     for path in [
@@ -55,7 +55,7 @@ fn no_display(place: &Place, variables: &[(&str, &str)]) -> Result<()> {
     place.clean()
 }
 
-/// The program is not started.
+/// Checks that the program is not started.
 fn watch_without_display(place: &Place) -> Result<()> {
     let mut words = vec!["watch".into(), "--".into()];
     words.extend(place.spoken(&place.speech()));
@@ -78,7 +78,7 @@ fn watch_with_a_display_of_nothing(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// The display is gone while a program is watched.
+/// Kills the display while a program is watched.
 fn display_dies(place: &Place, errors: Stream) -> Result<()> {
     let display = Display::start(place)?;
     let launch = display.watch(place, &speech(place)).errors(errors);
@@ -97,20 +97,20 @@ fn display_dies(place: &Place, errors: Stream) -> Result<()> {
     place.clean()
 }
 
-/// Ends the watched program, not the window.
+/// Sends a signal to the watched program, not to the window.
 fn end_program(place: &Place, watch: &Started, number: i32) -> Result<()> {
     for process in place.alive() {
         let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         let speaks = line.split(|b| *b == 0).nth(1) == Some(b"speak");
         if speaks && process != watch.process {
-            // SAFETY: kill reads no memory of ours.
+            // SAFETY: kill accesses no memory of this process.
             unsafe { libc::kill(process, number) };
         }
     }
     Ok(())
 }
 
-/// Everything that the program told is in the journal.
+/// Fails unless the journal contains everything that the program sent.
 fn all_told(place: &Place) -> Result<()> {
     let path = journal(place).context("there is no journal of it")?;
     let told = notes(&place.notes()).len() as u64;
@@ -122,7 +122,7 @@ fn all_told(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Signals for a window with a program.
+/// Sends a signal to a window that watches a program.
 fn watch_signal(place: &Place, number: i32) -> Result<()> {
     let display = Display::start(place)?;
     let mut watch = display.watch(place, &speech(place)).start()?;
@@ -134,7 +134,7 @@ fn watch_signal(place: &Place, number: i32) -> Result<()> {
     place.clean()
 }
 
-/// A window without a program.
+/// Sends a signal to a window with a recording.
 fn window_signal(place: &Place, number: i32) -> Result<()> {
     let display = Display::start(place)?;
     place.recording()?;
@@ -143,7 +143,7 @@ fn window_signal(place: &Place, number: i32) -> Result<()> {
     place.clean()
 }
 
-/// The data folder is of no use: the program is watched all the same.
+/// Checks that a program is watched although the data folder is unusable.
 fn useless_data(
     place: &Place,
     spoil: fn(&Place) -> Result<()>,
@@ -177,7 +177,7 @@ fn is_file(place: &Place) -> Result<()> {
 
 fn is_locked(place: &Place) -> Result<()> {
     if place.world.is_root {
-        // Root may write everywhere, but not there.
+        // Root can write to every folder, but not to `/proc/self`.
         fs::remove_dir_all(data(place))?;
         std::os::unix::fs::symlink("/proc/self", data(place))?;
         return Ok(());
@@ -186,7 +186,7 @@ fn is_locked(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Old preferences stay when new ones cannot be written.
+/// Checks that old preferences stay if new ones cannot be written.
 fn preferences(place: &Place) -> Result<()> {
     place.supervises()?;
     let display = Display::start(place)?;
@@ -202,7 +202,7 @@ fn preferences(place: &Place) -> Result<()> {
     );
     let mut window = display.window(place, &[]).rule(rule).start()?;
     window.until_injected()?;
-    // What was begun is given up by then.
+    // By then, the window has removed its partial file.
     let is_given_up = || place.leftovers().is_ok_and(|left| left.is_empty());
     window.until("the attempt is given up", is_given_up)?;
     window.signal(libc::SIGTERM);

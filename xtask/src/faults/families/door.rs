@@ -1,4 +1,4 @@
-//! Strangers at the socket of a recorder.
+//! Foreign connections to the socket of a recorder.
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use crate::faults::case::Case;
 use crate::faults::place::Place;
 use crate::faults::speak::{Speech, notes};
 
-/// The socket at which a recorder of this case listens.
+/// Returns the socket of this case's recorder.
 fn socket(place: &Place) -> Result<PathBuf> {
     let folders = std::fs::read_dir(place.tmp())?.flatten();
     let mut sockets = folders.map(|entry| entry.path().join("socket"));
@@ -49,7 +49,7 @@ fn attempt(place: &Place, count: usize, visit: Visit) -> Result<()> {
         notes(&place.notes()).len() >= 20
     })?;
     let path = socket(place)?;
-    // The backlog of the socket. The system refuses further connections.
+    // The backlog of the socket is limited. The system refuses further connections.
     let mut guests = Vec::new();
     for _ in 0..count {
         let guest = UnixStream::connect(&path).ok().and_then(visit);

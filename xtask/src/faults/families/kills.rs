@@ -1,4 +1,4 @@
-//! kill -9 at random moments: what is missing, what opens, what is harmed, what is left.
+//! SIGKILL at random times: checks for missing data, readable recordings, unchanged files and leftovers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
 use crate::faults::speak::notes;
 
-/// The program that speaks, of the processes of a case.
+/// Returns the ID of the recorded program among the processes of a case.
 fn program(place: &Place) -> Result<i32> {
     let speaks = |process: &i32| {
         let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
@@ -44,7 +44,7 @@ fn recorder(place: &Place, kills: u32) -> Result<()> {
         );
         let log = place.at(&name);
         let mut record = place.record(&["-o", &name], &speech(place)).start()?;
-        // Now and then before it has begun.
+        // Some kills happen before the program has started.
         let early = chance.below(8) == 0;
         if !early {
             record.until("the program yields batches", || {
@@ -58,7 +58,7 @@ fn recorder(place: &Place, kills: u32) -> Result<()> {
             "it had ended before"
         );
         if !notes(&place.notes()).is_empty() {
-            // The program goes on without its recorder.
+            // The program continues without its recorder.
             let before = notes(&place.notes()).len();
             std::thread::sleep(Duration::from_millis(50));
             ensure!(
@@ -80,7 +80,7 @@ fn recorder(place: &Place, kills: u32) -> Result<()> {
         }
         Ok(missing)
     })?;
-    // The next start removes what was left.
+    // The next start removes leftovers.
     let _ = fs::remove_file(place.notes());
     place
         .record(&["-o", "next.jsonl"], &place.speech())
@@ -112,7 +112,7 @@ fn of_program(place: &Place, kills: u32) -> Result<()> {
     })
 }
 
-/// How far a recording goes, by the wall clock.
+/// Returns the time of the last event in a recording, as time since the Unix epoch.
 fn end_of(log: &Path) -> Result<Option<Duration>> {
     let text = fs::read_to_string(log)?;
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
@@ -126,7 +126,7 @@ fn end_of(log: &Path) -> Result<Option<Duration>> {
     Ok(began.map(|began| Duration::from_nanos(began + last)))
 }
 
-/// The recording of the run `name`, wherever it grows.
+/// Returns the growing recording of the run `name`: the unfinished file, or the final one.
 fn grows(place: &Place, name: &str) -> Option<PathBuf> {
     let names = place.names().unwrap_or_default();
     let beside = format!("{name}.unfinished-");
@@ -139,7 +139,7 @@ fn grows(place: &Place, name: &str) -> Option<PathBuf> {
     (size > 0).then_some(path)
 }
 
-/// In every other case over an old recording, which then stays.
+/// Kills a run of the embedded loader. Every second run replaces an old recording, which must stay.
 fn own_run(place: &Place, kills: u32) -> Result<()> {
     let mut chance = Chance::of(place, 4);
     repeat(place, kills, |number| {
@@ -169,7 +169,7 @@ fn own_run(place: &Place, kills: u32) -> Result<()> {
         );
         let log = begun().context("there is no recording")?;
         place.facts(&log)?;
-        // A kill right after the start may come before the first event.
+        // After a kill right at the start, the recording may contain no event.
         let end = end_of(&log)?.unwrap_or(start);
         fs::remove_file(&log)?;
         if let Some((old, bytes)) = &old {
@@ -181,7 +181,7 @@ fn own_run(place: &Place, kills: u32) -> Result<()> {
     place.clean()
 }
 
-/// Over an old trace, which is then there, or the new one is.
+/// Kills an export over an old trace. Then either the old or the new trace must exist.
 fn export(place: &Place, kills: u32) -> Result<()> {
     let mut chance = Chance::of(place, 5);
     place.recording()?;
@@ -198,7 +198,7 @@ fn export(place: &Place, kills: u32) -> Result<()> {
     first.code(0)?;
     let new = fs::read(place.at("trace.json"))?;
     let (mut killed, mut ended) = (0, 0);
-    // Only kills count: one that came too late was none.
+    // Exports that ended before the kill do not count.
     while killed < kills {
         let number = killed + ended;
         ensure!(
@@ -207,7 +207,7 @@ fn export(place: &Place, kills: u32) -> Result<()> {
         );
         let (old, bytes) = place.old("trace.json")?;
         let mut launch = place.loadscope(&words);
-        // In every other case at a write, so that it is in the middle of its work.
+        // Every second kill happens at a write, in the middle of the work.
         let at_write = place.world.supervises && number % 2 == 0;
         if at_write {
             let when = When::Only(1 + chance.below(8));
@@ -238,7 +238,7 @@ fn export(place: &Place, kills: u32) -> Result<()> {
             place.world.seed
         );
     }
-    // A file is taken for another's as long as it is this young.
+    // For a short time, a young temporary file is assumed to belong to another process.
     std::thread::sleep(Duration::from_millis(700));
     place.loadscope(&words).run()?.code(0)?;
     place.note(match ended {
@@ -248,7 +248,7 @@ fn export(place: &Place, kills: u32) -> Result<()> {
     place.clean()
 }
 
-/// kill -9 at each of the writes of a recorder, one after the other.
+/// Kills a recorder at each of its writes.
 fn at_writes(place: &Place, kills: u32) -> Result<()> {
     place.supervises()?;
     let mut opened = 0;
@@ -272,7 +272,7 @@ fn at_writes(place: &Place, kills: u32) -> Result<()> {
         for name in place
             .names()?
             .iter()
-            // What has no header yet is hidden, and removed by the next start.
+            // A file without a header is hidden. The next start removes it.
             .filter(|name| name.contains("unfinished") && !name.starts_with('.'))
         {
             place
@@ -280,7 +280,7 @@ fn at_writes(place: &Place, kills: u32) -> Result<()> {
                 .with_context(|| format!("killed at write {number}"))?;
             opened += 1;
         }
-        // A file that was created this moment might not be locked yet: it is left alone for half a second.
+        // A new file may not be locked yet, so the next start keeps files that are younger than half a second.
         std::thread::sleep(Duration::from_millis(600));
         place.record(&force, &place.speech()).run()?.code(7)?;
         place.clean()?;

@@ -1,4 +1,4 @@
-//! Descriptors, threads, processes and memory that run out.
+//! Limits for descriptors, threads, processes and memory.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn fail(call: Call, when: When, error: i32) -> Rule {
     Rule::new(call, On::Anything, when, Act::Fail(error))
 }
 
-/// Threads cannot be started from the n-th on, for n = 1, 2, … until there is no n-th.
+/// Fails all thread starts from the n-th on, for n = 1, 2, … until the command starts fewer than n threads.
 fn threads(place: &Place, each: impl Fn(&Place, Rule) -> Result<(u64, Ended)>) -> Result<()> {
     place.supervises()?;
     const MOST: u64 = 12;
@@ -43,7 +43,7 @@ fn record_without_threads(place: &Place) -> Result<()> {
         ended.sound()?;
         let told = notes(&place.notes()).len();
         match told {
-            // It was not even started, and says so.
+            // The program was not started, and the recorder reports this.
             0 => {
                 ended.must(
                     matches!(ended.code, Some(2 | 127)),
@@ -83,7 +83,7 @@ fn read_without_threads(place: &Place, line: &'static str) -> Result<()> {
         place.recording()?;
         let words: Vec<&str> = line.split(' ').collect();
         let ended = place.loadscope(&words).rule(rule).run()?;
-        // Help from threads makes it faster, no more.
+        // Commands use threads only to be faster.
         match ended.code {
             Some(0) => ended.code(0)?,
             _ => ended.refused(&[])?,
@@ -107,7 +107,7 @@ fn no_process(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// A process cannot be let in at first; it is once there is a descriptor again.
+/// Fails `accept` for connections of processes. The recorder must accept them once a descriptor is available.
 fn no_descriptor_for_a_process(place: &Place, when: When) -> Result<()> {
     place.supervises()?;
     let ended = place
@@ -123,7 +123,7 @@ fn no_descriptor_for_a_process(place: &Place, when: When) -> Result<()> {
     place.clean()
 }
 
-/// So few descriptors that something fails, and one more, and one more.
+/// Tries increasing numbers of descriptors, starting with too few.
 fn few_descriptors(place: &Place) -> Result<()> {
     let mut refused = 0;
     for most in [4, 5, 6, 7, 8, 10, 12, 16] {
@@ -132,7 +132,7 @@ fn few_descriptors(place: &Place) -> Result<()> {
             .record(&["-o", "run.jsonl"], &place.speech())
             .limit(libc::RLIMIT_NOFILE, most)
             .run()?;
-        // The system's own loader needs some to start the program at all.
+        // The dynamic loader also needs descriptors to start the program.
         let loaded = !ended.err.contains("error while loading shared libraries");
         if !loaded {
             continue;
@@ -150,7 +150,7 @@ fn few_descriptors(place: &Place) -> Result<()> {
             ended.complained(&[])?;
         }
         place.opens_if_there(&place.at("run.jsonl"))?;
-        // A folder cannot be removed without a descriptor; the next start does it.
+        // Removing a folder needs a descriptor. The next start removes the folder.
         place
             .record(&["-o", "next.jsonl"], &place.speech())
             .run()?
@@ -161,7 +161,7 @@ fn few_descriptors(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The program was not even started, which is reported, and nothing is left.
+/// Fails unless the program was not started, this was reported, and nothing is left.
 fn not_started(place: &Place, ended: &Ended) -> Result<()> {
     ended.injected()?;
     ended.must(
@@ -186,7 +186,7 @@ fn no_socket(place: &Place) -> Result<()> {
     not_started(place, &ended)
 }
 
-/// No place for what the program needs to be heard.
+/// Fails the creation of the folder for the program's events.
 fn no_temporary_folder(place: &Place) -> Result<()> {
     place.supervises()?;
     let ended = place
@@ -196,7 +196,7 @@ fn no_temporary_folder(place: &Place) -> Result<()> {
     not_started(place, &ended)
 }
 
-/// What cannot be removed at the end is no reason to end otherwise.
+/// Checks that undeletable temporary files do not change the exit code.
 fn nothing_can_be_removed(place: &Place) -> Result<()> {
     place.supervises()?;
     let ended = place
@@ -206,7 +206,7 @@ fn nothing_can_be_removed(place: &Place) -> Result<()> {
     ended.injected()?;
     ended.code(7)?;
     place.whole(&place.at("run.jsonl"), 20)?;
-    // The next one removes what was left.
+    // The next start removes leftovers.
     place
         .record(&["-o", "next.jsonl"], &place.speech())
         .run()?
@@ -214,7 +214,7 @@ fn nothing_can_be_removed(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// Less and less memory: the program under observation never notices.
+/// Checks that decreasing memory never affects the recorded program.
 fn little_memory(place: &Place) -> Result<()> {
     let mut least = None;
     for megabytes in [4096, 2048, 1024, 768, 640, 512] {
@@ -242,7 +242,7 @@ fn little_memory(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Memory that a command takes for input without end.
+/// Checks the memory use of a command with infinite input.
 fn endless_input(place: &Place, line: &'static str) -> Result<()> {
     let words: Vec<&str> = line.split(' ').collect();
     let ended = place.loadscope(&words).run()?;
@@ -264,7 +264,7 @@ fn endless_input(place: &Place, line: &'static str) -> Result<()> {
     place.clean()
 }
 
-/// Input and arguments without end.
+/// Arguments with infinite or huge input.
 const ENDLESS: &[(&str, &str)] = &[
     ("options", "run --config /dev/zero"),
     ("weights", "order --len 10 --sampler weighted:/dev/zero"),

@@ -1,4 +1,4 @@
-//! Surroundings that are odd: folders for temporary files and for data that are long, missing, files or not writable.
+//! Unusual environments: temporary and data folders that are long, missing, files, or not writable.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -18,7 +18,7 @@ fn made(path: PathBuf) -> Result<OsString> {
     Ok(path.into())
 }
 
-/// Values of a variable that names a folder.
+/// Values of an environment variable that names a folder.
 const FOLDERS: &[(&str, Make)] = &[
     ("of 300 characters", |place| {
         made(place.tmp().join("x".repeat(150)).join("y".repeat(150)))
@@ -42,7 +42,7 @@ const FOLDERS: &[(&str, Make)] = &[
         let path = place.tmp().join("locked");
         fs::create_dir(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o500))?;
-        // Root may write there all the same; to this one it may not.
+        // Root can write to this folder, but not to `/proc/self`.
         match place.world.is_root {
             true => Ok("/proc/self".into()),
             false => Ok(path.into()),
@@ -66,7 +66,7 @@ fn attempt(place: &Place, variable: &str, make: Make) -> Result<()> {
     place.whole(&place.at("run.jsonl"), 20)
 }
 
-/// Without any of the variables.
+/// Records without any of the variables.
 fn nothing_set(place: &Place) -> Result<()> {
     let mut launch = place.record(&["-o", "run.jsonl"], &place.speech());
     for name in [

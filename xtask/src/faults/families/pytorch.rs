@@ -1,4 +1,4 @@
-//! A real PyTorch program under the worst of the faults, where a PyTorch is at hand.
+//! A real PyTorch program under the most severe faults. Needs an installed PyTorch.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::faults::note::NotTried;
 use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
 
-/// Two workers, a hundred batches, the numbers that came, and an exit code of its own.
+/// Program with two workers and 100 batches. It prints sums and exits with 7.
 const PROGRAM: &str = "\
 import sys, time
 import torch.utils.data as data
@@ -32,12 +32,12 @@ if __name__ == '__main__':
     sys.exit(7)
 ";
 
-/// What the numbers from 0 to 199 add up to.
+/// Sum of the numbers from 0 to 199.
 const TOTAL: &str = "19900";
 
 const BATCHES: u64 = 100;
 
-/// Importing PyTorch takes seconds.
+/// Deadline. Importing PyTorch takes seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn launch<'a>(place: &'a Place<'a>) -> Result<Launch<'a>> {
@@ -56,7 +56,7 @@ fn launch<'a>(place: &'a Place<'a>) -> Result<Launch<'a>> {
     Ok(place.loadscope(&words).deadline(PATIENCE))
 }
 
-/// It did all its work, and ended by itself.
+/// Returns true if the program finished its work.
 fn is_done(place: &Place) -> bool {
     fs::read_to_string(place.at("done")).is_ok_and(|total| total == TOTAL)
 }
@@ -89,7 +89,7 @@ fn no_streams(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// The recorder is killed; the program and its workers do not notice.
+/// Kills the recorder, and checks that the program and its workers are not affected.
 fn recorder_killed(place: &Place) -> Result<()> {
     let log = place.at("run.jsonl");
     let mut record = launch(place)?.start()?;
@@ -106,7 +106,7 @@ fn recorder_killed(place: &Place) -> Result<()> {
         place.facts(&log)?.batches > 0,
         "nothing is in the recording"
     );
-    // The next start removes what the killed one left.
+    // The next start removes the leftovers of the killed recorder.
     launch(place)?
         .replaced("run.jsonl", "next.jsonl")
         .run()?

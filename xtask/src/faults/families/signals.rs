@@ -1,4 +1,4 @@
-//! Signals for commands under way.
+//! Signals to running commands.
 
 use std::fs;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ const SIGNALS: [(&str, i32); 4] = [
     ("SIGQUIT", libc::SIGQUIT),
 ];
 
-/// So many batches are recorded before a signal comes.
+/// Number of recorded batches before a signal is sent.
 const BEFORE: usize = 30;
 
 fn endless(place: &Place, heeds: bool) -> Speech {
@@ -30,7 +30,7 @@ fn endless(place: &Place, heeds: bool) -> Speech {
     }
 }
 
-/// A signal for the recorder alone, in the middle of a program.
+/// Sends a signal only to the recorder, while a program runs.
 fn recorder(place: &Place, number: i32, heeds: bool) -> Result<()> {
     let log = place.at("run.jsonl.zst");
     let mut record = place
@@ -49,13 +49,13 @@ fn recorder(place: &Place, number: i32, heeds: bool) -> Result<()> {
     all_is_there(place, &log)
 }
 
-/// The recording holds all that the program told, and nothing temporary is left.
+/// Fails unless the recording contains all batches that the program sent, and nothing temporary is left.
 fn all_is_there(place: &Place, log: &std::path::Path) -> Result<()> {
     let alive = place.alive();
     ensure!(alive.is_empty(), "processes are left: {alive:?}");
     let told = notes(&place.notes()).len() as u64;
     let facts = place.facts(log)?;
-    // It may have been ended between telling a batch and noting it.
+    // A signal can end the program between sending a batch and noting it.
     ensure!(
         !facts.cut && facts.dropped == 0 && (facts.batches == told || facts.batches == told + 1),
         "the program sent {told} batches, and the recording holds {facts:?}"
@@ -63,7 +63,7 @@ fn all_is_there(place: &Place, log: &std::path::Path) -> Result<()> {
     place.clean()
 }
 
-/// The program dies by itself.
+/// Kills only the program.
 fn program(place: &Place, number: i32) -> Result<()> {
     let log = place.at("run.jsonl.zst");
     let mut record = place
@@ -78,14 +78,14 @@ fn program(place: &Place, number: i32) -> Result<()> {
         .into_iter()
         .filter(|process| *process != recorder);
     for process in others {
-        // SAFETY: kill reads no memory of ours.
+        // SAFETY: kill accesses no memory of this process.
         unsafe { libc::kill(process, number) };
     }
     record.wait()?.signal(number)?;
     all_is_there(place, &log)
 }
 
-/// As Ctrl-C at a terminal: for the whole group.
+/// Sends SIGINT to the whole process group, like Ctrl-C in a terminal.
 fn everyone(place: &Place) -> Result<()> {
     let log = place.at("run.jsonl.zst");
     let mut record = place
@@ -94,20 +94,20 @@ fn everyone(place: &Place) -> Result<()> {
     record.until("the program yields batches", || {
         notes(&place.notes()).len() >= BEFORE
     })?;
-    // SAFETY: kill reads no memory of ours. The command is the first of its group.
+    // SAFETY: kill accesses no memory of this process. The command leads its process group.
     unsafe { libc::kill(-record.process, libc::SIGINT) };
     record.wait()?.signal(libc::SIGINT)?;
     all_is_there(place, &log)
 }
 
-/// A shell shows both as the same.
+/// Fails unless the command ended by the signal or with 128 plus its number. A shell shows both in the same way.
 fn ended_by(ended: &Ended, number: i32) -> Result<()> {
     ended.sound()?;
     let is = ended.signal == Some(number) || ended.code == Some(128 + number);
     ended.must(is, &format!("exit code {} was expected", 128 + number))
 }
 
-/// A run of its own that would take a minute.
+/// Sends a signal to a run of the embedded loader that would take a minute.
 fn run(place: &Place, number: i32) -> Result<()> {
     let line = "run --dataset synthetic:len=40000,cost_ms=3 --batch-size 4 --num-workers 2 --record run.jsonl";
     let words: Vec<&str> = line.split(' ').collect();
@@ -131,7 +131,7 @@ fn run(place: &Place, number: i32) -> Result<()> {
     place.clean()
 }
 
-/// A command that only reads and writes files is ended at its first write.
+/// Sends a signal to an export at its first write.
 fn export(place: &Place, number: i32) -> Result<()> {
     place.supervises()?;
     place.recording()?;
@@ -141,10 +141,10 @@ fn export(place: &Place, number: i32) -> Result<()> {
     let process = Arc::new(OnceLock::new());
     let shared = Arc::clone(&process);
     let send = move || {
-        // The first write may come before `start` returns. Process 0 would be our own process group.
-        // SAFETY: kill reads no memory of ours. The process waits for this to return.
+        // The first write may happen before `start` returns. Process 0 would be this process group.
+        // SAFETY: kill accesses no memory of this process. The process waits until this function returns.
         unsafe { libc::kill(*shared.wait(), number) };
-        // The signal has time to be delivered.
+        // Leaves time to deliver the signal.
         std::thread::sleep(Duration::from_millis(20));
     };
     let rule = Rule::new(
@@ -159,13 +159,13 @@ fn export(place: &Place, number: i32) -> Result<()> {
     ended.injected()?;
     ended_by(&ended, number)?;
     place.untouched(&old, &bytes)?;
-    // What was left is removed by the next one.
+    // The next start removes leftovers.
     std::thread::sleep(Duration::from_millis(600));
     place.loadscope(&words).run()?.code(0)?;
     place.clean()
 }
 
-/// A program that does not end: a second Ctrl-C is passed on as the first was.
+/// Sends two signals to a program that does not end. Both must be passed on.
 fn twice(place: &Place) -> Result<()> {
     let mut record = place
         .record(&["-o", "run.jsonl.zst"], &endless(place, true))

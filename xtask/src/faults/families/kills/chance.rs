@@ -1,4 +1,4 @@
-//! Random moments, a host that stands still, and what is missing.
+//! Random times, detection of a stalled host, and statistics of missing data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use crate::faults::place::Place;
 use crate::faults::speak::now;
 
-/// Numbers that look random, and come again with the same seed.
+/// Random numbers that are reproducible by seed.
 pub struct Chance(u64);
 
 impl Chance {
@@ -17,7 +17,7 @@ impl Chance {
         Self(place.world.seed.wrapping_add(victim << 32))
     }
 
-    /// SplitMix64.
+    /// Returns the next number of SplitMix64.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -35,7 +35,7 @@ impl Chance {
     }
 }
 
-/// Notices when the host stands still: then nothing could be written at all.
+/// Detects a stalled host, on which nothing can be written.
 pub struct Pulse {
     worst: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -62,7 +62,7 @@ impl Pulse {
         Ok(Self { worst, stop })
     }
 
-    /// True if it stood still since the last question.
+    /// Returns true if the host stalled since the last call.
     pub fn stood_still(&self) -> bool {
         const MOST: u64 = 40;
         self.worst.swap(0, Ordering::Relaxed) > MOST
@@ -75,7 +75,7 @@ impl Drop for Pulse {
     }
 }
 
-/// What was missing, kill by kill.
+/// Duration of missing data per kill.
 #[derive(Default)]
 pub struct Missing {
     pub each: Vec<Duration>,
@@ -83,7 +83,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// All of them, in words; an error if one is too long.
+    /// Returns a summary, or an error if more than `most` is missing after a kill.
     pub fn judged(mut self, most: Duration) -> Result<String> {
         let too_long = self.each.iter().filter(|one| **one > most).count();
         let said = self.said();

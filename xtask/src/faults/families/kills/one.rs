@@ -1,4 +1,4 @@
-//! One kill: who is killed, and what is missing afterwards.
+//! One kill, and the data that it loses.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) fn speech(place: &Place) -> Speech {
     }
 }
 
-/// What a program told before it was killed, or its recorder was, and is not in the recording.
+/// Returns the time between the first lost batch and the kill. A batch is lost if the program sent it, but the recording lacks it.
 pub(super) fn missing(place: &Place, log: &Path, killed: Duration) -> Result<Duration> {
     let batches = place.facts(log)?.batches;
     let told = notes(&place.notes());
@@ -29,12 +29,12 @@ pub(super) fn missing(place: &Place, log: &Path, killed: Duration) -> Result<Dur
 
 pub(super) fn kill(process: i32) -> Duration {
     let at = now();
-    // SAFETY: kill reads no memory of ours.
+    // SAFETY: kill accesses no memory of this process.
     unsafe { libc::kill(process, libc::SIGKILL) };
     at
 }
 
-/// Kills until so many count.
+/// Repeats kills until `kills` of them count.
 pub(super) fn repeat(
     place: &Place,
     kills: u32,

@@ -1,4 +1,4 @@
-//! kill -9 of a window: its journal goes as far as it should, and is still there after the next start.
+//! SIGKILL of a window. Its journal must be complete up to the kill, and still exist after the next start.
 
 use std::fs;
 use std::path::Path;
@@ -14,12 +14,12 @@ use crate::faults::place::Place;
 use crate::faults::screen::{Display, WINDOW, journal, opened_and_ended};
 use crate::faults::speak::{Speech, notes};
 
-/// A window with a program.
+/// Kills a window that watches a program.
 pub fn watching(place: &Place, kills: u32) -> Result<()> {
     let display = Display::start(place)?;
     let mut chance = Chance::of(place, 3);
     repeat(place, kills, |number| {
-        // A user of its own each time, for whom the next start offers what is left.
+        // A new user each time, because the next start offers the journal of the killed window.
         let fresh = Place::new(place.world)?;
         let mut watch = display.watch(&fresh, &speech(&fresh)).start()?;
         watch.until("the program yields batches", || {
@@ -51,7 +51,7 @@ pub fn watching(place: &Place, kills: u32) -> Result<()> {
         }
         missing(&fresh, &path, killed)
     })?;
-    // The next start removes what was left.
+    // The next start removes leftovers.
     let speech = Speech {
         heeds: true,
         ..speech(place)
@@ -63,9 +63,9 @@ pub fn watching(place: &Place, kills: u32) -> Result<()> {
     place.clean()
 }
 
-/// What a killed window left is still there when the next one has opened and was ended.
+/// Fails unless the journal of a killed window still exists after another window was opened and closed.
 fn stays(display: &Display, place: &Place, left: &Path) -> Result<()> {
-    // A file with nothing but a header is the one thing that may go.
+    // Only a file with nothing but a header may be removed.
     if place.facts(left)?.batches == 0 {
         return Ok(());
     }
@@ -76,7 +76,7 @@ fn stays(display: &Display, place: &Place, left: &Path) -> Result<()> {
     place.untouched(left, &bytes)
 }
 
-/// A run of the window's own loader, which is begun with a key.
+/// Kills a window with a run of the embedded loader, which a key starts.
 pub fn running(place: &Place, kills: u32) -> Result<()> {
     let display = Display::start(place)?;
     let mut chance = Chance::of(place, 6);
@@ -104,14 +104,15 @@ pub fn running(place: &Place, kills: u32) -> Result<()> {
             stays(&display, &fresh, &path)?;
         }
         fs::rename(&path, fresh.at("left.jsonl.zst"))?;
-        // Killed at once, there may be nothing but a header in it.
+        // After an immediate kill, the journal may contain only a header.
         let end = end_of_any(&fresh, "left.jsonl.zst")?.unwrap_or(begun);
         Ok(killed.saturating_sub(end))
     })?;
     place.clean()
 }
 
-/// How far any recording goes, by the wall clock, as its trace has it; `None` if nothing is in it.
+/// Returns the time of the last event of a recording, from its exported trace, as time since the Unix epoch. Returns `None` if it has no
+/// events.
 fn end_of_any(place: &Place, name: &str) -> Result<Option<Duration>> {
     let words = ["export", name, "--to", "chrome", "-o", "left.json"];
     place.loadscope(&words).run()?.code(0)?;
