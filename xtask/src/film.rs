@@ -1,4 +1,4 @@
-//! Short films of the window for the README: a test draws the frames, this makes animated pictures of them.
+//! Animated images of the window for the README. A test draws the frames, and this module encodes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use webp_animation::{Encoder, EncoderOptions, EncodingConfig, EncodingType};
 use crate::setup::Ready;
 use crate::steps::{cargo_test, finish, prepare_pictures};
 
-/// Milliseconds between two frames.
+/// Time between two frames, ms.
 const BETWEEN: i32 = 1000 / 12;
-/// No film is larger, bytes: pages that show it should open at once.
+/// Maximum size of an image, bytes. Larger ones delay the pages that show them.
 const LARGEST: usize = 2_000_000;
-/// How the test knows where to put them.
+/// Environment variable with the folder for the frames.
 const FOLDER: &str = "LOADSCOPE_FILM";
 
-/// Draws the frames, and writes `screenshots/NAME.webp` of each folder of them.
+/// Draws the frames, and writes `screenshots/NAME.webp` for each folder of frames.
 pub fn film(ready: &Ready, workspace: &Path) -> Result<u8> {
     let frames = tempfile::tempdir().context("no room for the frames")?;
     let mut command = cargo_test(ready, &["--workspace", "--exclude", "xtask"])?;
@@ -57,7 +57,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
         .collect::<std::io::Result<_>>()?)
 }
 
-/// The frames of a folder, in the order of their names. Without losses the text stays sharp, and what does not move costs nothing.
+/// Encodes the frames of a folder, in the order of their names. Lossless encoding keeps text sharp, and unchanged areas are free.
 fn animated(folder: &Path) -> Result<(Vec<u8>, usize)> {
     let mut paths = entries(folder)?;
     paths.sort();
@@ -78,7 +78,7 @@ fn animated(folder: &Path) -> Result<(Vec<u8>, usize)> {
     let end = i32::try_from(paths.len())
         .unwrap_or(i32::MAX)
         .saturating_mul(BETWEEN);
-    // The last frame stays for a while before it begins again.
+    // The last frame is shown for 2 s before the repetition.
     let film = encoder
         .finalize(end.saturating_add(2_000))
         .map_err(|e| anyhow::anyhow!("{}: {e:?}", folder.display()))?;
@@ -98,7 +98,7 @@ fn begin(size: (u32, u32)) -> Result<Encoder> {
     Encoder::new_with_options(size, options).map_err(|e| anyhow::anyhow!("no encoder: {e:?}"))
 }
 
-/// Red, green, blue and opacity of every pixel.
+/// Reads a PNG image as RGBA, with its size.
 fn frame(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     let file = fs::File::open(path).with_context(|| path.display().to_string())?;
     let mut decoder = png::Decoder::new(std::io::BufReader::new(file));

@@ -1,6 +1,6 @@
-//! Fuzzing, guided by what an input reaches: libFuzzer over the targets of `loader/fuzz`.
+//! Coverage-guided fuzzing with libFuzzer for the targets of `loader/fuzz`.
 //!
-//! The flags that make the compiler count what is reached are stable ones, so the toolchain of the workspace does.
+//! The compiler flags for coverage are stable, so the workspace's toolchain is sufficient.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use done::Done;
 use places::{LONGEST_KEPT, Places, files, targets};
 use table::{page, read_table};
 
-/// Further options of the compiler: count edges in bytes of their own, and tell what is compared with what.
+/// Compiler flags for coverage: one 8-bit counter per edge, and traced comparisons.
 const FLAGS: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -32,7 +32,7 @@ const FLAGS: [&str; 5] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// What is to be fuzzed, and for how long.
+/// Options of fuzzing.
 #[derive(Args)]
 pub struct Options {
     /// One target of `TARGETS` in loader/fuzz [default: all]
@@ -51,7 +51,7 @@ pub struct Options {
     add: Vec<PathBuf>,
 }
 
-/// Builds the program, runs the targets one after the other, and writes the table; or only adds inputs.
+/// Builds the program, runs the targets one by one, and writes the table. With `--add`, it only adds inputs.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let places = Places {
         home: workspace.join("loader/fuzz"),
@@ -92,7 +92,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     Ok(code)
 }
 
-/// Puts files into the archive.
+/// Adds files to the archive.
 fn take_in(places: &Places, target: &str, paths: &[PathBuf]) -> Result<u8> {
     for path in paths {
         add(&places.inputs(), target, path)?;
@@ -105,7 +105,7 @@ fn take_in(places: &Places, target: &str, paths: &[PathBuf]) -> Result<u8> {
     Ok(0)
 }
 
-/// The program that libFuzzer drives, in a folder of its own; `None` if it cannot be built.
+/// Builds the fuzz program in a separate folder. Returns `None` if the build fails.
 fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
     let host = sanitize::host()?;
     let arguments = [
@@ -120,7 +120,7 @@ fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
         "fuzz",
     ];
     let mut command = steps::cargo(ready, &arguments);
-    // With a target named, build scripts and macros are left alone.
+    // With an explicit target, the flags do not apply to build scripts and macros.
     command.args(["--target", &host]);
     command.env("CARGO_TARGET_DIR", &places.work);
     command.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
@@ -130,24 +130,24 @@ fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
     Ok(Some(places.work.join(&host).join("fuzz/fuzz")))
 }
 
-/// libFuzzer on a target.
+/// Prepares libFuzzer for a target.
 fn program(places: &Places, program: &Path, target: &str) -> Result<Command> {
     let temporary = places.work.join("scratch");
     fs::create_dir_all(&temporary)?;
     let mut command = Command::new(program);
     command.env("LOADSCOPE_FUZZ_TARGET", target);
-    // Files that are rewritten thousands of times per second belong in memory.
+    // Temporary files are rewritten thousands of times per second, so they are stored in memory.
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory } else { &temporary };
     command.env("TMPDIR", folder);
-    // Memory that was given back has to be asked for again: half of the time otherwise.
+    // Returning memory to the system and allocating it again would take half of the time.
     for name in ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"] {
         command.env(name, "1000000000");
     }
     Ok(command)
 }
 
-/// Makes up inputs. False if one of them is not taken.
+/// Runs libFuzzer. Returns false if an input fails.
 fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Result<(Done, bool)> {
     let grown = places.work.join("corpus").join(target);
     let found = places.work.join("found").join(target);
@@ -161,7 +161,7 @@ fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Resul
         .arg(format!("-max_len={}", options.longest))
         .arg(format!("-dict={}", words.display()))
         .arg(format!("-artifact_prefix={}/", found.display()))
-        // The program itself holds inputs to 512 MiB and to one second of the processor.
+        // The program itself limits inputs to 512 MiB and one second of CPU time.
         .args([
             "-rss_limit_mb=2048",
             "-timeout=100",
@@ -170,7 +170,7 @@ fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Resul
         ])
         .args([&grown, &places.corpus(target)])
         .stderr(Stdio::piped());
-    // What found a mistake is near to others.
+    // Inputs close to former failures are likely to find others.
     command.args(Some(places.faults(target)).filter(|folder| folder.is_dir()));
     let (started, before) = (Instant::now(), processor());
     let output = command.output().context("the fuzzer cannot be started")?;
@@ -197,25 +197,25 @@ fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Resul
     Ok((done, output.status.success()))
 }
 
-/// How long the programs that were started and have ended had the processor, in seconds, where that can be told.
+/// Returns the CPU time of ended child processes in seconds, on systems that report it.
 fn processor() -> Option<f64> {
     const TICKS_A_SECOND: f64 = 100.0;
     let fields = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program is in brackets and may hold anything.
+    // The program name is in parentheses and may contain any character.
     let (_, fields) = fields.rsplit_once(')')?;
     let ticks = fields.split_whitespace().skip(13).take(2);
     let ticks: Option<Vec<f64>> = ticks.map(|t| t.parse().ok()).collect();
     Some(ticks?.iter().sum::<f64>() / TICKS_A_SECOND)
 }
 
-/// How often libFuzzer called the target, by its own account.
+/// Returns the number of executions from libFuzzer's output.
 fn executions(said: &str) -> u64 {
     let last = |start: &str| {
         let line = said.lines().rev().find_map(|l| l.strip_prefix(start));
         line.map(str::trim).map(str::to_owned)
     };
     let summed = last("stat::number_of_executed_units:").and_then(|n| n.parse().ok());
-    // Where it was stopped, the number begins the last line that tells how far it is.
+    // After an early stop, the number is at the start of the last progress line.
     let counted = || {
         let lines = said.lines().rev();
         let mut numbers = lines.filter_map(|l| l.strip_prefix('#')?.split_whitespace().next());
@@ -224,7 +224,7 @@ fn executions(said: &str) -> u64 {
     summed.or_else(counted).unwrap_or(0)
 }
 
-/// The fewest inputs that reach what all of them reach take the place of the corpus.
+/// Replaces the corpus by a minimal set of inputs with the same coverage.
 fn keep(places: &Places, built: &Path, target: &str) -> Result<()> {
     let kept = places.work.join("kept").join(target);
     if kept.exists() {
@@ -251,7 +251,7 @@ fn keep(places: &Places, built: &Path, target: &str) -> Result<()> {
     }
     for path in files(&kept)? {
         let name = path.file_name().context("a file has a name")?.to_owned();
-        // Sixteen digits of their hash name them well enough.
+        // Sixteen digits of the hash are unique enough.
         let short: String = name.to_string_lossy().chars().take(16).collect();
         fs::copy(&path, corpus.join(short))?;
     }

@@ -1,4 +1,4 @@
-//! Programs as people write them, and trainings with a cause put into them, under `loadscope record`.
+//! Tests of `loadscope record` with typical PyTorch programs, and with trainings that contain an injected cause.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::pytorch;
 use crate::setup::Ready;
 use crate::steps;
 
-/// What is tried.
+/// Options of the tests.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Only cases with this in their name, without a table. Can be repeated
@@ -27,12 +27,12 @@ pub struct Options {
     python: Option<PathBuf>,
 }
 
-/// Programs as people write them; writes tests/pytorch/KINDS.md.
+/// Records typical programs and writes tests/pytorch/KINDS.md.
 pub fn kinds(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     run(ready, workspace, options, "kinds.py", "KINDS.md")
 }
 
-/// Causes put into trainings, and what the verdict offers really tried; writes tests/pytorch/CAUSES.md.
+/// Checks the verdicts on trainings with injected causes, tries the suggested changes, and writes tests/pytorch/CAUSES.md.
 pub fn causes(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     run(ready, workspace, options, "causes.py", "CAUSES.md")
 }

@@ -1,6 +1,6 @@
-//! Which libtorch to build with, where the one that xtask puts together lies, and how it is made.
+//! Choice and installation of libtorch.
 //!
-//! The work itself is in `python/libtorch.py`.
+//! The installation itself is in `python/libtorch.py`.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,11 +14,11 @@ use crate::exit::{AlreadySaid, SETUP_FAILED};
 use crate::python;
 use crate::version::{VERSION, require_version};
 
-/// Written last by `python/libtorch.py`, with the size of every library.
+/// File with the size of every library. `python/libtorch.py` writes it last.
 const STAMP: &str = "setup-stamp";
 const STAMP_VERSION: &str = "setup 1";
 
-/// What decides about libtorch.
+/// Inputs of the choice of libtorch.
 pub struct Surroundings {
     libtorch: Option<PathBuf>,
     pub use_pytorch: bool,
@@ -26,14 +26,14 @@ pub struct Surroundings {
     cached: PathBuf,
 }
 
-/// Where libtorch comes from.
+/// Source of libtorch.
 #[derive(Debug, PartialEq)]
 pub enum Choice {
-    /// The user's own folder.
+    /// Folder of the user.
     Own(PathBuf),
-    /// The PyTorch of the user's Python.
+    /// PyTorch of the user's Python.
     Pytorch,
-    /// Put together from wheels in this folder, which may not be there yet.
+    /// Wheels, unpacked into this folder. The folder may not exist yet.
     Wheels(PathBuf),
 }
 
@@ -45,29 +45,29 @@ impl Surroundings {
         let platform = platform(env::consts::OS, env::consts::ARCH);
         Ok(Self {
             libtorch: get("LIBTORCH").map(PathBuf::from),
-            // torch-sys asks only whether it is set, not to what.
+            // torch-sys checks only that the variable is set, not its value.
             use_pytorch: get("LIBTORCH_USE_PYTORCH").is_some(),
             by_default: workspace.join("target").join("libtorch"),
             cached: cache.join(format!("libtorch-{VERSION}-{platform}")),
         })
     }
 
-    /// Whether the user set LIBTORCH; cargo sets it too, to the value in `.cargo/config.toml`.
+    /// Returns true if the user set LIBTORCH. Cargo also sets it, to the value in `.cargo/config.toml`.
     pub fn own_libtorch_set(&self) -> bool {
         self.libtorch
             .as_ref()
             .is_some_and(|path| !path.as_os_str().is_empty() && *path != self.by_default)
     }
 
-    /// The user's LIBTORCH, then the user's PyTorch, then what was set up before, then wheels.
+    /// Chooses the user's LIBTORCH, then the user's PyTorch, then a libtorch in `target`, then wheels.
     pub fn choose(&self) -> Choice {
         match &self.libtorch {
-            // CI sets LIBTORCH to the folder that xtask itself made.
+            // CI sets LIBTORCH to the folder that xtask made.
             Some(path) if self.own_libtorch_set() && *path != self.cached => {
                 Choice::Own(path.clone())
             }
             _ if self.use_pytorch => Choice::Pytorch,
-            // Put there by hand: no link of ours.
+            // A folder is from the user. xtask would have made a link.
             _ if !self.by_default.is_symlink() && looks_like_libtorch(&self.by_default) => {
                 Choice::Own(self.by_default.clone())
             }
@@ -76,7 +76,7 @@ impl Surroundings {
     }
 }
 
-/// The per-user folder for what can be downloaded again.
+/// Returns the user's folder for files that can be downloaded again.
 pub fn cache() -> Result<PathBuf> {
     cache_folder(env::consts::OS, |name| env::var_os(name)).context(
         "No folder for libtorch: neither LOADSCOPE_CACHE nor HOME is set. Set LOADSCOPE_CACHE to a \
@@ -84,12 +84,12 @@ pub fn cache() -> Result<PathBuf> {
     )
 }
 
-/// The same for any system and environment.
+/// Returns the same folder for any system and environment.
 fn cache_folder(os: &str, get: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name: &str| {
         get(name)
             .map(PathBuf::from)
-            // The XDG specification asks for relative paths to be ignored.
+            // The XDG specification requires that relative paths are ignored.
             .filter(|path| path.is_absolute())
     };
     if let Some(own) = get("LOADSCOPE_CACHE").filter(|value| !value.is_empty()) {
@@ -107,12 +107,12 @@ fn platform(os: &str, arch: &str) -> String {
     format!("{os}-{arch}")
 }
 
-/// Whether a folder has the two parts every libtorch has.
+/// Returns true if a folder has the two subfolders of every libtorch.
 fn looks_like_libtorch(folder: &Path) -> bool {
     folder.join("lib").is_dir() && folder.join("include").is_dir()
 }
 
-/// Says what is wrong with a libtorch that the user chose.
+/// Fails with an explanation if the user's libtorch cannot be used.
 pub fn require_usable(folder: &Path) -> Result<()> {
     let remedy = format!(
         "Point LIBTORCH at an unpacked libtorch {VERSION}, or unset it to have one put together."
@@ -128,7 +128,7 @@ pub fn require_usable(folder: &Path) -> Result<()> {
     require_version(&version, &format!("the libtorch in {shown}"), &remedy)
 }
 
-/// Whether a set-up was finished here and its libraries still have their sizes.
+/// Returns true if the installation is complete and the libraries have their recorded sizes.
 pub fn is_complete(folder: &Path) -> bool {
     let Ok(stamp) = fs::read_to_string(folder.join(STAMP)) else {
         return false;
@@ -142,7 +142,7 @@ pub fn is_complete(folder: &Path) -> bool {
     lines.next() == Some(STAMP_VERSION) && lines.all(|line| whole(line).is_some())
 }
 
-/// Downloads the wheels and puts libtorch together in `folder`.
+/// Downloads the wheels and installs libtorch in `folder`.
 pub fn assemble(folder: &Path, workspace: &Path) -> Result<()> {
     let (os, arch) = (env::consts::OS, env::consts::ARCH);
     let platform = platform(os, arch);

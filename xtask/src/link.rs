@@ -1,4 +1,4 @@
-//! The link `libtorch` beside the built executables, through which they find their library.
+//! The link `libtorch` next to the built executables, through which they find their library.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// Makes `link` lead to `folder`, in one step.
+/// Points `link` to `folder`, atomically.
 pub fn point(link: &Path, folder: &Path) -> Result<()> {
     if link == folder {
         return Ok(());
@@ -35,7 +35,7 @@ pub fn point(link: &Path, folder: &Path) -> Result<()> {
             }
         }
     }
-    // Made under another name first: a build that goes on at the same time always sees a link.
+    // The link is created under another name first, so that a concurrent build always finds a link.
     let fresh = link.with_file_name(format!("libtorch.link-{}", std::process::id()));
     make(&fresh, folder).with_context(sentence)?;
     replace(&fresh, link).with_context(sentence)
@@ -56,7 +56,7 @@ fn make(link: &Path, folder: &Path) -> io::Result<()> {
     if std::os::windows::fs::symlink_dir(folder, link).is_ok() {
         return Ok(());
     }
-    // Symlinks take a privilege on Windows; junctions do not.
+    // Symbolic links need a privilege on Windows, junctions do not.
     let status = std::process::Command::new("cmd")
         .args(["/C", "mklink", "/J"])
         .args([link, folder])
@@ -71,7 +71,7 @@ fn make(link: &Path, folder: &Path) -> io::Result<()> {
 
 #[cfg(windows)]
 fn replace(fresh: &Path, link: &Path) -> io::Result<()> {
-    // Windows does not rename over a link to a folder.
+    // Windows cannot rename over a link to a folder.
     let _ = fs::remove_dir(link);
     fs::rename(fresh, link)
 }

@@ -1,8 +1,6 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | fix | sanitize | fuzz | size | soak | faults | bench | forecasts | truth | diagnosis | lesson | readers | differential | web | wheel | deb | site | probe-matrix |
-//! kinds | causes | probe-overhead | screenshots | pictures`.
+//! Developer commands of the workspace. `cargo xtask help` lists them.
 //!
-//! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
-//! a few milliseconds.
+//! Each command that builds first installs libtorch and the system packages. If they are already installed, this takes a few milliseconds.
 
 #![allow(
     clippy::print_stdout,
@@ -234,7 +232,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             no_test,
             keep_going,
         } => {
-            // Without the tests nothing is drawn, so only the compiler is needed.
+            // Without the tests, nothing is drawn, so only the compiler is needed.
             let level = if no_test {
                 Level::Building
             } else {
@@ -321,12 +319,12 @@ fn set_up(print: bool, pytorch: bool, formats: bool, web: bool) -> anyhow::Resul
     Ok(0)
 }
 
-/// What it takes to build.
+/// Prepares a build.
 fn building() -> anyhow::Result<setup::Ready> {
     setup::prepare(Level::Building, packages::Missing::Fails)
 }
 
-/// Doubles a `--` that comes right after `test`, `bench` or `sanitize`: clap eats the first one, cargo needs it.
+/// Doubles a `--` right after `test`, `bench` or `sanitize`. clap removes the first one, but cargo needs it.
 fn with_kept_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let passes_on = matches!(
         arguments.get(1).and_then(|name| name.to_str()),

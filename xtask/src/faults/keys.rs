@@ -1,5 +1,4 @@
-//! Presses keys in a window, as a user would: a client of the X server that speaks as much of its protocol as that takes, so that the
-//! commands of developers need no library of it.
+//! Presses keys in a window, through a minimal client of the X protocol. Therefore xtask needs no X library.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -7,30 +6,29 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// Requests, by their numbers in the core protocol.
+/// Core protocol requests, by opcode.
 const GET_WINDOW_ATTRIBUTES: u8 = 3;
 const GET_GEOMETRY: u8 = 14;
 const QUERY_TREE: u8 = 15;
 const SET_INPUT_FOCUS: u8 = 42;
 const QUERY_EXTENSION: u8 = 98;
 
-/// The request of the extension XTEST that makes the server believe in an input, and two kinds of input.
+/// Request of the extension XTEST that simulates input, and its two kinds of input.
 const FAKE_INPUT: u8 = 2;
 const KEY_PRESS: u8 = 2;
 const KEY_RELEASE: u8 = 3;
 
-/// Keys of the usual keyboard, by their numbers.
+/// Keycodes of the usual keyboard.
 pub const CONTROL: u8 = 37;
 pub const R: u8 = 27;
 
-/// So long the server has for an answer.
+/// Timeout for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A connection to an X server.
 pub struct Keys {
     stream: UnixStream,
     root: u32,
-    /// The number of the extension.
+    /// Opcode of the extension XTEST.
     xtest: u8,
 }
 
@@ -54,9 +52,9 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Introduces itself; the server tells of its screens.
+    /// Sends the setup request. The answer describes the screens.
     fn begin(&mut self) -> Result<()> {
-        // Little-endian, version 11.0, without a name or a password.
+        // Little-endian, version 11.0, without authorization.
         self.stream
             .write_all(&[b'l', 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
         let mut head = [0; 8];
@@ -66,12 +64,12 @@ impl Keys {
         ensure!(head[0] == 1, "the X server refuses every client");
         let vendor = usize::from(u16::from_le_bytes([rest[16], rest[17]]));
         let formats = usize::from(rest[21]);
-        // The first screen begins with its window, which all others stand in.
+        // The description of the first screen begins with its root window.
         self.root = number(&rest, 32 + vendor.next_multiple_of(4) + formats * 8)?;
         Ok(())
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads its reply.
     fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>> {
         self.stream.write_all(request)?;
         loop {
@@ -85,20 +83,20 @@ impl Keys {
                     self.stream.read_exact(&mut answer[32..])?;
                     return Ok(answer);
                 }
-                // An event that was not asked for.
+                // Events are ignored.
                 _ => {}
             }
         }
     }
 
-    /// A request about a window.
+    /// Sends a request about a window.
     fn about(&mut self, request: u8, window: u32) -> Result<Vec<u8>> {
         let mut bytes = vec![request, 0, 2, 0];
         bytes.extend(window.to_le_bytes());
         self.ask(&bytes)
     }
 
-    /// The largest window that can be seen, once there is one.
+    /// Waits for a visible window and returns the largest one.
     fn window(&mut self) -> Result<u32> {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
@@ -106,7 +104,7 @@ impl Keys {
             let windows = (32..tree.len()).step_by(4).map(|at| number(&tree, at));
             let mut largest = None;
             for window in windows.collect::<Result<Vec<u32>>>()? {
-                // One that is gone meanwhile is none.
+                // The window may be gone.
                 let Ok(attributes) = self.about(GET_WINDOW_ATTRIBUTES, window) else {
                     continue;
                 };
@@ -128,10 +126,10 @@ impl Keys {
         bail!("there is no window to type into")
     }
 
-    /// Presses keys in the window, all together.
+    /// Presses keys together in the window.
     pub fn press(&mut self, keys: &[u8]) -> Result<()> {
         let window = self.window()?;
-        // The focus goes back to no window when this one is gone; the time is the server's own.
+        // When the window closes, the focus reverts to none. Time 0 means the server's current time.
         let mut focus = vec![SET_INPUT_FOCUS, 0, 3, 0];
         focus.extend(window.to_le_bytes());
         focus.extend(0u32.to_le_bytes());
@@ -144,7 +142,7 @@ impl Keys {
             self.stream.write_all(&request)?;
             std::thread::sleep(Duration::from_millis(20));
         }
-        // An answer to any question says that all of it has been done.
+        // The server processes requests in order, so after this reply all keys are pressed.
         self.about(QUERY_TREE, self.root).map(drop)
     }
 }

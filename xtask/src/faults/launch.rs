@@ -1,4 +1,4 @@
-//! Starts a command in the surroundings of a case.
+//! Starts a command in the environment of a case.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ use super::rule::Rule;
 use super::speak::Speech;
 use super::supervise::Supervised;
 
-/// A command to be started.
+/// Command to start.
 pub struct Launch<'a> {
     place: &'a Place<'a>,
     program: PathBuf,
@@ -35,11 +35,11 @@ pub struct Launch<'a> {
     deadline: Duration,
 }
 
-/// So long a command has, where nothing else is named. Far more than it needs on a busy host.
+/// Default deadline. A command needs far less, even on a busy host.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 impl<'a> Place<'a> {
-    /// `loadscope` with these arguments.
+    /// Prepares `loadscope` with these arguments.
     pub fn loadscope<S: AsRef<OsStr>>(&'a self, arguments: &[S]) -> Launch<'a> {
         Launch {
             place: self,
@@ -54,7 +54,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The command of a program that speaks, to stand after `--`.
+    /// Returns the command line of the stand-in program `speak`, for the position after `--`.
     pub fn spoken(&self, speech: &Speech) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.world.xtask.clone().into(), "speak".into()];
         words.push(speech.notes.clone().into());
@@ -72,7 +72,7 @@ impl<'a> Place<'a> {
         words
     }
 
-    /// `loadscope record`, of a program that speaks.
+    /// Prepares `loadscope record` of the program `speak`.
     pub fn record<S: AsRef<OsStr>>(&'a self, options: &[S], speech: &Speech) -> Launch<'a> {
         let mut launch = self.loadscope(&["record"]);
         let options = options.iter().map(|o| o.as_ref().to_owned());
@@ -82,7 +82,7 @@ impl<'a> Place<'a> {
         launch
     }
 
-    /// A program that yields twenty batches in 40 ms and ends with 7.
+    /// Describes a program that yields twenty batches in 40 ms and exits with 7.
     pub fn speech(&self) -> Speech {
         Speech {
             notes: self.notes(),
@@ -95,14 +95,14 @@ impl<'a> Place<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Puts another word in the place of one.
+    /// Replaces a word of the arguments.
     pub fn replace(&mut self, word: &str, by: impl AsRef<OsStr>) {
         for one in self.arguments.iter_mut().filter(|one| *one == word) {
             by.as_ref().clone_into(one);
         }
     }
 
-    /// With another word in the place of one.
+    /// Replaces a word of the arguments, and returns the command.
     pub fn replaced(mut self, word: &str, by: &str) -> Self {
         self.replace(word, by);
         self
@@ -144,7 +144,7 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// One of the system's limits, `RLIMIT_…`.
+    /// Sets a resource limit, `RLIMIT_…`.
     pub fn limit(mut self, what: libc::c_uint, most: u64) -> Self {
         self.limits.push((what, most));
         self
@@ -160,7 +160,7 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// As a user would type it.
+    /// Formats the command like a user would type it.
     fn shown(&self) -> String {
         let mut text = String::from("loadscope");
         for word in &self.arguments {
@@ -175,7 +175,7 @@ impl<'a> Launch<'a> {
         text
     }
 
-    /// Starts it.
+    /// Starts the command.
     pub fn start(self) -> Result<Started<'a>> {
         let shown = self.shown();
         let mut command = Command::new(&self.program);
@@ -214,13 +214,13 @@ impl<'a> Launch<'a> {
         })
     }
 
-    /// Starts it and waits for its end.
+    /// Starts the command and waits for its end.
     pub fn run(self) -> Result<Ended> {
         self.start()?.wait()
     }
 }
 
-/// The surroundings of every command: nothing of the user's own, and no display.
+/// Sets the environment of every command: no settings of the user, and no display.
 fn surround(command: &mut Command, place: &Place) {
     command.env_clear();
     for name in ["PATH", "LANG", "SystemRoot"] {
@@ -240,11 +240,12 @@ fn surround(command: &mut Command, place: &Place) {
         .env("LIBGL_ALWAYS_SOFTWARE", "1");
 }
 
-/// Closes streams and sets limits, in the process itself. The process has a session of its own: signals of a terminal do not reach it. Its
-/// signal handlers are the default ones, also if this process ignores SIGINT or SIGHUP.
+/// Closes streams and sets limits in the new process. The process has its own session, so it does not receive signals of a terminal. Its
+/// signal
+/// handlers are the default ones, even if this process ignores SIGINT or SIGHUP.
 fn constrain(command: &mut Command, closed: &[i32], limits: Vec<(libc::c_uint, u64)>) {
     let closed = closed.to_vec();
-    // SAFETY: between fork and exec it makes system calls only, and all memory was taken before.
+    // SAFETY: between fork and exec, the closure only makes system calls. All memory was allocated before.
     unsafe {
         command.pre_exec(move || {
             libc::setsid();

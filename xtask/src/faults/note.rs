@@ -1,9 +1,9 @@
-//! What is noted of a case: why it was not tried, or what was measured.
+//! Notes about a case: the reason why it was skipped, or its measured values.
 
 use std::cell::RefCell;
 use std::fmt;
 
-/// An end whose reason is that something is not at hand here.
+/// Error for a case that is skipped, because this system lacks something. Contains the reason.
 #[derive(Debug)]
 pub struct NotTried(pub String);
 
@@ -15,5 +15,5 @@ impl fmt::Display for NotTried {
 
 impl std::error::Error for NotTried {}
 
-/// What was measured in a case.
+/// Measured values of a case.
 pub type Note = RefCell<String>;

@@ -1,4 +1,4 @@
-//! A folder of its own for every case, and what is looked at in it afterwards.
+//! The folders of a case, and checks of their contents.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,23 +13,23 @@ use tempfile::TempDir;
 use super::note::{NotTried, Note};
 use super::world::World;
 
-/// The variable by which the processes of a case are found, wherever they went.
+/// Environment variable that identifies the processes of a case, even those that left its session.
 pub const MARK: &str = "LOADSCOPE_FAULTS_CASE";
 
-/// Where a case happens.
+/// Folders and processes of a case.
 pub struct Place<'a> {
     pub world: &'a World,
     root: TempDir,
-    /// The value of [`MARK`].
+    /// Value of [`MARK`].
     pub mark: String,
-    /// What was measured.
+    /// Measured values.
     pub note: Note,
 }
 
 impl<'a> Place<'a> {
     pub fn new(world: &'a World) -> Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        // Short: a socket's path has room for 107 bytes.
+        // Short, because the path of a socket is limited to 107 bytes.
         let root = tempfile::Builder::new().prefix("lf-").tempdir()?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let place = Self {
@@ -49,42 +49,42 @@ impl<'a> Place<'a> {
         Ok(place)
     }
 
-    /// Where commands are run, and write to.
+    /// Returns the working folder of commands, which also contains their outputs.
     pub fn work(&self) -> PathBuf {
         self.root.path().join("work")
     }
 
-    /// A file in that folder.
+    /// Returns the path of a file in the working folder.
     pub fn at(&self, name: impl AsRef<Path>) -> PathBuf {
         self.work().join(name)
     }
 
-    /// `TMPDIR`.
+    /// Returns the value of `TMPDIR`.
     pub fn tmp(&self) -> PathBuf {
         self.root.path().join("tmp")
     }
 
-    /// The user's own folder, with `data`, `config`, `cache` and `run` for the variables of XDG.
+    /// Returns the home folder, with `data`, `config`, `cache` and `run` for the XDG variables.
     pub fn home(&self) -> PathBuf {
         self.root.path().join("home")
     }
 
-    /// What commands print.
+    /// Returns the folder with the output of commands.
     pub fn said(&self) -> PathBuf {
         self.root.path().join("said")
     }
 
-    /// Where the recorded program notes what it told.
+    /// Returns the file in which the recorded program notes the sent batches.
     pub fn notes(&self) -> PathBuf {
         self.root.path().join("notes")
     }
 
-    /// Notes what was measured.
+    /// Stores measured values.
     pub fn note(&self, text: String) {
         self.note.replace(text);
     }
 
-    /// Ends the case as not tried if a program's calls cannot be answered here.
+    /// Skips the case if this system does not support seccomp notifications.
     pub fn supervises(&self) -> Result<()> {
         match self.world.supervises {
             true => Ok(()),
@@ -92,17 +92,17 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// A recording with two loaders' worth of events, compressed.
+    /// Copies a compressed recording into the working folder.
     pub fn recording(&self) -> Result<PathBuf> {
         self.copy(&self.world.recording)
     }
 
-    /// The same, as text.
+    /// Copies the same recording as text into the working folder.
     pub fn plain_recording(&self) -> Result<PathBuf> {
         self.copy(&self.world.plain_recording)
     }
 
-    /// `damaged.jsonl`: the same with a line in the middle that is none.
+    /// Writes `damaged.jsonl`: the same recording with an incomplete line in the middle.
     pub fn damaged_recording(&self) -> Result<PathBuf> {
         let text = fs::read_to_string(&self.world.plain_recording)?;
         let middle = text.lines().count() / 2;
@@ -113,7 +113,7 @@ impl<'a> Place<'a> {
         Ok(path)
     }
 
-    /// The inputs that a command names.
+    /// Creates the input files that a command line names.
     pub fn inputs(&self, line: &str) -> Result<()> {
         if line.contains("sample.jsonl.zst") {
             self.recording()?;
@@ -130,15 +130,14 @@ impl<'a> Place<'a> {
         Ok(to)
     }
 
-    /// A file that the user wants to keep.
+    /// Writes a file that the user wants to keep.
     pub fn old(&self, name: &str) -> Result<(PathBuf, Vec<u8>)> {
         let (path, bytes) = (self.at(name), OLD.to_vec());
         fs::write(&path, &bytes)?;
         Ok((path, bytes))
     }
 
-    /// Files that no finished or killed command may leave once the next one has begun: in the folder for temporary files any, elsewhere
-    /// unfinished ones.
+    /// Returns the files that commands must not leave after the next one has started: all temporary files, and `.part` files elsewhere.
     pub fn leftovers(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.tmp())? {
@@ -162,7 +161,7 @@ impl<'a> Place<'a> {
         Ok(found)
     }
 
-    /// Names in the folder where commands are run.
+    /// Returns the names of files in the working folder.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.work())? {
@@ -172,7 +171,7 @@ impl<'a> Place<'a> {
         Ok(names)
     }
 
-    /// Processes of this case that are still there.
+    /// Returns the running processes of this case.
     pub fn alive(&self) -> Vec<i32> {
         let wanted = format!("{MARK}={}", self.mark);
         let is_of_this = |process: &i32| {
@@ -185,7 +184,7 @@ impl<'a> Place<'a> {
         numbers.filter(is_of_this).collect()
     }
 
-    /// Ends every process of this case.
+    /// Kills all processes of this case.
     pub fn end_all(&self) {
         for _ in 0..50 {
             let alive = self.alive();
@@ -193,7 +192,7 @@ impl<'a> Place<'a> {
                 return;
             }
             for process in alive {
-                // SAFETY: kill reads no memory of ours.
+                // SAFETY: kill accesses no memory of this process.
                 unsafe { libc::kill(process, libc::SIGKILL) };
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -204,7 +203,7 @@ impl<'a> Place<'a> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.end_all();
-        // A folder that was made read-only is removed all the same.
+        // Makes read-only folders writable, so that they can be removed.
         let mut folders = vec![self.root.path().to_owned()];
         while let Some(folder) = folders.pop() {
             let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
@@ -215,5 +214,5 @@ impl Drop for Place<'_> {
     }
 }
 
-/// What stands in a file that the user wants to keep.
+/// Content of a file that the user wants to keep.
 const OLD: &[u8] = b"an old file that the user wants to keep\n";

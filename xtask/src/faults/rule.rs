@@ -1,4 +1,4 @@
-//! What happens to which system call.
+//! Rules: the system calls that fail, are delayed, or have another effect.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use libc::c_long;
 
-/// A kind of system call.
+/// Kind of system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Opening anything.
+    /// Any open.
     Open,
-    /// Opening what may be created by it.
+    /// Open that may create the file.
     Create,
     Read,
     Write,
@@ -23,20 +23,20 @@ pub enum Call {
     MakeFolder,
     /// `flock`.
     Lock,
-    /// Changing the permissions of an open file.
+    /// `fchmod`.
     Permissions,
-    /// Starting a thread.
+    /// Start of a thread.
     Thread,
-    /// Starting a process.
+    /// Start of a process.
     Process,
-    /// Letting a connection in.
+    /// Accept of a connection.
     Accept,
-    /// Making a socket.
+    /// Creation of a socket.
     Socket,
 }
 
 impl Call {
-    /// The numbers that the system knows it by. Some hosts have only the newer ones.
+    /// Returns the numbers of its system calls. Some architectures have only the newer ones.
     pub fn numbers(self) -> Vec<c_long> {
         #[cfg(target_arch = "x86_64")]
         let older: &[c_long] = match self {
@@ -74,14 +74,14 @@ impl Call {
     }
 }
 
-/// Which file, pipe or socket it is about.
+/// File, pipe or socket of a call.
 #[derive(Clone, Debug)]
 pub enum On {
-    /// Whichever.
+    /// Any.
     Anything,
-    /// A path in this folder.
+    /// Path in this folder.
     Within(PathBuf),
-    /// A path with this in it.
+    /// Path that contains this text.
     Named(String),
 }
 
@@ -96,14 +96,14 @@ impl On {
     }
 }
 
-/// At which of the calls that match.
+/// Selection among the matching calls.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
-    /// This one, counted from 1.
+    /// The call with this number, counted from 1.
     Only(u64),
-    /// This one and all later ones.
+    /// The call with this number and all later ones.
     From(u64),
-    /// The first, the third, the fifth, so that trying again helps.
+    /// Calls 1, 3, 5 and so on. A retry succeeds.
     Odd,
 }
 
@@ -117,20 +117,20 @@ impl When {
     }
 }
 
-/// What happens.
+/// Effect on a call.
 #[derive(Clone)]
 pub enum Act {
-    /// The system answers with this error.
+    /// The call fails with this error.
     Fail(i32),
-    /// Half of it is written.
+    /// Only half of the data is written.
     Short,
-    /// It is answered later.
+    /// The call is delayed.
     Late(Duration),
-    /// The process is killed before it.
+    /// The process is killed before the call.
     Kill,
-    /// Something happens, then the call.
+    /// A function runs before the call.
     First(Arc<dyn Fn() + Send + Sync>),
-    /// It is counted.
+    /// The call is only counted.
     Count,
 }
 
@@ -147,7 +147,7 @@ impl fmt::Debug for Act {
     }
 }
 
-/// What happens to which calls.
+/// Calls, and the effect on them.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub call: Call,

@@ -1,4 +1,4 @@
-//! Displays without a screen, windows on them, and what windows keep for the next start.
+//! Virtual displays, windows on them, and the journals of windows.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use super::note::NotTried;
 use super::place::Place;
 use super::speak::Speech;
 
-/// So long a window has to open on a busy host, and a case that has one.
+/// Timeout for a window to open on a busy host, and deadline of a command with a window.
 pub const WINDOW: Duration = Duration::from_secs(60);
 
-/// A display of its own, without a screen.
+/// Virtual display, by Xvfb.
 pub struct Display<'a> {
     server: Started<'a>,
     name: String,
@@ -52,7 +52,7 @@ impl<'a> Display<'a> {
         self.server.signal(libc::SIGKILL);
     }
 
-    /// `loadscope` with these arguments, on this display.
+    /// Prepares `loadscope` with these arguments on this display.
     pub fn window(&self, place: &'a Place<'a>, arguments: &[&str]) -> Launch<'a> {
         place
             .loadscope(arguments)
@@ -60,12 +60,12 @@ impl<'a> Display<'a> {
             .deadline(WINDOW)
     }
 
-    /// The keyboard of this display.
+    /// Connects to the keyboard of this display.
     pub fn keys(&self) -> Result<Keys> {
         Keys::of(&self.name)
     }
 
-    /// `loadscope watch` of a program that speaks, on this display.
+    /// Prepares `loadscope watch` of the program `speak` on this display.
     pub fn watch(&self, place: &'a Place<'a>, speech: &Speech) -> Launch<'a> {
         let mut words = vec!["watch".into(), "--".into()];
         words.extend(place.spoken(speech));
@@ -76,7 +76,7 @@ impl<'a> Display<'a> {
     }
 }
 
-/// The journals of a case, the oldest first.
+/// Returns the journals of a case, the oldest first.
 pub fn journals(place: &Place) -> Vec<PathBuf> {
     let folder = place.home().join("data/loadscope/journal");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -85,14 +85,14 @@ pub fn journals(place: &Place) -> Vec<PathBuf> {
     paths
 }
 
-/// The only journal, once something is in it.
+/// Returns the newest journal, if it is not empty.
 pub fn journal(place: &Place) -> Option<PathBuf> {
     let path = journals(place).pop()?;
     let size = fs::metadata(&path).map_or(0, |found| found.len());
     (size > 0).then_some(path)
 }
 
-/// A window that opens, and is ended by a signal as soon as it shows something.
+/// Opens a window, and sends it a signal as soon as it is open. It must end by that signal.
 pub fn opened_and_ended(place: &Place, launch: Launch, number: i32) -> Result<()> {
     let preferences = place.home().join("data/loadscope/preferences.json");
     let _ = fs::remove_file(&preferences);

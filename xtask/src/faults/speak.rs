@@ -1,5 +1,5 @@
-//! A stand-in for a PyTorch program: it tells of one loader in the form of `loader/live/WIRE.md`, at a pace of its own, and notes for itself
-//! when it told what.
+//! A stand-in for a PyTorch program. It sends the events of one loader in the format of `loader/live/WIRE.md`, at a configurable pace, and
+//! notes the time of each batch in a file.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-/// What the program does.
+/// Options of the stand-in program.
 #[derive(Args, Clone, Debug)]
 pub struct Speech {
     /// File for a note per batch, with the time
@@ -32,17 +32,17 @@ pub struct Speech {
     pub heeds: bool,
 }
 
-/// The number of a batch, and when it was sent, on the monotonic clock.
+/// Number of a batch, and its send time on the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     pub batch: u64,
     pub at: Duration,
 }
 
-/// What a program noted so far.
+/// Reads the notes that a program has written.
 pub fn notes(path: &Path) -> Vec<Told> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    // The last line may be half-written.
+    // The last line may be incomplete.
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let told = whole.lines().filter_map(|line| {
         let (batch, at) = line.split_once(' ')?;
@@ -54,9 +54,9 @@ pub fn notes(path: &Path) -> Vec<Told> {
     told.collect()
 }
 
-/// The monotonic clock, which all processes share.
+/// Returns the time of the monotonic clock, which all processes share.
 pub fn now() -> Duration {
-    // SAFETY: the system fills in the timespec, which lives through the call.
+    // SAFETY: the system writes the timespec, which outlives the call.
     let time = unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
         libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
@@ -71,11 +71,11 @@ extern "C" fn ask_to_end(_: libc::c_int) {
     ASKED_TO_END.store(true, Ordering::Relaxed);
 }
 
-/// Speaks. Answers the exit code.
+/// Runs the program and returns its exit code.
 pub fn speak(speech: &Speech) -> Result<u8> {
     if speech.heeds {
         for number in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
-            // SAFETY: the handler only touches an atomic number.
+            // SAFETY: the handler only stores to an atomic.
             unsafe { libc::signal(number, ask_to_end as *const () as libc::sighandler_t) };
         }
     }
@@ -99,7 +99,7 @@ pub fn speak(speech: &Speech) -> Result<u8> {
     Ok(speech.code)
 }
 
-/// A stream to the listener; without a listener it says nothing, and goes on.
+/// Stream to the recorder. Without a recorder, it sends nothing.
 struct Speaker {
     socket: Option<UnixStream>,
     waiting: Vec<u8>,
@@ -108,7 +108,7 @@ struct Speaker {
 
 impl Speaker {
     fn new(notes: File) -> Self {
-        // A path need not be UTF-8.
+        // The path may not be UTF-8.
         let to = std::env::var_os("LOADSCOPE_PROBE_TO").unwrap_or_default();
         let socket = to.as_bytes().strip_prefix(b"unix:").and_then(|path| {
             let socket = UnixStream::connect(OsStr::from_bytes(path)).ok()?;
@@ -137,9 +137,9 @@ impl Speaker {
         self.say(&format!(r#"["epoch",{at},0,0,0]"#));
     }
 
-    /// The life of a batch, without workers.
+    /// Sends the events of a batch without workers, and notes it.
     fn batch(&mut self, batch: u64) -> io::Result<()> {
-        /// 0 and 1, packed.
+        /// The indices 0 and 1 as Base64 of big-endian 64-bit numbers.
         const INDICES: &str = "AAAAAAAAAAABAAAAAAAAAA==";
         let at = now();
         let t = |after: u32| at.as_nanos() + u128::from(after);
@@ -162,7 +162,7 @@ impl Speaker {
             self.say(&line);
         }
         self.push();
-        // One call a line, so that a kill leaves whole ones.
+        // One write per line, so that a kill leaves complete lines.
         writeln_at_once(&mut self.notes, &format!("{batch} {}", at.as_nanos()))
     }
 
@@ -184,7 +184,7 @@ impl Speaker {
         self.waiting.push(b'\n');
     }
 
-    /// Sends what there is room for, and never waits.
+    /// Sends as many bytes as the socket accepts, without blocking.
     fn push(&mut self) {
         let Some(socket) = &mut self.socket else {
             self.waiting.clear();

@@ -1,7 +1,7 @@
-//! Sees the system calls of a process and answers some of them itself, by seccomp's user notifications.
+//! Intercepts system calls of a process with seccomp user notifications, and answers some of them itself.
 //!
-//! Unlike a library that stands before the C library's functions it sees every call, also of code that speaks to the system directly, and
-//! needs nothing in the process. Only the process itself is meant, not the programs that it starts.
+//! Unlike a preloaded library, it sees every call, including direct system calls, and needs no code in the process. It affects only the
+//! process itself, not the programs that it starts.
 
 use std::io;
 use std::mem;
@@ -23,19 +23,19 @@ mod look;
 use install::{filter, install, receive, send};
 use look::{is_of, path_of, write_half};
 
-/// A process whose calls are seen.
+/// Process whose calls are intercepted.
 pub struct Supervised {
     state: Arc<State>,
     thread: JoinHandle<io::Result<()>>,
 }
 
 struct State {
-    /// Each with how often it matched, and how often something came of it.
+    /// Rules with the number of matching calls and of effects.
     rules: Vec<(Rule, AtomicU64, AtomicU64)>,
 }
 
 impl Supervised {
-    /// Puts the rules on the process that `command` will start. The command must be started before [`Supervised::end`].
+    /// Applies the rules to the process that `command` will start. The command must be started before [`Supervised::end`].
     pub fn prepare(command: &mut Command, rules: Vec<Rule>) -> io::Result<Self> {
         let mut numbers: Vec<c_long> = rules.iter().flat_map(|rule| rule.call.numbers()).collect();
         numbers.sort_unstable();
@@ -43,7 +43,7 @@ impl Supervised {
         let mut filter = filter(&numbers);
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
-        // SAFETY: between fork and exec it makes system calls only, and all memory was taken before.
+        // SAFETY: between fork and exec, the closure only makes system calls. All memory was allocated before.
         unsafe {
             command.pre_exec(move || {
                 let listener = install(&mut filter)?;
@@ -63,7 +63,7 @@ impl Supervised {
         Ok(Self { state, thread })
     }
 
-    /// How often each rule matched, and how often something came of it.
+    /// Returns the number of matching calls and of effects, per rule.
     pub fn counts(&self) -> Vec<(u64, u64)> {
         let rules = self.state.rules.iter();
         let counts = rules
@@ -71,7 +71,7 @@ impl Supervised {
         counts.collect()
     }
 
-    /// Waits until no process is left that is supervised.
+    /// Waits until all supervised processes have ended.
     pub fn end(self) -> io::Result<()> {
         match self.thread.join() {
             Ok(ended) => ended,
@@ -80,7 +80,7 @@ impl Supervised {
     }
 }
 
-/// True if this system lets a process be supervised.
+/// Returns true if this system supports the supervision of a process.
 pub fn is_possible() -> bool {
     let mut command = Command::new("/bin/true");
     let rule = Rule::new(Call::Open, On::Anything, When::From(1), Act::Count);
@@ -92,7 +92,7 @@ pub fn is_possible() -> bool {
     ended && supervised.end().is_ok()
 }
 
-/// Answers the calls of the process until nothing is left of it.
+/// Answers the calls of the process until it has ended.
 fn supervise(socket: &OwnedFd, state: &Arc<State>) -> io::Result<()> {
     let (listener, process) = receive(socket)?;
     let supervisor = Supervisor {
@@ -106,7 +106,7 @@ fn supervise(socket: &OwnedFd, state: &Arc<State>) -> io::Result<()> {
             events: libc::POLLIN,
             revents: 0,
         };
-        // SAFETY: poll reads and writes one pollfd, which lives through the call.
+        // SAFETY: poll accesses one pollfd, which outlives the call.
         let count = unsafe { libc::poll(&raw mut asked, 1, -1) };
         if count < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
             continue;
@@ -121,19 +121,19 @@ fn supervise(socket: &OwnedFd, state: &Arc<State>) -> io::Result<()> {
 struct Supervisor {
     listener: Arc<OwnedFd>,
     state: Arc<State>,
-    /// The process that was started.
+    /// ID of the started process.
     process: c_int,
 }
 
 impl Supervisor {
     fn turn(&self) -> io::Result<()> {
-        // SAFETY: it consists of numbers.
+        // SAFETY: all-zero is valid, because the structure contains only numbers.
         let mut told: seccomp_notif = unsafe { mem::zeroed() };
-        // SAFETY: the system fills in what there is room for.
+        // SAFETY: the system writes one such structure, which outlives the call.
         let got = unsafe { libc::ioctl(self.listener.as_raw_fd(), RECEIVE, &raw mut told) };
         if got != 0 {
             return match io::Error::last_os_error() {
-                // The one that called is gone.
+                // The calling thread is gone.
                 e if e.raw_os_error() == Some(libc::ENOENT) => Ok(()),
                 e if e.kind() == io::ErrorKind::Interrupted => Ok(()),
                 e => Err(e),
@@ -147,7 +147,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// What is to happen to a call.
+    /// Returns the effect on a call.
     fn act(&self, process: c_int, told: &seccomp_notif) -> Option<Act> {
         let mut path = None;
         let mut found = None;
@@ -179,7 +179,7 @@ impl Supervisor {
                 go_on
             }
             Some(Act::Kill) => {
-                // SAFETY: kill reads no memory. The process waits for our answer, so its id is no one else's.
+                // SAFETY: kill accesses no memory. The process waits for the answer, so its ID is not reused.
                 unsafe { libc::kill(process, libc::SIGKILL) };
                 return;
             }
@@ -219,8 +219,8 @@ impl Answer {
             Self::Error(number) => answer.error = -number,
             Self::Value(value) => answer.val = value,
         }
-        // The process may be gone meanwhile; that is its own affair.
-        // SAFETY: the system reads the answer, which lives through the call.
+        // An error means that the process is gone, and is ignored.
+        // SAFETY: the system reads the answer, which outlives the call.
         unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut answer) };
     }
 }
@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs a shell's script in a folder of its own, under rules; answers its exit code, the counts, and what is in `out`.
+    /// Runs a shell script in a temporary folder, under rules. Returns its exit code, the counts, and the content of `out`.
     fn shell(
         script: &str,
         rules: impl Fn(&Path) -> Vec<Rule>,
@@ -290,7 +290,7 @@ mod tests {
         if !is_possible() {
             return;
         }
-        // The shell does not finish what was short; what comes next follows on it.
+        // The shell does not complete a short write. The next write continues at its end.
         let rule = in_folder(Call::Write, When::Only(1), Act::Short);
         let (code, counts, out) = shell(
             "exec 3> out; printf abcdef >&3; printf gh >&3; exit 0",

@@ -1,4 +1,4 @@
-//! `tests/faults/RESULTS.md`.
+//! The page `tests/faults/RESULTS.md`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::case::{Tried, Verdict};
 use super::world::World;
 
-/// The page.
+/// Formats the page.
 pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> String {
     let count = |is: fn(&Verdict) -> bool| tried.iter().filter(|one| is(&one.verdict)).count();
     let passed = count(|verdict| matches!(verdict, Verdict::Held));
@@ -46,19 +46,19 @@ pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> St
     page
 }
 
-/// A family's name as a heading.
+/// Capitalizes the name of a family.
 fn title(family: &str) -> String {
     let mut letters = family.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()
 }
 
-/// What does not break a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// What is printed after it is for the terminal, with folders that are no more.
+/// Returns the first sentence. The rest is for the terminal, and names temporary folders.
 fn first_sentence(text: &str) -> &str {
     text.split_once(". ").map_or(text, |(first, _)| first)
 }

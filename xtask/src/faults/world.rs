@@ -1,32 +1,32 @@
-//! What all cases share.
+//! State that all cases share.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// The name of a file and what is in it.
+/// Name and content of a file.
 pub type Output = (String, Vec<u8>);
 
-/// What all cases share.
+/// State that all cases share.
 pub struct World {
     pub loadscope: PathBuf,
-    /// This program, which also speaks as a PyTorch program does.
+    /// Executable of xtask, which is also the stand-in program `speak`.
     pub xtask: PathBuf,
-    /// A Python with PyTorch, if there is one.
+    /// Python with PyTorch, if installed.
     pub pytorch: Option<PathBuf>,
-    /// A sound recording, compressed, and the same as text.
+    /// Intact recording, compressed.
     pub recording: PathBuf,
     pub plain_recording: PathBuf,
-    /// What commands write when nothing is in their way, by name.
+    /// Outputs of commands without a fault, by the name of the command.
     pub references: Mutex<HashMap<String, Vec<Output>>>,
-    /// System calls can be answered.
+    /// True if system calls can be intercepted.
     pub supervises: bool,
     pub is_root: bool,
     pub kills: u32,
-    /// So much of the past may be missing after a kill: what is promised, or, where a loaded host must not fail, more.
+    /// Maximum duration of missing data after a kill: the promised one, or a longer one in CI, which may run on a loaded host.
     pub most_missing: Duration,
     pub seed: u64,
-    /// Where the recordings are, as long as this is.
+    /// Keeps the folder of the recordings until the end.
     pub _folder: tempfile::TempDir,
 }

@@ -1,4 +1,4 @@
-//! The corpus as the repository has it: one archive with a folder for each target. It is unpacked for libFuzzer, which takes folders.
+//! The corpus in the repository: one archive with a folder per target. libFuzzer needs it unpacked.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use tempfile::NamedTempFile;
 
 use super::places::{LONGEST_KEPT, files};
 
-/// Nearly the smallest; packing takes a few seconds.
+/// Compression level of zstd. Its archive is nearly the smallest, and packing takes a few seconds.
 const LEVEL: i32 = 19;
 
-/// Puts what is in the archive into the folder, in place of what was there.
+/// Replaces the folder by the content of the archive.
 pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -31,7 +31,7 @@ pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<()> {
     entries.unpack(folder).with_context(told)
 }
 
-/// Makes the archive of what is in the folder. The same files make the same archive, on any host and at any time.
+/// Packs the folder into the archive. The same files give the same bytes on every host.
 pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
     let beside = archive.parent().context("an archive is in a folder")?;
     let mut new = NamedTempFile::new_in(beside).with_context(|| beside.display().to_string())?;
@@ -44,7 +44,7 @@ pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
             header.set_size(bytes.len() as u64);
             header.set_mode(0o644);
             header.set_mtime(0);
-            // Also where the separator of folders is not a slash.
+            // Paths in an archive have slashes on every system.
             tar.append_data(&mut header, name.replace('\\', "/"), &bytes[..])?;
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A temporary file is its owner's alone; one of the repository is not.
+/// Makes a temporary file readable for all users, like the other files of the repository.
 fn readable_for_all(file: &File) -> Result<()> {
     #[cfg(unix)]
     {
@@ -67,7 +67,7 @@ fn readable_for_all(file: &File) -> Result<()> {
     Ok(())
 }
 
-/// Puts a file among the inputs of a target, by its own name.
+/// Adds a file to the inputs of a target, under its own name.
 pub(super) fn add(folder: &Path, target: &str, path: &Path) -> Result<()> {
     let bytes = fs::read(path).with_context(|| path.display().to_string())?;
     if bytes.len() > LONGEST_KEPT {

@@ -1,6 +1,6 @@
-//! What was done of a target.
+//! The executions of a target.
 
-/// What was done of a target.
+/// Executions of a target, and their CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Done {
     pub executions: u64,

@@ -1,4 +1,4 @@
-//! Where things are.
+//! Paths for fuzzing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use anyhow::{Context as _, Result};
 /// Longest input that the repository keeps, bytes.
 pub(super) const LONGEST_KEPT: usize = 50_000;
 
-/// Where things are.
+/// Folders for fuzzing.
 pub(super) struct Places {
-    /// `loader/fuzz`.
+    /// The folder `loader/fuzz`.
     pub home: PathBuf,
-    /// What is made here and stays on this host.
+    /// Folder for generated files outside of the repository.
     pub work: PathBuf,
 }
 
 impl Places {
-    /// The corpus in the repository.
+    /// Returns the path of the corpus in the repository.
     pub fn archive(&self) -> PathBuf {
         self.home.join("tests/corpus.tar.zst")
     }
 
-    /// What was in the archive, by target.
+    /// Returns the folder with the unpacked corpus.
     pub fn inputs(&self) -> PathBuf {
         self.work.join("inputs")
     }
@@ -31,7 +31,7 @@ impl Places {
         self.inputs().join(target)
     }
 
-    /// Inputs that found a mistake; each has a test.
+    /// Returns the folder with inputs of former failures. Each has a test.
     pub fn faults(&self, target: &str) -> PathBuf {
         self.home.join("tests/faults").join(target)
     }
@@ -41,7 +41,7 @@ impl Places {
     }
 }
 
-/// Each has a folder in the corpus.
+/// Returns the names of all targets. Each has a folder in the corpus.
 pub(super) fn targets(places: &Places) -> Result<Vec<String>> {
     let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
     let folders = files(&places.inputs())?;

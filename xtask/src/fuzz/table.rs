@@ -1,4 +1,4 @@
-//! The page that says what was fuzzed: read, added to, written.
+//! The page `FUZZ.md`, to which each run adds its executions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::done::Done;
 use super::places::{Places, files};
 
-/// What was done so far, by target.
+/// Reads the executions so far, by target.
 pub(super) fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
     let path = places.table();
     if !path.exists() {
@@ -18,7 +18,7 @@ pub(super) fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
     Ok(rows(&fs::read_to_string(path)?))
 }
 
-/// The rows of the table: `| name | executions | seconds | …`.
+/// Parses the rows of the table: `| name | executions | seconds | …`.
 fn rows(page: &str) -> BTreeMap<String, Done> {
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| ")?.split(" | ");
@@ -35,7 +35,7 @@ fn rows(page: &str) -> BTreeMap<String, Done> {
     page.lines().filter_map(row).collect()
 }
 
-/// The page as it is now.
+/// Formats the page.
 pub(super) fn page(
     places: &Places,
     all: &[String],
@@ -93,7 +93,7 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// With commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

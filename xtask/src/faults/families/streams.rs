@@ -1,4 +1,4 @@
-//! Standard streams that are closed, full, broken or slow, under every command.
+//! Closed, full, broken or slow standard streams, for every command.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,14 +12,14 @@ use crate::faults::place::Place;
 use crate::faults::screen::journal;
 use crate::faults::speak::notes;
 
-/// A command, and how it ends when nothing is in its way.
+/// Command, and its exit code without a fault.
 struct Command {
     name: &'static str,
     arguments: &'static str,
     code: i32,
-    /// It is for what it prints, so that it may say that it cannot.
+    /// True if its output is its purpose. Then it may refuse when it cannot print.
     prints: bool,
-    /// A recording that it makes, and its batches.
+    /// Name and number of batches of the recording that it makes.
     makes: Option<(&'static str, u64)>,
 }
 
@@ -31,7 +31,7 @@ const PLAIN: Command = Command {
     makes: None,
 };
 
-/// In the place of a name: the one that the journal gives.
+/// Placeholder for the path of the journal.
 const JOURNAL: &str = "the journal";
 
 const COMMANDS: &[Command] = &[
@@ -120,14 +120,14 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// What is wrong with which stream.
+/// Fault of one or several streams.
 struct Fault {
     name: &'static str,
     injected: &'static str,
     streams: fn(Launch) -> Launch,
-    /// It cannot print, and can say so.
+    /// True if the command cannot print, and can report this.
     is_full: bool,
-    /// CI tries it, under half of the commands.
+    /// True if CI tries the fault, with half of the commands.
     fast: bool,
 }
 
@@ -229,7 +229,7 @@ impl Command {
                 word => words.push(word.into()),
             }
         }
-        // `watch` starts no program without a display.
+        // `watch` does not start a program without a display.
         let launch = place.loadscope(&words).env("DISPLAY", ":4567");
         let ended = (fault.streams)(launch).run()?;
         self.ended_as_ever(&ended, fault)?;
@@ -256,7 +256,7 @@ impl Command {
     fn ended_as_ever(&self, ended: &Ended, fault: &Fault) -> Result<()> {
         let refuses = fault.is_full && self.prints;
         match refuses && ended.code == Some(2) {
-            // What it is for could not be done, and it says so where it can.
+            // The command could not print, and reports this if standard error works.
             true if ended.err.is_empty() && fault.name == "all streams are full" => ended.sound(),
             true => ended.refused(&["standard output"]),
             false if refuses => {
@@ -267,7 +267,7 @@ impl Command {
     }
 }
 
-/// Twenty batches 2 ms apart, which nothing held up.
+/// Checks that nothing delayed the program: twenty batches, 2 ms apart.
 fn is_at_its_pace(place: &Place) -> Result<()> {
     let told = notes(&place.notes());
     ensure!(
@@ -303,7 +303,7 @@ pub fn cases() -> Vec<Case> {
             };
             let check = |place: &Place| command.attempt(place, fault);
             let case = Case::new("streams", name, fault.injected, holds, check);
-            // What has a program of the user's under it is tried with all of them.
+            // CI tries commands with a user's program under every fast fault, and the others under half of them.
             let is_its_turn = command.code == 7 || (k + n) % 2 == 0;
             cases.push(case.fast_if(fault.fast && is_its_turn));
         }

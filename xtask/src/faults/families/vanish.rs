@@ -1,4 +1,4 @@
-//! Folders that go away, and files that change while they are read.
+//! Folders that are removed, and files that change while they are read.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,7 +19,7 @@ fn endless(place: &Place) -> Speech {
     }
 }
 
-/// Something is done to the folders of a recorder in the middle of its work; the program goes on.
+/// Applies a change to the folders of a recorder while it records. The recorded program must continue.
 fn while_recording(
     place: &Place,
     options: &[&str],
@@ -41,7 +41,7 @@ fn while_recording(
     Ok(ended)
 }
 
-/// The file went with its folder: that is reported, not that batches are in it.
+/// Removes the recording with its folder. The recorder must not claim that the file contains batches.
 fn folder_removed(place: &Place) -> Result<()> {
     let ended = while_recording(place, &["-o", "out/run.jsonl"], |place| {
         fs::remove_dir_all(place.at("out"))
@@ -65,7 +65,7 @@ fn folder_moved(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// What is to be replaced goes away with its folder.
+/// Removes the file to be replaced, with its folder.
 fn folder_removed_with_force(place: &Place) -> Result<()> {
     fs::create_dir_all(place.at("out"))?;
     fs::write(place.at("out/run.jsonl"), "old")?;
@@ -106,8 +106,8 @@ fn working_folder_removed(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// A shell stands in a folder that another one has removed. The library of numbers that comes with libtorch does not load there on some
-/// systems, and ends the process with code 2 and a sentence of its own.
+/// Runs commands in a removed working folder, like a shell whose folder another process removed. On some systems, the numerics library of
+/// libtorch does not load there. It ends the process with code 2 and an error message.
 fn no_working_folder(place: &Place) -> Result<()> {
     let log = place.recording()?;
     let bytes = fs::read(&log)?;
@@ -146,7 +146,7 @@ fn no_working_folder(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// The folder of an export goes away before its first write.
+/// Removes the folder of an export before the first write.
 fn export_folder_removed(place: &Place) -> Result<()> {
     place.supervises()?;
     place.recording()?;
@@ -168,7 +168,7 @@ fn export_folder_removed(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// A folder of recordings loses one while it is read.
+/// Removes one recording of a folder while the folder is read.
 fn folder_shrinks(place: &Place) -> Result<()> {
     place.supervises()?;
     fs::create_dir(place.at("runs"))?;

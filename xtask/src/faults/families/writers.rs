@@ -1,4 +1,4 @@
-//! Two writers and one file.
+//! Several writers of one file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,10 +14,10 @@ use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
 use crate::faults::speak::{Speech, notes};
 
-/// So many at once.
+/// Number of concurrent writers.
 const MANY: usize = 16;
 
-/// A program of its own for each: what they noted tells them apart.
+/// Returns a separate program per writer. Its notes identify it.
 fn speech(place: &Place, number: usize, batches: u64) -> Speech {
     Speech {
         notes: place.notes().with_extension(number.to_string()),
@@ -30,10 +30,10 @@ fn all<'a>(started: Vec<Started<'a>>) -> Result<Vec<Ended>> {
     started.into_iter().map(Started::wait).collect()
 }
 
-/// Recorders in one folder, without a name for the recording.
+/// Starts recorders in one folder, without a name for the recording.
 fn default_names(place: &Place) -> Result<()> {
     let start = |number| {
-        // As many batches as its number says, so that no recording can be taken for another.
+        // Each recording has a different number of batches, so it cannot be confused with another one.
         let speech = speech(place, number, 10 + number as u64);
         place.record::<&str>(&[], &speech).start()
     };
@@ -62,14 +62,14 @@ fn default_names(place: &Place) -> Result<()> {
     place.clean()
 }
 
-/// The name in `2 loaders, 100 batches in run.jsonl.zst. To see why …`.
+/// Returns the name in `2 loaders, 100 batches in run.jsonl.zst. To see why …`.
 fn recording(message: &str) -> Option<&str> {
     let (_, rest) = message.rsplit_once(" batches in ")?;
     let word = rest.split_whitespace().next()?;
     Some(word.trim_end_matches('.'))
 }
 
-/// Recorders that want the same name.
+/// Starts recorders with the same name.
 fn same_name(place: &Place, force: bool) -> Result<()> {
     if force {
         place.old("run.jsonl")?;
@@ -79,7 +79,7 @@ fn same_name(place: &Place, force: bool) -> Result<()> {
         false => &["-o", "run.jsonl"],
     };
     let start = |number| {
-        // Long enough for all to be there at once.
+        // Long enough for all of them to run at the same time.
         let speech = Speech {
             every: 30_000,
             ..speech(place, number, 100 + number as u64)
@@ -108,7 +108,7 @@ fn same_name(place: &Place, force: bool) -> Result<()> {
     place.clean()
 }
 
-/// A recording under way, which another command wants to write over.
+/// Runs another command that would overwrite an unfinished recording.
 fn under_way(place: &Place, line: &'static str) -> Result<()> {
     place.recording()?;
     let speech = Speech {
@@ -136,7 +136,7 @@ fn under_way(place: &Place, line: &'static str) -> Result<()> {
         let second = self::speech(place, 2, 5).notes;
         ensure!(!second.exists(), "the second program was started");
     }
-    // It can be read meanwhile.
+    // The unfinished recording can be read.
     place.facts(&log)?;
     record.signal(libc::SIGINT);
     record.wait()?.code(7)?;
@@ -144,7 +144,7 @@ fn under_way(place: &Place, line: &'static str) -> Result<()> {
     place.clean()
 }
 
-/// Exports to one name at once.
+/// Starts exports to the same name.
 fn exports(place: &Place, force: bool) -> Result<()> {
     place.recording()?;
     if force {
@@ -182,7 +182,7 @@ fn exports(place: &Place, force: bool) -> Result<()> {
     place.clean()
 }
 
-/// Something happens to the place of an export right before it gets its name.
+/// Applies a change to an export's path right before the final rename.
 fn overtaken(
     place: &Place,
     happens: impl Fn(&Path) + Send + Sync + 'static,
@@ -239,7 +239,7 @@ fn link_appears(place: &Place) -> Result<()> {
     })
 }
 
-/// The recording is moved away, or another file takes its name, while it grows.
+/// Moves the recording while it grows, or also puts another file in its place.
 fn moved(place: &Place, replaced: bool) -> Result<()> {
     let speech = Speech {
         batches: 0,

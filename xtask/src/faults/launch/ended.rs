@@ -1,4 +1,4 @@
-//! A command under way, and how it ended.
+//! A running command, and its result.
 
 use std::fs;
 use std::io;
@@ -11,33 +11,33 @@ use anyhow::{Result, anyhow, bail};
 use crate::faults::place::Place;
 use crate::faults::supervise::Supervised;
 
-/// A command under way. Whatever is left of its case is ended with the case.
+/// Running command. The end of its case kills the remaining processes.
 pub struct Started<'a> {
     pub(super) place: &'a Place<'a>,
-    /// As a user would type it.
+    /// Command line, as a user would type it.
     pub(super) shown: String,
     pub process: i32,
     pub(super) supervised: Option<Supervised>,
     pub(super) started: Instant,
     pub(super) until: Instant,
     pub(super) said: [Option<PathBuf>; 3],
-    /// Who reads pipes that were stuck at first.
+    /// Threads that read pipes which were full at first.
     pub(super) readers: Vec<JoinHandle<()>>,
 }
 
 impl Started<'_> {
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub fn signal(&self, number: i32) {
-        // SAFETY: kill reads no memory of ours. It was not waited for, so its id is no one else's.
+        // SAFETY: kill accesses no memory of this process. The process was not waited for, so its ID is not reused.
         unsafe { libc::kill(self.process, number) };
     }
 
-    /// Waits until something holds.
+    /// Waits until `holds` returns true. Fails if the process ends, or after the deadline.
     pub fn until(&mut self, what: &str, mut holds: impl FnMut() -> bool) -> Result<()> {
         self.until_it(what, |_| holds())
     }
 
-    /// Waits until something came of the rules.
+    /// Waits until a rule has had an effect.
     pub fn until_injected(&mut self) -> Result<()> {
         self.until_it("something is injected", |it| {
             let counts = it.supervised.as_ref().map(Supervised::counts);
@@ -55,7 +55,7 @@ impl Started<'_> {
                 );
             }
             if !Path::new(&format!("/proc/{}", self.process)).exists() || self.is_zombie() {
-                // Once more: it may have come to it right before its end.
+                // The condition may have become true right before the end.
                 if holds(self) {
                     return Ok(());
                 }
@@ -88,7 +88,7 @@ impl Started<'_> {
         )
     }
 
-    /// Waits for its end; past the deadline it is killed with all that it started, which is a failure.
+    /// Waits for the end. Past the deadline, it kills all processes of the case and fails.
     pub fn wait(self) -> Result<Ended> {
         let (status, usage) = loop {
             if let Some(ended) = ended(self.process)? {
@@ -97,14 +97,14 @@ impl Started<'_> {
             if Instant::now() > self.until {
                 let words = self.words();
                 self.place.end_all();
-                // Nothing of it may stay behind as a zombie.
+                // Reaps the zombie.
                 let _ = ended(self.process);
                 return Err(anyhow!("{}: it hangs. {words}", self.shown));
             }
             std::thread::sleep(Duration::from_millis(2));
         };
         let took = self.started.elapsed();
-        // What is still in a pipe is a matter of milliseconds; what a program of its own holds open is not.
+        // The rest of a pipe arrives within milliseconds, unless a child process keeps the pipe open.
         let until = Instant::now() + Duration::from_secs(3);
         while self.readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
@@ -124,10 +124,10 @@ impl Started<'_> {
     }
 }
 
-/// How a process ended, if it has.
+/// Returns the status of a process that has ended.
 fn ended(process: i32) -> Result<Option<(i32, libc::rusage)>> {
     let mut status = 0;
-    // SAFETY: an all-zero rusage is a valid one; the system fills in both, which live through the call.
+    // SAFETY: an all-zero rusage is valid. The system writes to both variables, which outlive the call.
     let (answer, usage) = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         let answer = libc::wait4(process, &raw mut status, libc::WNOHANG, &raw mut usage);
@@ -144,7 +144,7 @@ fn text(path: &Path) -> String {
     String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
 }
 
-/// The beginning of what was printed.
+/// Returns the beginning of an output.
 fn brief(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(600) {
@@ -153,7 +153,7 @@ fn brief(text: &str) -> String {
     }
 }
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Ended {
     shown: String,
@@ -162,14 +162,14 @@ pub struct Ended {
     pub out: String,
     pub err: String,
     pub took: Duration,
-    /// Of each rule: how often it matched, and how often something came of it.
+    /// Number of matching calls and of effects, per rule.
     pub counts: Vec<(u64, u64)>,
-    /// Bytes of memory at most.
+    /// Peak memory, bytes.
     pub most_memory: u64,
 }
 
 impl Ended {
-    /// Fails with the whole story if something does not hold.
+    /// Fails with the result and the output of the command if `holds` is false.
     pub fn must(&self, holds: bool, what: &str) -> Result<()> {
         if holds {
             return Ok(());
@@ -187,7 +187,7 @@ impl Ended {
         ))
     }
 
-    /// It ended with this code.
+    /// Fails unless the command exited with this code.
     pub fn code(&self, code: i32) -> Result<()> {
         self.sound()?;
         self.must(
@@ -196,7 +196,7 @@ impl Ended {
         )
     }
 
-    /// It ended by this signal.
+    /// Fails unless the command ended by this signal.
     pub fn signal(&self, signal: i32) -> Result<()> {
         self.sound()?;
         self.must(
@@ -205,7 +205,7 @@ impl Ended {
         )
     }
 
-    /// It did not panic, and was not aborted.
+    /// Fails if the command panicked or was aborted.
     pub fn sound(&self) -> Result<()> {
         let panicked = self.err.contains("panicked") || self.out.contains("panicked");
         let aborted = matches!(
@@ -218,13 +218,13 @@ impl Ended {
         )
     }
 
-    /// It refused: exit code 2, with a sentence that has these words.
+    /// Fails unless the command refused: exit code 2, and an error message with these words.
     pub fn refused(&self, words: &[&str]) -> Result<()> {
         self.code(2)?;
         self.complained(words)
     }
 
-    /// A sentence on standard error has these words.
+    /// Fails unless an error message on standard error contains these words.
     pub fn complained(&self, words: &[&str]) -> Result<()> {
         let is_sentence = self.err.lines().any(|line| {
             line.starts_with("loadscope: ")
@@ -242,7 +242,7 @@ impl Ended {
         Ok(())
     }
 
-    /// The rules had an effect; otherwise nothing was tried.
+    /// Fails if no rule had an effect, because then the case tested nothing.
     pub fn injected(&self) -> Result<()> {
         let any = self.counts.iter().any(|(_, done)| *done > 0);
         self.must(

@@ -1,4 +1,4 @@
-//! What a command has for its inputs and outputs.
+//! Standard streams of a command.
 
 use std::fs::File;
 use std::io;
@@ -13,24 +13,24 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::faults::place::Place;
 
-/// What a command has for an input or an output.
+/// Standard stream of a command.
 #[derive(Clone, Debug)]
 pub enum Stream {
     /// `/dev/null`.
     Nothing,
-    /// A file, which is looked at afterwards.
+    /// A file that the case reads afterwards.
     Kept,
-    /// It is not there at all.
+    /// A closed descriptor.
     Closed,
     /// A pipe whose other end is closed.
     Broken,
-    /// A pipe that is full, and emptied after this time.
+    /// A full pipe that is read after this time.
     Stuck(Duration),
     /// This file.
     File(PathBuf),
 }
 
-/// What a command's streams need while it runs.
+/// Resources that the streams of a command need while it runs.
 #[derive(Default)]
 pub(super) struct Streams {
     pub closed: Vec<i32>,
@@ -75,7 +75,7 @@ impl Streams {
         })
     }
 
-    /// Empties the pipes that are stuck, when it is time.
+    /// Starts threads that read the full pipes after their delay.
     pub fn attend(&mut self) -> Result<Vec<JoinHandle<()>>> {
         let mut readers = Vec::new();
         for (pipe, time, path) in self.stuck.drain(..) {
@@ -93,7 +93,7 @@ impl Streams {
 
 fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
-    // SAFETY: the system fills in two descriptors, which are no one else's.
+    // SAFETY: the system writes two descriptors, which nothing else owns.
     unsafe {
         if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
             bail!(io::Error::last_os_error());
@@ -102,10 +102,10 @@ fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// Fills a pipe to the brim.
+/// Fills a pipe completely.
 fn fill(pipe: &OwnedFd) -> Result<()> {
     let set = |flags: libc::c_int| {
-        // SAFETY: fcntl with this command reads no memory of ours.
+        // SAFETY: fcntl with this command accesses no memory of this process.
         unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags) }
     };
     set(libc::O_NONBLOCK);

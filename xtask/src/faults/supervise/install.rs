@@ -1,4 +1,4 @@
-//! Has the kernel tell of a process's calls.
+//! Installation of a seccomp filter that reports system calls.
 
 use std::io;
 use std::mem;
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 
 use libc::{c_int, c_long, seccomp_data};
 
-/// A program for the kernel: these calls are reported, all others go on.
+/// Returns a BPF program that reports these calls and allows all others.
 pub(super) fn filter(numbers: &[c_long]) -> Vec<libc::sock_filter> {
     let statement = |code: u32, k: u32| libc::sock_filter {
         code: code as u16,
@@ -39,13 +39,13 @@ pub(super) fn filter(numbers: &[c_long]) -> Vec<libc::sock_filter> {
     program
 }
 
-/// Puts the filter on this process; answers the descriptor at which its calls are heard.
+/// Installs the filter in this process. Returns the descriptor for the notifications.
 pub(super) fn install(filter: &mut [libc::sock_filter]) -> io::Result<RawFd> {
     let program = libc::sock_fprog {
         len: filter.len() as u16,
         filter: filter.as_mut_ptr(),
     };
-    // SAFETY: the program and the filter that it points to live through the calls.
+    // SAFETY: the program and the filter that it points to outlive the calls.
     let listener = unsafe {
         if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
             return Err(io::Error::last_os_error());
@@ -63,7 +63,7 @@ pub(super) fn install(filter: &mut [libc::sock_filter]) -> io::Result<RawFd> {
     }
 }
 
-/// Room for one descriptor in a message.
+/// Control message with one descriptor.
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
@@ -80,7 +80,7 @@ fn with_message<T>(
         iov_base: std::ptr::from_mut(process).cast(),
         iov_len: size_of::<c_int>(),
     };
-    // SAFETY: an all-zero msghdr is a valid one.
+    // SAFETY: an all-zero msghdr is valid.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
@@ -89,7 +89,7 @@ fn with_message<T>(
     with(&mut message)
 }
 
-/// Sends a descriptor to another process, with the number of this one.
+/// Sends a descriptor and the ID of this process to another process.
 pub(super) fn send(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
     let mut control = Control {
         header: libc::cmsghdr {
@@ -100,10 +100,10 @@ pub(super) fn send(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
         descriptor,
         _padding: 0,
     };
-    // SAFETY: it has no arguments and cannot fail.
+    // SAFETY: getpid has no arguments and cannot fail.
     let mut process = unsafe { libc::getpid() };
     let sent = with_message(&mut process, &mut control, |message| {
-        // SAFETY: everything that the message points to lives through the call.
+        // SAFETY: all data that the message points to outlives the call.
         unsafe { libc::sendmsg(socket, message, 0) }
     });
     match sent {
@@ -112,23 +112,23 @@ pub(super) fn send(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
     }
 }
 
-/// The descriptor that a process has sent, and the number of that process.
+/// Receives a descriptor and the ID of the process that sent it.
 pub(super) fn receive(socket: &OwnedFd) -> io::Result<(OwnedFd, c_int)> {
     let mut control = Control {
-        // SAFETY: it consists of numbers.
+        // SAFETY: all-zero is valid, because the structure contains only numbers.
         header: unsafe { mem::zeroed() },
         descriptor: -1,
         _padding: 0,
     };
     let mut process = 0;
     let received = with_message(&mut process, &mut control, |message| {
-        // SAFETY: everything that the message points to lives through the call.
+        // SAFETY: all data that the message points to outlives the call.
         unsafe { libc::recvmsg(socket.as_raw_fd(), message, libc::MSG_CMSG_CLOEXEC) }
     });
-    // Process 0 would be our own process group.
+    // Process 0 would be this process group.
     if received != size_of::<c_int>() as isize || control.descriptor < 0 || process <= 1 {
         return Err(io::Error::other("the process was not started"));
     }
-    // SAFETY: the system has just made it for us.
+    // SAFETY: the system has just created the descriptor, and nothing else owns it.
     Ok((unsafe { OwnedFd::from_raw_fd(control.descriptor) }, process))
 }

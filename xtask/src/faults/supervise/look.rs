@@ -1,4 +1,4 @@
-//! What a call is about.
+//! Arguments of a system call.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use libc::{c_int, c_long, c_void, seccomp_data};
 
 use crate::faults::rule::Call;
 
-/// True if a call is of this kind.
+/// Returns true if a call is of this kind.
 pub(super) fn is_of(call: Call, process: c_int, data: &seccomp_data) -> bool {
     let number = c_long::from(data.nr);
     if !call.numbers().contains(&number) {
@@ -38,7 +38,7 @@ fn creates(data: &seccomp_data) -> bool {
 fn clone_flags(process: c_int, data: &seccomp_data) -> u64 {
     match c_long::from(data.nr) {
         libc::SYS_clone => data.args[0],
-        // The flags are the first number of a structure.
+        // The flags are the first field of a structure.
         libc::SYS_clone3 => {
             let mut bytes = [0; 8];
             match read_memory(process, data.args[0], &mut bytes) {
@@ -50,11 +50,11 @@ fn clone_flags(process: c_int, data: &seccomp_data) -> u64 {
     }
 }
 
-/// The path that a call is about: its argument, or what stands behind its descriptor.
+/// Returns the path of a call: its argument, or the file of its descriptor.
 pub(super) fn path_of(process: c_int, data: &seccomp_data) -> Option<PathBuf> {
     let argument = match c_long::from(data.nr) {
         libc::SYS_openat | libc::SYS_unlinkat | libc::SYS_mkdirat => 1,
-        // Where to.
+        // The new path.
         libc::SYS_renameat | libc::SYS_renameat2 | libc::SYS_linkat => 3,
         #[cfg(target_arch = "x86_64")]
         libc::SYS_rename => 1,
@@ -73,7 +73,7 @@ pub(super) fn path_of(process: c_int, data: &seccomp_data) -> Option<PathBuf> {
         return Some(path);
     }
     let folder = std::fs::read_link(format!("/proc/{process}/cwd")).ok()?;
-    // `./run` and `run` are the same.
+    // `./run` and `run` are the same path.
     Some(folder.join(path.strip_prefix(".").unwrap_or(&path)))
 }
 
@@ -85,14 +85,14 @@ fn read_memory(process: c_int, at: u64, into: &mut [u8]) -> io::Result<usize> {
     memory(process)?.read_at(into, at)
 }
 
-/// A text that ends with a zero.
+/// Reads a zero-terminated string.
 fn read_text(process: c_int, at: u64) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     let memory = memory(process).ok()?;
     let mut text = Vec::new();
     let mut at = at;
     while text.len() < libc::PATH_MAX as usize {
-        // Not across a page: the next one may not be there.
+        // A read must not cross a page boundary, because the next page may not be mapped.
         let mut bytes = vec![0; 256 - (at % 256) as usize];
         let read = memory.read_at(&mut bytes, at).ok().filter(|n| *n > 0)?;
         if let Some(end) = bytes[..read].iter().position(|b| *b == 0) {
@@ -105,7 +105,7 @@ fn read_text(process: c_int, at: u64) -> Option<PathBuf> {
     None
 }
 
-/// Writes half of what a process wants to write, in its place; `None` if there is nothing to halve.
+/// Writes half of the data of a write call to the same file. Returns `None` if the data cannot be halved.
 pub(super) fn write_half(process: c_int, data: &seccomp_data) -> Option<i64> {
     let (at, length) = match c_long::from(data.nr) {
         libc::SYS_write => (data.args[1], data.args[2]),
@@ -128,17 +128,17 @@ pub(super) fn write_half(process: c_int, data: &seccomp_data) -> Option<i64> {
     i64::try_from(written).ok()
 }
 
-/// A second handle to a file of another process, which stands where its own stands.
+/// Duplicates a descriptor of another process. Both share the file position.
 fn same_file(process: c_int, descriptor: c_int) -> io::Result<File> {
     let owned = |number: c_long| match RawFd::try_from(number) {
-        // SAFETY: the system has just made it for us.
+        // SAFETY: the system has just created the descriptor, and nothing else owns it.
         Ok(number) if number >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(number) }),
         _ => Err(io::Error::last_os_error()),
     };
     let none: *const c_void = std::ptr::null();
-    // SAFETY: neither call reads memory of ours.
+    // SAFETY: the call accesses no memory of this process.
     let process = owned(unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0, none) })?;
-    // SAFETY: as above.
+    // SAFETY: the call accesses no memory of this process.
     let file =
         owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), descriptor, 0) })?;
     Ok(file.into())
