@@ -1,6 +1,6 @@
-//! System packages on Linux: which are missing, and installing them or saying how.
+//! System packages on Linux: finds missing ones, and installs them or prints the command.
 //!
-//! What is looked for are the files themselves, so that any distribution and any driver will do.
+//! The checks look for the files themselves, so they work on every distribution and with every driver.
 
 use std::collections::HashSet;
 use std::env;
@@ -10,33 +10,33 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-/// What is to be done with the program; each level takes the ones above it too.
+/// Purpose of the packages. Each level includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Compile.
+    /// Compilation.
     Building,
-    /// Open a window.
+    /// Opening a window.
     Window,
-    /// Draw pictures and open windows without a screen.
+    /// Drawing images and opening windows without a screen.
     Tests,
 }
 
-/// What to do about packages that are missing and cannot be installed from here.
+/// Reaction to missing packages that cannot be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// Say it and go on, unless not even compiling is possible.
+    /// Prints a warning and continues, unless compilation needs them.
     Warns,
-    /// Say it and stop.
+    /// Prints an error and stops.
     Fails,
 }
 
 #[derive(Debug, PartialEq)]
 enum Probe {
-    /// A shared library that the loader knows.
+    /// Shared library in the list of `ldconfig`.
     Library(&'static str),
-    /// A program on the PATH.
+    /// Program in the PATH.
     Program(&'static str),
-    /// A file in one of these folders whose name contains the text.
+    /// File in one of these folders whose name contains the text.
     File(&'static [&'static str], &'static str),
 }
 
@@ -44,7 +44,7 @@ enum Probe {
 struct Need {
     level: Level,
     probe: Probe,
-    /// The package of Debian and Ubuntu.
+    /// Package name in Debian and Ubuntu.
     package: &'static str,
     what: &'static str,
 }
@@ -113,12 +113,12 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Sees to it that everything for `level` is there.
+/// Installs the missing packages for `level` if possible. Otherwise warns or fails.
 pub fn require(level: Level, if_missing: Missing) -> Result<()> {
     if env::consts::OS != "linux" {
         return Ok(());
     }
-    // Without ldconfig (NixOS, musl) nothing can be said about libraries.
+    // Without ldconfig (NixOS, musl), libraries cannot be checked.
     let Some(system) = System::look() else {
         return Ok(());
     };
@@ -143,14 +143,14 @@ pub fn require(level: Level, if_missing: Missing) -> Result<()> {
     Ok(())
 }
 
-/// Lavapipe's description file, with which pictures come out the same on every host.
+/// Returns the driver file of lavapipe. Its images are equal on every host.
 pub fn lavapipe() -> Option<PathBuf> {
     let files = VULKAN_DRIVERS
         .iter()
         .filter_map(|folder| fs::read_dir(folder).ok())
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()));
-    // Debian installs one for each architecture.
+    // Debian installs one per architecture.
     let mut found: Vec<_> = files
         .filter(|path| path.to_string_lossy().contains("lvp_icd"))
         .collect();
@@ -184,7 +184,7 @@ fn advice(missing: &[&Need], has_apt: bool, root: bool) -> String {
     format!("This system lacks {}. {remedy}", whats.join(", "))
 }
 
-/// Tries to; the caller looks afterwards what is still missing.
+/// Tries to install packages. The caller checks afterwards which are still missing.
 fn install(packages: &[&str]) {
     eprintln!("Installing system packages: {}", packages.join(" "));
     let apt = |arguments: &[&str]| {
@@ -192,14 +192,14 @@ fn install(packages: &[&str]) {
             .args(arguments)
             .env("DEBIAN_FRONTEND", "noninteractive")
             .stdin(Stdio::null())
-            // Standard output belongs to `setup --print`.
+            // Standard output is reserved for `setup --print`.
             .stdout(std::io::stderr())
             .status()
             .is_ok_and(|status| status.success())
     };
     let mut command = vec!["install", "-y", "-q", "--no-install-recommends"];
     command.extend(packages);
-    // Old lists may name packages that the server no longer has: then they are fetched anew.
+    // Old lists may name packages that the server no longer has. Then the lists are updated.
     let installed = (has_lists() && apt(&command)) || (apt(&["update", "-q"]) && apt(&command));
     if !installed {
         eprintln!(
@@ -228,7 +228,7 @@ fn is_root() -> bool {
     false
 }
 
-/// What is installed, as far as it matters here.
+/// Installed libraries, and the PATH.
 struct System {
     libraries: HashSet<String>,
     path: Vec<PathBuf>,
@@ -236,7 +236,7 @@ struct System {
 
 impl System {
     fn look() -> Option<Self> {
-        // Users other than root often lack /sbin in their PATH.
+        // The PATH of users other than root often lacks /sbin.
         let output = ["/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"]
             .iter()
             .find_map(|program| Command::new(program).arg("-p").output().ok())?;
@@ -263,7 +263,7 @@ impl System {
     }
 }
 
-/// The names in what `ldconfig -p` prints.
+/// Parses the library names in the output of `ldconfig -p`.
 fn libraries_in(listing: &str) -> HashSet<String> {
     listing
         .lines()

@@ -1,5 +1,4 @@
-//! The pictures that the tests compare with, and those of the README, as small as they can be: a clone has all of them. Not a pixel
-//! changes.
+//! Lossless compression of the images of the tests and the README. Small images matter, because each clone contains them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,13 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use png::{BitDepth, ColorType, Compression, Filter, Transformations};
 
-/// Where they are.
+/// Folders of the images.
 const FOLDERS: [&str; 2] = ["tests/snapshots", "screenshots"];
 
-/// What a test that failed leaves beside them.
+/// Endings of files that a failed test leaves there.
 const LEFT: [&str; 3] = [".new.png", ".diff.png", ".old.png"];
 
-/// Rewrites each picture that becomes smaller by it, and says what that brought.
+/// Rewrites each image that can be smaller, and prints the total sizes.
 pub fn shrink(workspace: &Path) -> Result<u8> {
     let (mut before, mut after, mut changed) = (0, 0, 0);
     for path in pictures(workspace)? {
@@ -58,7 +57,7 @@ fn pictures(workspace: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A picture in memory: four bytes a pixel.
+/// Decoded image, as RGBA pixels.
 #[derive(Debug, PartialEq)]
 struct Picture {
     width: u32,
@@ -66,20 +65,20 @@ struct Picture {
     pixels: Vec<[u8; 4]>,
 }
 
-/// How its pixels are written.
+/// Encoded pixels.
 struct Written {
     color: ColorType,
     bytes: Vec<u8>,
-    /// Colours, and how opaque they are, where pixels are places in a list.
+    /// Colors and opacities of the palette, if pixels are indices.
     palette: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// The same picture in fewer bytes, if there is a way.
+/// Returns the same image in fewer bytes, or `None` if it cannot be smaller.
 fn smaller(png: &[u8]) -> Result<Option<Vec<u8>>> {
     let picture = read(png)?;
     let written = written(&picture);
     let mut best: Option<Vec<u8>> = None;
-    // Text and flat colours are best left as they are; a photograph wants to be predicted from its neighbours.
+    // Text and flat colors compress best without a filter, photographs with prediction from neighboring pixels.
     for filter in [Filter::NoFilter, Filter::Adaptive] {
         let new = write(&picture, &written, filter)?;
         if new.len() < best.as_ref().map_or(png.len(), Vec::len) {
@@ -108,7 +107,7 @@ fn read(png: &[u8]) -> Result<Picture> {
     })
 }
 
-/// With as few bytes a pixel as it takes.
+/// Encodes the pixels with the fewest bytes per pixel.
 fn written(picture: &Picture) -> Written {
     let mut colors = Vec::new();
     let mut places: HashMap<[u8; 4], u8> = HashMap::new();
@@ -135,7 +134,7 @@ fn written(picture: &Picture) -> Written {
     }
 }
 
-/// Of too many colours for a list.
+/// Encodes an image with too many colors for a palette.
 fn in_full(picture: &Picture) -> Written {
     let is_opaque = picture.pixels.iter().all(|[.., a]| *a == u8::MAX);
     let (color, bytes) = match is_opaque {
@@ -175,7 +174,7 @@ fn write(picture: &Picture, written: &Written, filter: Filter) -> Result<Vec<u8>
 mod tests {
     use super::*;
 
-    /// As the tests of the window write them.
+    /// Encodes an image like the tests of the window.
     fn plain(picture: &Picture) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         let mut encoder = png::Encoder::new(&mut out, picture.width, picture.height);

@@ -1,4 +1,4 @@
-//! The probe under PyTorch: a matrix of programs, and what recording costs.
+//! Tests of the probe with PyTorch programs, and measurements of the cost of recording.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,11 +11,11 @@ use crate::pytorch::runs;
 use crate::setup::Ready;
 use crate::{libtorch, pytorch, steps};
 
-/// Releases that the whole matrix goes through, as far as pip offers them for a Python at hand; that of the comparison with other
-/// programs is there anyway.
+/// PyTorch releases of the full matrix, as far as pip has them for an installed Python. The release of [`pytorch::python`] is always
+/// tested.
 const RELEASES: [&str; 4] = ["1.13.1", "2.0.1", "2.6.0", "2.15.0"];
 
-/// What is tried.
+/// Options of the matrix.
 #[derive(Args, Debug)]
 pub struct Matrix {
     /// One release, few start methods, few kills, write nothing
@@ -40,7 +40,7 @@ pub struct Matrix {
     pythons: Vec<PathBuf>,
 }
 
-/// How thoroughly the cost is measured.
+/// Options of the cost measurement.
 #[derive(Args, Debug)]
 pub struct Overhead {
     /// Repetitions of each program
@@ -57,7 +57,7 @@ pub struct Overhead {
     loadscope: Option<PathBuf>,
 }
 
-/// PyTorch programs with and without Loadscope; writes tests/pytorch/RESULTS.md.
+/// Runs PyTorch programs with and without Loadscope, and writes tests/pytorch/RESULTS.md.
 pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
     let mut pythons = options.pythons.clone();
     if pythons.is_empty() {
@@ -91,7 +91,7 @@ pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
     steps::finish(command.args(&pythons))
 }
 
-/// The same programs with and without, in turn; writes tests/pytorch/OVERHEAD.md.
+/// Runs the same programs with and without recording, in turn, and writes tests/pytorch/OVERHEAD.md.
 pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u8> {
     let cache = pytorch::cache()?;
     let python = pytorch::python(&cache)?;
@@ -118,7 +118,7 @@ pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u
     steps::finish(&mut command)
 }
 
-/// A script of `tests/pytorch` with an executable of Loadscope.
+/// Prepares a script of `tests/pytorch` with a Loadscope executable.
 pub(crate) fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Command {
     let mut command = Command::new(python);
     command
@@ -126,12 +126,12 @@ pub(crate) fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Pa
         .arg(workspace.join("tests/pytorch").join(name))
         .arg("--loadscope")
         .arg(loadscope)
-        // Our own libtorch must not become that of the PyTorch that is recorded.
+        // The recorded PyTorch must not load Loadscope's libtorch.
         .env_remove("LD_LIBRARY_PATH");
     command
 }
 
-/// Builds Loadscope and answers where it is.
+/// Builds Loadscope and returns the path of the executable.
 pub(crate) fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
     let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
     if steps::finish(build.args(more))? != 0 {
@@ -146,7 +146,7 @@ pub(crate) fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
     Ok(ready.target.join(profile).join(name))
 }
 
-/// The Python of an environment with this release; `None` if there is none and none can be made.
+/// Returns the Python of an environment with this release. Returns `None` if it does not exist and cannot be made.
 fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
     let environment = cache.join(format!("pytorch-{release}"));
     let python = pytorch::inside(&environment);
@@ -157,13 +157,13 @@ fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
         eprintln!("Without PyTorch {release}: it is not installed, and --install was not given.");
         return None;
     }
-    // Old releases are there for old versions of Python only.
+    // Old releases exist only for old Python versions.
     let names = (9..=14).rev().map(|minor| format!("python3.{minor}"));
     for name in names.chain(["python3".to_owned()]) {
         let _ = std::fs::remove_dir_all(&environment);
         let made = runs(Command::new(&name).args(["-m", "venv"]).arg(&environment));
         let pinned = format!("torch=={release}");
-        // NumPy 2 came after the oldest releases.
+        // The oldest releases do not work with NumPy 2.
         let numpy = if release.starts_with("1.") || release.starts_with("2.0") {
             "numpy<2"
         } else {

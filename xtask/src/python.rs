@@ -1,4 +1,4 @@
-//! The user's Python: finding it, and the PyTorch installed in it.
+//! The user's Python and its PyTorch.
 
 use std::env;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::version::{VERSION, require_version};
 
-/// A Python that `python/libtorch.py` runs on.
+/// Finds a Python that can run `python/libtorch.py`.
 pub fn find() -> Result<&'static str> {
     let names = if cfg!(windows) {
         ["python", "py"]
@@ -36,15 +36,15 @@ pub fn find() -> Result<&'static str> {
     )
 }
 
-/// The folder of the PyTorch that LIBTORCH_USE_PYTORCH asks for.
+/// Returns the folder of the PyTorch that LIBTORCH_USE_PYTORCH selects.
 pub fn installed_torch() -> Result<PathBuf> {
-    // The same choice as torch-sys makes.
+    // torch-sys chooses the same Python.
     let name = if cfg!(windows) || env::var_os("VIRTUAL_ENV").is_some() {
         "python"
     } else {
         "python3"
     };
-    // Looked up, not imported: importing takes seconds.
+    // The script does not import torch, because this takes seconds.
     let script = "import importlib.metadata, importlib.util\n\
                   print(importlib.metadata.version('torch'))\n\
                   print(importlib.util.find_spec('torch').submodule_search_locations[0])";

@@ -1,4 +1,4 @@
-//! A Python environment with PyTorch, for what is held against the real one. Without it the same tests say that they did not run.
+//! Python environments with PyTorch, for comparisons with the real one. Without them, the tests report that they did not run.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use anyhow::{Context, Result, bail};
 use crate::version::{VERSION, VISION};
 use crate::{libtorch, python};
 
-/// Where the wheels without CUDA are. They are a tenth of those of PyPI, which needs NVIDIA's libraries to be imported at all.
+/// Index of the wheels without CUDA. They are a tenth of the size of PyPI's wheels, which need NVIDIA's libraries to be imported.
 const CPU_WHEELS: &str = "https://download.pytorch.org/whl/cpu";
 
-/// The folder for the environment and for what else is held against ours.
+/// Returns the folder for the environments and other compared programs.
 pub fn cache() -> Result<PathBuf> {
     Ok(libtorch::cache()?.join("peers"))
 }
 
-/// A Python with PyTorch: the user's, or one in an environment of its own in `cache`, made where it is missing.
+/// Returns a Python with PyTorch: the user's, or one in an environment in `cache`, which is created if missing.
 pub fn python(cache: &Path) -> Result<PathBuf> {
     if let Some(own) = env::var_os("LOADSCOPE_PEERS_PYTHON") {
         return Ok(own.into());
@@ -44,7 +44,7 @@ pub fn python(cache: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// The wheels for the CPU if their index can be reached, else those of the index that pip is configured for.
+/// Installs the wheels for the CPU if their index is reachable. Otherwise, it installs those of pip's configured index.
 fn install(python: &Path) -> Result<()> {
     let pip = || {
         let mut pip = Command::new(python);
@@ -52,7 +52,7 @@ fn install(python: &Path) -> Result<()> {
             .arg(format!("torch=={}", VERSION));
         pip
     };
-    // Elsewhere PyPI's are for the CPU anyway.
+    // On other systems, PyPI's wheels are for the CPU.
     let small = [
         "--index-url",
         CPU_WHEELS,
@@ -67,7 +67,7 @@ fn install(python: &Path) -> Result<()> {
     succeed(&mut pip(), "PyTorch could not be installed")
 }
 
-/// What trains with PyTorch's loaders, or has loaders of its own.
+/// Training libraries, and libraries with their own loaders.
 const LIBRARIES: [&str; 6] = [
     "accelerate",
     "datasets",
@@ -77,7 +77,7 @@ const LIBRARIES: [&str; 6] = [
     "webdataset",
 ];
 
-/// What formats of data are compared with, as they are imported and as pip knows them. What trains with PyTorch is below it.
+/// Modules that data formats are compared with, and their pip packages. The training libraries are in the environment below.
 const FORMATS: [(&str, &str); 9] = [
     ("lmdb", "lmdb"),
     ("palmerpenguins", "palmerpenguins"),
@@ -90,8 +90,8 @@ const FORMATS: [(&str, &str); 9] = [
     ("pandas", "pandas"),
 ];
 
-/// A Python with PyTorch and the libraries that train with it, in an environment that lies over that of [`python()`]. Without them what
-/// needs them is not tried.
+/// Returns a Python with PyTorch and the training libraries, in an environment on top of that of [`python()`]. Tests skip missing
+/// libraries.
 pub fn with_libraries(cache: &Path) -> Result<PathBuf> {
     let below = python(cache)?;
     let names = LIBRARIES.join(", ");
@@ -102,15 +102,16 @@ pub fn with_libraries(cache: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// A Python with what formats of data are compared with, in an environment that lies over that of [`with_libraries`]. Without them the
-/// tests say what they did not compare.
+/// Returns a Python with the modules of [`FORMATS`], in an environment on top of that of [`with_libraries`]. Tests report the comparisons
+/// that
+/// they skipped.
 pub fn with_formats(cache: &Path) -> Result<PathBuf> {
     let (below, libraries) = (python(cache)?, with_libraries(cache)?);
     let modules = FORMATS.map(|(module, _)| module).join(", ");
     let names = format!("torchvision, {modules}");
     let (python, is_new) = layer(&cache.join("formats"), &[&below, &libraries], &names)?;
     if is_new {
-        // It belongs to a release of PyTorch, which is there already.
+        // torchvision depends on a release of PyTorch, which is already installed.
         let vision = runs(pip(&python, &[&format!("torchvision=={VISION}")]).arg("--no-deps"));
         if !vision || !runs(&mut pip(&python, &FORMATS.map(|(_, package)| package))) {
             eprintln!("pip could not install all of {names}: what is missing is not compared.");
@@ -119,7 +120,9 @@ pub fn with_formats(cache: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// An environment over others, whose packages it sees: PyTorch itself is a few gigabytes. False: it is there and has `modules`.
+/// Returns an environment that also sees the packages of others, because PyTorch takes a few gigabytes. The flag is false if the
+/// environment
+/// already existed with all `modules`.
 fn layer(environment: &Path, below: &[&Path], modules: &str) -> Result<(PathBuf, bool)> {
     let python = inside(environment);
     if runs(Command::new(&python).args(["-c", &format!("import torch, {modules}")])) {
@@ -145,7 +148,7 @@ fn layer(environment: &Path, below: &[&Path], modules: &str) -> Result<(PathBuf,
     Ok((python, true))
 }
 
-/// A Python environment in `folder` in which `module` can be imported, made with pip's `package` if necessary.
+/// Returns the Python of an environment in `folder` that can import `module`. Installs the pip package if necessary.
 ///
 /// # Errors
 /// If the environment cannot be made, or pip fails.
@@ -170,7 +173,7 @@ fn pip(python: &Path, packages: &[&str]) -> Command {
     pip
 }
 
-/// Where an interpreter has its packages.
+/// Returns the package folder of an interpreter.
 fn packages_of(python: &Path) -> Result<String> {
     let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
     let said = Command::new(python)
@@ -181,7 +184,7 @@ fn packages_of(python: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
-/// The interpreter of an environment.
+/// Returns the path of an environment's interpreter.
 pub fn inside(environment: &Path) -> PathBuf {
     match cfg!(windows) {
         true => environment.join("Scripts").join("python.exe"),
@@ -189,20 +192,20 @@ pub fn inside(environment: &Path) -> PathBuf {
     }
 }
 
-/// Whether a command ends well; what it prints is not looked at.
+/// Runs a command without output. Returns true if it succeeds.
 pub fn runs(command: &mut Command) -> bool {
     let quiet = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // Our own libtorch must not become that of PyTorch.
+        // PyTorch must not load Loadscope's libtorch.
         .env_remove("LD_LIBRARY_PATH");
     quiet.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a command that has to end well.
+/// Runs a command that must succeed.
 pub fn succeed(command: &mut Command, otherwise: &str) -> Result<()> {
-    // What is printed there is no part of the tables.
+    // The output is not part of the tables.
     let status = command.stdout(Stdio::null()).status();
     match status {
         Ok(status) if status.success() => Ok(()),

@@ -1,4 +1,4 @@
-//! How long it takes to build the program again after one line was changed.
+//! Measurement of the incremental build time after a change of one line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::setup::workspace;
 
-/// What is changed, and where.
+/// Options of the measurement.
 #[derive(Args)]
 pub struct Options {
     /// Another checkout to measure in turn. It needs a build folder of its own, `target` in it
@@ -27,21 +27,21 @@ pub struct Options {
 const PANEL: &str = "app/ui/src/panels/status.rs";
 const TRACE: &str = "loader/trace/src/run.rs";
 
-/// A checkout, and the files that are changed in it.
+/// Checkout and the files that are changed in it.
 struct Tree {
     name: &'static str,
     folder: PathBuf,
     changed: [(&'static str, PathBuf); 2],
 }
 
-/// A file that gets its text back, whatever happens.
+/// Changed file. Dropping it restores the text.
 struct Changed {
     path: PathBuf,
     text: String,
 }
 
 impl Changed {
-    /// One line more at its end, which no compiler can leave out of account.
+    /// Appends code that the compiler cannot ignore.
     fn new(path: PathBuf, round: usize) -> Result<Self> {
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -64,7 +64,7 @@ impl Drop for Changed {
     }
 }
 
-/// Measures, and prints a table.
+/// Measures the build times and prints a table.
 pub fn run(options: &Options) -> Result<u8> {
     let tree = |name, folder: PathBuf, panel: &Path| Tree {
         name,
@@ -101,7 +101,7 @@ pub fn run(options: &Options) -> Result<u8> {
                 drop(changed);
             }
         }
-        // The text is as before; so is what is built of it.
+        // Builds the restored text.
         for tree in &trees {
             build(&tree.folder)?;
         }

@@ -1,7 +1,8 @@
-//! The engine's tests under AddressSanitizer: reads and writes beyond memory, or of memory that was freed.
+//! The engine's tests under AddressSanitizer, which finds out-of-bounds accesses and uses of freed memory.
 //!
-//! Only Rust code is instrumented, not libtorch and not the standard library. What is checked with it is where the two meet: the
-//! bytes of tensors that the engine reads and writes as slices, and the pages that it locks.
+//! Only Rust code is instrumented, not libtorch and not the standard library. Therefore the tests check the border between them: the bytes
+//! of
+//! tensors that the engine reads and writes as slices, and the pages that it locks.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::setup::Ready;
 use crate::steps;
 
-/// Builds the tests anew in a folder of their own, with the sanitizer, and runs them.
+/// Builds the tests with the sanitizer in a separate folder, and runs them.
 pub fn run(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     let host = host()?;
     if !host.contains("linux") && !host.contains("darwin") {
@@ -30,24 +31,24 @@ pub fn run(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
             "loader",
         ],
     )?;
-    // With a target named, build scripts and macros are left alone.
+    // With an explicit target, the flags do not apply to build scripts and macros.
     command.args(["--target", &host]);
     command.env("CARGO_TARGET_DIR", ready.target.join("sanitize"));
-    // The sanitizer's option is unstable, though its runtime comes with every compiler.
+    // The option is unstable, although each compiler contains the sanitizer's runtime.
     command.env("RUSTC_BOOTSTRAP", "1");
     let libraries = ready.libtorch.join("lib");
-    // Not RUSTFLAGS, in which a path must not hold a space.
+    // Paths in RUSTFLAGS cannot contain spaces.
     let flags = [
         "-Zsanitizer=address".to_owned(),
         format!("-Clink-arg=-Wl,-rpath,{}", libraries.display()),
     ];
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    // What libtorch keeps until the process ends is no leak of ours.
+    // Memory that libtorch keeps until the process ends is not a leak of the engine.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
     steps::finish(command.args(arguments))
 }
 
-/// The compiler's own target.
+/// Returns the target triple of the compiler.
 pub fn host() -> Result<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("-vV").output();

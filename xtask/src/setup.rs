@@ -1,4 +1,4 @@
-//! Everything that has to be in place before cargo is called: system packages, libtorch, links.
+//! Preparation of everything that cargo needs: system packages, libtorch, links.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use crate::libtorch::{self, Choice, Surroundings};
 use crate::packages::{self, Level, Missing};
 use crate::{link, python};
 
-/// A set-up that is complete.
+/// Result of a complete setup.
 pub struct Ready {
-    /// Where cargo builds.
+    /// Target folder of cargo.
     pub target: PathBuf,
-    /// The folder with libtorch's `lib` and `include`.
+    /// Folder with libtorch's `lib` and `include`.
     pub libtorch: PathBuf,
-    /// Variables that cargo must not see, so that it builds what a plain `cargo run` would build.
+    /// Environment variables that cargo must not see, so that it builds the same as a plain `cargo run`.
     pub hidden: Vec<&'static str>,
 }
 
-/// Puts in place whatever is missing.
+/// Installs everything that is missing.
 pub fn prepare(level: Level, missing: Missing) -> Result<Ready> {
     let workspace = workspace();
     let target = target(&workspace);
@@ -28,7 +28,7 @@ pub fn prepare(level: Level, missing: Missing) -> Result<Ready> {
     let surroundings = Surroundings::of_this_process(&workspace)?;
     let mut hidden = Vec::new();
     if !surroundings.own_libtorch_set() {
-        // What cargo itself put there for us: it will do so again for the commands we start.
+        // Cargo set the variable for xtask, and sets it again for the commands that xtask starts.
         hidden.push("LIBTORCH");
     }
     let choice = surroundings.choose();
@@ -53,7 +53,7 @@ pub fn prepare(level: Level, missing: Missing) -> Result<Ready> {
         }
     };
 
-    // Executables look for libtorch beside the folder they are built in.
+    // Executables look for libtorch next to their build folder.
     for place in [workspace.join("target"), target.clone()] {
         link::point(&place.join("libtorch"), &folder)?;
     }
@@ -64,9 +64,9 @@ pub fn prepare(level: Level, missing: Missing) -> Result<Ready> {
     })
 }
 
-/// The folder of this clone.
+/// Returns the folder of this clone.
 pub fn workspace() -> PathBuf {
-    // The variable of this run goes first: a clone may use an xtask that another clone built.
+    // The environment variable comes first, because a clone may use an xtask that another clone built.
     let manifest = env::var_os("CARGO_MANIFEST_DIR")
         .map(PathBuf::from)
         .filter(|folder| folder.ends_with("xtask"))
@@ -74,7 +74,7 @@ pub fn workspace() -> PathBuf {
     manifest.parent().unwrap_or(&manifest).to_path_buf()
 }
 
-/// Cargo's target folder: this program lies in `<target>/<profile>`, whatever configured it.
+/// Returns cargo's target folder. This program is in `<target>/<profile>`, independent of the configuration.
 pub fn target(workspace: &Path) -> PathBuf {
     env::current_exe()
         .ok()

@@ -1,4 +1,4 @@
-//! The site: documentation, recordings in the live window, one static folder that works from disk and from any file server.
+//! The site: the documentation and interactive recordings in one static folder. It works from disk and from any file server.
 
 mod chapters;
 mod links;
@@ -16,7 +16,7 @@ use crate::setup::{Ready, workspace};
 use crate::{python, pytorch, steps};
 use chapters::{CHAPTERS, Chapter};
 
-/// Where it goes, and with what.
+/// Options of the site.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Output folder [default: target/site]
@@ -30,15 +30,15 @@ pub struct Options {
     tries: bool,
 }
 
-/// Makes the documentation from Markdown.
+/// Generator of the documentation from Markdown.
 const MDBOOK: &str = "mdbook";
 
-/// Recordings that are shown in the live window: their page, and the file. They ship with the lessons, programs beside them.
+/// Folder of the recordings that the site shows.
 const RECORDINGS: &str = "assets/lessons/cases";
-/// So many of them.
+/// Maximum number of recordings.
 const MOST_RECORDINGS: usize = 3;
 
-/// Writes the site, and checks its links. 1 if one leads nowhere.
+/// Writes the site and checks its links. Returns 1 if a link is broken.
 pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     let out = (options.out.clone()).unwrap_or_else(|| ready.target.join("site"));
     let source = ready.target.join("site-source");
@@ -81,7 +81,7 @@ preferred-dark-theme = "navy"
 no-section-label = true
 "#;
 
-/// The tool, which is built once.
+/// Returns the path of mdbook. Installs it if necessary.
 fn mdbook(ready: &Ready) -> Result<PathBuf> {
     if pytorch::runs(Command::new(MDBOOK).arg("--version")) {
         return Ok(MDBOOK.into());
@@ -99,7 +99,7 @@ fn mdbook(ready: &Ready) -> Result<PathBuf> {
     Ok(own)
 }
 
-/// Files that are shown.
+/// Returns the recordings that the site shows.
 fn recordings() -> Result<Vec<PathBuf>> {
     let folder = workspace().join(RECORDINGS);
     let entries =
@@ -110,7 +110,7 @@ fn recordings() -> Result<Vec<PathBuf>> {
         .filter(|path| path.to_string_lossy().ends_with(".jsonl.zst"))
         .collect();
     files.sort();
-    // One of each program: `few_workers_0` stands for `few_workers_1`.
+    // Only one recording per program: `few_workers_0` and `few_workers_1` have the same one.
     files.dedup_by_key(|path| program_of(path));
     files.truncate(MOST_RECORDINGS);
     Ok(files)
@@ -127,7 +127,7 @@ fn name_of(recording: &Path) -> String {
     name.trim_end_matches(".jsonl.zst").to_owned()
 }
 
-/// The chapters with links among themselves, and the list of them.
+/// Writes the chapters with links to each other, and the table of contents.
 fn write_chapters(folder: &Path, recordings: &[PathBuf]) -> Result<()> {
     let mut list = "# Loadscope\n\n".to_owned();
     for chapter in CHAPTERS {
@@ -159,7 +159,7 @@ fn write_chapters(folder: &Path, recordings: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// One page for each recording.
+/// Writes one page per recording.
 fn share(ready: &Ready, options: &Options, recordings: &[PathBuf], out: &Path) -> Result<()> {
     let program = match &options.program {
         Some(own) => own.clone(),

@@ -1,4 +1,4 @@
-//! Large data in each format: when the first batch is there, and what memory an epoch takes. Writes `loader/formats/SIZE.md`.
+//! Measurement of large data per format: the time of the first batch, and the memory of an epoch. Writes `loader/formats/SIZE.md`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use crate::setup::Ready;
 use crate::steps;
 
-/// How much data.
+/// Amount of data.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Rows per table
@@ -26,7 +26,7 @@ pub struct Options {
     only: Vec<String>,
 }
 
-/// Makes the data of one format after the other in a temporary folder, reads and removes them.
+/// Creates, reads and removes the data of each format, one by one, in a temporary folder.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let program = build(ready)?;
     let formats = said(&program, &["all".to_owned()])?;
@@ -45,7 +45,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         let place = folder.display().to_string();
         let answer = said(&program, &[format.to_owned(), place, count.to_string()]);
-        // Also after a failure: it may be gigabytes.
+        // Also after a failure, because the data may take gigabytes.
         let removed = fs::remove_dir_all(&folder);
         let row = row(format, unit, &serde_json::from_str(&answer?)?)?;
         removed.with_context(|| format!("{} cannot be removed", folder.display()))?;

@@ -1,5 +1,5 @@
-//! What takes hours: events by the thousand million through the recorder with a limit, the window's fold and the engine, looked at from
-//! outside. Writes `tests/soak/RESULTS.md`.
+//! The endurance test: a billion events each through the limited recorder, the window and the engine, measured from outside. Writes
+//! `tests/soak/RESULTS.md`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ mod table;
 use child::Work;
 use table::Section;
 
-/// What goes on for hours.
+/// Options of the endurance test.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Events of each part
@@ -46,7 +46,7 @@ pub struct Options {
     executable: Option<PathBuf>,
 }
 
-/// A part of the program that goes on for hours.
+/// Tested part of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// A synthetic training through the recorder with a limit
@@ -61,10 +61,10 @@ enum Part {
 
 const ALL: [Part; 4] = [Part::Recorder, Part::Fold, Part::Engine, Part::Interrupted];
 
-/// What is promised of a recording with a limit.
+/// Options of the limited recording.
 const LIMIT: &str = "`--last 30m --max-size 200MB`";
 
-/// Builds what is watched, watches it, and writes the table. 1 if something does not hold.
+/// Builds the benchmark, runs and watches its parts, and writes the table. Returns 1 if a check fails.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let executable = match &options.executable {
         Some(own) => own.clone(),
@@ -96,7 +96,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
         if watched.rows.iter().any(|row| row.holds == Some(false)) {
             code = 1;
         }
-        // After each: the next one takes hours.
+        // Written after each part, because the next one takes hours.
         if options.write {
             write(&path, section)?;
         }
@@ -108,7 +108,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     Ok(code)
 }
 
-/// Puts a section into the page in the place of the one before with its title.
+/// Replaces the section with the same title in the page.
 fn write(path: &Path, section: Section) -> Result<()> {
     let before = match path.exists() {
         true => fs::read_to_string(path).with_context(|| path.display().to_string())?,
@@ -129,7 +129,7 @@ fn by_time() -> u64 {
     since.map_or(1, |since| since.as_secs())
 }
 
-/// What is done for a part.
+/// Returns the processes of a part.
 fn works(part: Part) -> Vec<Work> {
     let work = |title, about: String, arguments: &'static [&'static str]| Work {
         title,
@@ -185,7 +185,7 @@ fn works(part: Part) -> Vec<Work> {
     }
 }
 
-/// Why the clock of the host is left alone.
+/// Reason why the test does not change the clock of the host.
 const CLOCKS: &str = "The clock of the events is set forwards and back by hours. Events have their times from a clock that only goes \
                       onwards (`Instant`), and the time of day stands in the introduction of a run and in names of journals only: so no clock of the host is set, \
                       but that of the made-up events.";

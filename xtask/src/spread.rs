@@ -1,6 +1,6 @@
-//! Several figures of the same.
+//! Statistics of repeated measurements.
 
-/// A median with the least and the largest value.
+/// Median with minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     pub median: f64,
@@ -9,7 +9,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// `None` of nothing.
+    /// Returns `None` if there are no values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().collect();
         Some(Self {
@@ -19,12 +19,12 @@ impl Spread {
         })
     }
 
-    /// From the least to the largest value, as a share of the median.
+    /// Returns the distance from minimum to maximum, as a share of the median.
     pub fn width(self) -> f64 {
         (self.most - self.least) / self.median
     }
 
-    /// As text: the median with the other two in brackets.
+    /// Formats the median with minimum and maximum in parentheses.
     pub fn shown(self, show: impl Fn(f64) -> String) -> String {
         format!(
             "{} ({} – {})",
@@ -35,7 +35,7 @@ impl Spread {
     }
 }
 
-/// The value below which `share` of the values lie, between two neighbours in proportion; `None` of nothing.
+/// Returns the quantile `share`, interpolated linearly. Returns `None` if there are no values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The commands themselves: each one is cargo with the right arguments and surroundings.
+//! The commands: cargo with its arguments and environment.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ use crate::exit::code_of;
 use crate::setup::Ready;
 use crate::{packages, pictures, python};
 
-/// Builds and starts the program: with `arguments`, or with the demo if there are none.
+/// Builds and starts the program, with the demo if there are no arguments.
 pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     let mut command = cargo(ready, &["run", "--package", "loadscope"]);
     if release {
@@ -24,7 +24,7 @@ pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     finish(command.arg("--").args(or_demo(arguments)))
 }
 
-/// The arguments of the program, or `demo` in place of none.
+/// Returns the arguments, or `demo` if there are none.
 fn or_demo(arguments: &[OsString]) -> Vec<OsString> {
     match arguments {
         [] => vec!["demo".into()],
@@ -32,7 +32,7 @@ fn or_demo(arguments: &[OsString]) -> Vec<OsString> {
     }
 }
 
-/// The benchmarks.
+/// Runs the benchmarks.
 pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     let mut command = cargo(ready, &["bench"]);
     if !names_a_package(arguments) {
@@ -48,19 +48,19 @@ pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     finish(command.args(arguments))
 }
 
-/// Forecasts against outcomes.
+/// Compares forecasts with measured runs of the engine.
 pub fn forecasts(ready: &Ready, workspace: &Path) -> Result<u8> {
     let path = workspace.join("loader/engine/FORECASTS.md");
     finish(experiment(ready, "forecasts").arg(path))
 }
 
-/// Causes that were put into runs against what the verdict names.
+/// Compares injected causes with the verdicts.
 pub fn diagnosis(ready: &Ready, workspace: &Path, seeds: Option<&str>) -> Result<u8> {
     let path = workspace.join("loader/engine/DIAGNOSIS.md");
     finish(experiment(ready, "diagnosis").arg(path).args(seeds))
 }
 
-/// Plays lessons, or asks a query of one. Paths are as seen from where the command was started.
+/// Runs the lesson tool. Paths are relative to the working folder of the user.
 pub fn lesson(workspace: &Path, arguments: &[OsString]) -> Result<u8> {
     let example = [
         "run",
@@ -77,7 +77,7 @@ pub fn lesson(workspace: &Path, arguments: &[OsString]) -> Result<u8> {
     finish(command.arg("--").args(arguments))
 }
 
-/// An experiment of the engine, which takes the file that it writes.
+/// Prepares an experiment of the engine. Its argument is the file that it writes.
 fn experiment(ready: &Ready, name: &str) -> Command {
     let arguments = [
         "run",
@@ -91,7 +91,7 @@ fn experiment(ready: &Ready, name: &str) -> Command {
     cargo(ready, &arguments)
 }
 
-/// What is exported, against the programs that read it.
+/// Exports a recording and reads the files with other programs.
 pub fn readers(ready: &Ready, workspace: &Path) -> Result<u8> {
     let built = finish(&mut cargo(ready, &["build", "--package", "loadscope"]))?;
     if built != 0 {
@@ -109,9 +109,9 @@ pub fn readers(ready: &Ready, workspace: &Path) -> Result<u8> {
     finish(&mut check)
 }
 
-/// All tests of the window, told to write what they draw.
+/// Runs all tests of the window and updates their reference images.
 pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
-    // Selects from the workspace: a package alone has other features, and is compiled again.
+    // Selects tests in the workspace. A package alone has other features and would be compiled again.
     let of_window = [
         "--workspace",
         "--exclude",
@@ -125,19 +125,19 @@ pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
     let mut command = cargo_test(ready, &of_window)?;
     prepare_pictures(&mut command, ready)?;
     let drawn = finish(command.env("UPDATE_SNAPSHOTS", "true"))?;
-    // Also where a test failed: others have drawn.
+    // Also after a failed test, because other tests have drawn images.
     let shrunk = pictures::shrink(workspace)?;
     Ok(if drawn == 0 { shrunk } else { drawn })
 }
 
-/// Cargo with the environment that a plain call from the user's shell would have.
+/// Prepares cargo with the environment of a plain call from the user's shell.
 pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
     let mut command = plain_cargo(arguments);
     for name in &ready.hidden {
         command.env_remove(name);
     }
     if cfg!(windows) {
-        // Windows has no rpath: libraries are found through the PATH.
+        // Windows has no rpath and finds libraries through the PATH.
         let mut path = vec![ready.libtorch.join("lib")];
         path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
         if let Ok(path) = env::join_paths(path) {
@@ -147,14 +147,14 @@ pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
     command
 }
 
-/// `cargo test` with a deadline for each test.
+/// Prepares `cargo test` with a deadline for each test.
 pub fn cargo_test(ready: &Ready, arguments: &[&str]) -> Result<Command> {
     let mut command = cargo(ready, &["test"]);
     command.args(deadline::runner()?).args(arguments);
     Ok(command)
 }
 
-/// Cargo without libtorch.
+/// Prepares cargo without libtorch.
 pub fn plain_cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
@@ -166,7 +166,7 @@ pub fn plain_cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Variables that cargo set for xtask itself; build scripts of others could take them for theirs.
+/// Returns true for variables that cargo set for xtask. Build scripts could mistake them for their own.
 fn is_of_this_run(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"]
@@ -175,7 +175,7 @@ fn is_of_this_run(name: &OsStr) -> bool {
         || ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"].contains(&&*name)
 }
 
-/// Whether the arguments for cargo, as opposed to those for the tests, choose packages.
+/// Returns true if the arguments before `--` select packages.
 pub fn names_a_package(arguments: &[OsString]) -> bool {
     arguments
         .iter()
@@ -188,11 +188,11 @@ pub fn names_a_package(arguments: &[OsString]) -> bool {
         })
 }
 
-/// The surroundings in which pictures come out the same everywhere.
+/// Sets the environment in which images are equal on every host.
 pub fn prepare_pictures(command: &mut Command, ready: &Ready) -> Result<()> {
     command.env("LIBGL_ALWAYS_SOFTWARE", "1");
     if let Some(driver) = packages::lavapipe() {
-        // The loader's newer name for the variable, and the one that older loaders know.
+        // The loader's current name of the variable, and the name for older loaders.
         command.env("VK_DRIVER_FILES", &driver);
         command.env("VK_ICD_FILENAMES", &driver);
     }
@@ -219,7 +219,7 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a command and gives its exit code, the way a shell would.
+/// Runs a command and returns its exit code, like a shell.
 pub fn finish(command: &mut Command) -> Result<u8> {
     let status = command.status().with_context(|| {
         format!(
@@ -230,7 +230,7 @@ pub fn finish(command: &mut Command) -> Result<u8> {
     Ok(code_of(status))
 }
 
-/// As people say how long something took.
+/// Formats a duration in seconds or minutes.
 pub fn shown(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 60.0 {

@@ -1,4 +1,4 @@
-//! Every test, and the fast faults.
+//! The command that runs all tests, and the fast faults.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::setup::Ready;
 use crate::steps::{cargo_test, finish, names_a_package, prepare_pictures};
 
-/// Tests of the loader's threads in thousands of orders. They need a build of their own, with the explorer's threads.
+/// Tests of the loader's threads in thousands of interleavings. They need a separate build with the explorer's threads.
 const EXPLORE: [&str; 6] = [
     "--package",
     "loadscope-engine",
@@ -17,7 +17,8 @@ const EXPLORE: [&str; 6] = [
     "explore",
 ];
 
-/// The tests of the program without the embedded loader. They run first: the faults need the complete program, which the last build makes.
+/// Tests of the program without the embedded loader. They run first, because the faults need the complete program, which the last build
+/// makes.
 const WITHOUT_ENGINE: [&str; 5] = [
     "-p",
     "loadscope",
@@ -26,7 +27,7 @@ const WITHOUT_ENGINE: [&str; 5] = [
     "--no-default-features",
 ];
 
-/// Runs every test. With arguments, runs the tests that they select, without those of xtask and without the faults.
+/// Runs all tests. With arguments, runs the selected tests, without those of xtask and without the faults.
 pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     let own = match arguments {
         [] => finish(&mut cargo_test(ready, &["--package", "xtask"])?)?,
@@ -38,7 +39,7 @@ pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     };
     let mut command = cargo_test(ready, &[])?;
     if !names_a_package(arguments) {
-        // Not xtask: Windows does not let a program that runs be built anew.
+        // Without xtask, because Windows cannot replace a running program.
         command.args(["--workspace", "--exclude", "xtask"]);
     }
     prepare_pictures(&mut command, ready)?;
@@ -57,7 +58,7 @@ pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
         .unwrap_or(0))
 }
 
-/// The faults that CI injects into the program, which the tests have built.
+/// Injects the faults of CI into the program that the tests have built.
 #[cfg(target_os = "linux")]
 fn faults(ready: &Ready) -> Result<u8> {
     crate::faults::run(
@@ -67,7 +68,7 @@ fn faults(ready: &Ready) -> Result<u8> {
     )
 }
 
-/// Elsewhere there is no way to inject them.
+/// Faults can be injected only on Linux.
 #[cfg(not(target_os = "linux"))]
 fn faults(_: &Ready) -> Result<u8> {
     Ok(0)

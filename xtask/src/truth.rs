@@ -1,7 +1,7 @@
-//! Forecasts against real PyTorch: `cargo xtask truth`.
+//! Forecasts compared with real PyTorch: `cargo xtask truth`.
 //!
-//! Every workload is recorded once; from that recording alone other settings are forecast, and then really run without recording, in turn
-//! over several rounds. What is measured can be kept, and forecast anew from there without running anything.
+//! Each workload is recorded once. Loadscope forecasts other settings from this recording alone. Then the program runs with these settings,
+//! without recording, in turn over several rounds. Measurements can be kept, so that forecasts can be repeated without running anything.
 
 mod figures;
 mod kept;
@@ -25,7 +25,7 @@ use figures::Judged;
 use kept::{Folder, Measurements};
 use workloads::{WORKLOADS, Workload};
 
-/// What is measured, and how thoroughly.
+/// Options of the comparison.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Only these workloads, as in `--only jpeg,disk`. Then the table is not written
@@ -51,7 +51,7 @@ pub struct Options {
     page: Option<PathBuf>,
 }
 
-/// Measures or takes what was measured, forecasts, and writes the page. 1 if a program failed.
+/// Measures or reads kept measurements, forecasts, and writes the page. Returns 1 if a program failed.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     let works = workloads::chosen(&options.only)?;
     let loadscope = match &options.loadscope {
@@ -103,7 +103,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     Ok(u8::from(failures > 0))
 }
 
-/// Forecasts from all recordings, two at a time, and holds them against what was measured.
+/// Forecasts from all recordings on two threads, and compares the forecasts with the measurements.
 fn judge(
     works: &[&Workload],
     measured: &Measurements,
@@ -139,7 +139,7 @@ fn judge(
     })
 }
 
-/// Prints what came out, and writes the page.
+/// Prints a summary and writes the page.
 fn publish(
     workspace: &Path,
     options: &Options,

@@ -4,13 +4,13 @@ use std::env;
 
 use anyhow::{Result, bail};
 
-/// The version that the tch crate is made for.
+/// libtorch version that the tch crate supports.
 pub const VERSION: &str = "2.13.0";
 
-/// The release of torchvision that belongs to it.
+/// torchvision release for this version.
 pub const VISION: &str = "0.28.0";
 
-/// Accepts the version tch is made for, or no known version.
+/// Accepts the version that tch supports, or an unknown version.
 pub fn require_version(version: &str, whose: &str, remedy: &str) -> Result<()> {
     let plain = version.trim().split('+').next().unwrap_or_default();
     let unchecked = env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_some();

@@ -1,4 +1,4 @@
-//! The crates that also run in a browser: a compiler for them, whether they compile, and the page that is made of them.
+//! Crates that also run in a browser: their compiler, the check that they compile, and their page.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,10 +12,10 @@ mod page;
 
 pub use page::{Options, build, install, run};
 
-/// What is compiled for a browser.
+/// Compiler target for a browser.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The crates in which no thread, clock, file or socket is needed.
+/// Crates that need no thread, clock, file or socket.
 const CRATES: [&str; 10] = [
     "loadscope-column",
     "loadscope-diagnose",
@@ -29,22 +29,22 @@ const CRATES: [&str; 10] = [
     "loadscope-web",
 ];
 
-/// Debian's packages: a compiler, cargo, the sources of the standard library, and a linker.
+/// Debian packages: a compiler, cargo, the sources of the standard library, and a linker.
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld"];
 
-/// The oldest compiler that understands the code, as `Cargo.toml` says.
+/// Oldest supported compiler, as in `Cargo.toml`.
 const OLDEST: (u32, u32) = (1, 95);
 
-/// A compiler for a browser.
+/// Compiler for a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compiler {
-    /// That of the toolchain in use, which has the target.
+    /// The current toolchain of rustup, which has the target.
     Rustup,
-    /// Debian's, which has the sources of the standard library.
+    /// Debian's compiler, which has the sources of the standard library.
     Debian,
 }
 
-/// Installs a compiler for a browser where there is none.
+/// Installs a compiler for a browser if there is none.
 pub fn setup() -> Result<()> {
     if let Some(found) = find() {
         eprintln!("A compiler for the browser is there: {}.", name(found));
@@ -84,7 +84,7 @@ pub fn setup() -> Result<()> {
     Ok(())
 }
 
-/// Compiles the crates for a browser where a compiler for it is there, and says where it is not.
+/// Checks that the crates compile for a browser. Prints a message and succeeds if there is no compiler.
 pub fn check(ready: &Ready) -> Result<u8> {
     let Some(mut command) = compiler("check") else {
         eprintln!(
@@ -104,7 +104,7 @@ pub fn check(ready: &Ready) -> Result<u8> {
         .map_or(1, |code| u8::try_from(code).unwrap_or(1)))
 }
 
-/// A cargo that compiles for a browser, if there is one.
+/// Prepares a cargo that compiles for a browser, if there is one.
 fn compiler(what: &str) -> Option<Command> {
     Some(match find()? {
         Compiler::Rustup => {
@@ -116,7 +116,7 @@ fn compiler(what: &str) -> Option<Command> {
             let mut command = Command::new("/usr/bin/cargo");
             command
                 .env("RUSTC", "/usr/bin/rustc")
-                // Its standard library is compiled from its sources, which a released compiler does only when told so.
+                // The standard library is compiled from its sources. Released compilers allow this only with RUSTC_BOOTSTRAP.
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env_remove("RUSTUP_TOOLCHAIN")
                 .args([what, "-Z", "build-std=std,panic_abort"]);
@@ -143,7 +143,7 @@ fn find() -> Option<Compiler> {
     (complete && is_new(&version)).then_some(Compiler::Debian)
 }
 
-/// True if a compiler that calls itself so understands the code.
+/// Returns true if a compiler with this version string is new enough.
 fn is_new(version: &str) -> bool {
     let Some(numbers) = version.strip_prefix("rustc ") else {
         return false;
@@ -155,7 +155,7 @@ fn is_new(version: &str) -> bool {
     }
 }
 
-/// What a command prints, if it can be had and succeeds.
+/// Returns the output of a command, if it exists and succeeds.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)

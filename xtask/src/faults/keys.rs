@@ -25,6 +25,7 @@ pub const R: u8 = 27;
 /// Timeout for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Connection to an X server.
 pub struct Keys {
     stream: UnixStream,
     root: u32,

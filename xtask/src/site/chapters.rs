@@ -1,10 +1,10 @@
-//! The documents of the site in their order.
+//! The documents of the site, in their order.
 
-/// A line of the table of contents.
+/// Line of the table of contents.
 pub enum Chapter {
-    /// A heading.
+    /// Heading.
     Part(&'static str),
-    /// A document of the repository.
+    /// Document of the repository.
     Page {
         /// Title in the table of contents.
         title: &'static str,
@@ -17,7 +17,6 @@ const fn page(title: &'static str, file: &'static str) -> Chapter {
     Chapter::Page { title, file }
 }
 
-/// All chapters.
 pub const CHAPTERS: &[Chapter] = &[
     page("Loadscope", "README.md"),
     Chapter::Part("Use"),
@@ -53,7 +52,7 @@ pub const CHAPTERS: &[Chapter] = &[
     page("Changes", "CHANGELOG.md"),
 ];
 
-/// Path of a document in the site: a `README.md` is the first page of its folder.
+/// Returns the path of a document in the site. A `README.md` is the first page of its folder.
 pub fn placed(file: &str) -> String {
     match file.strip_suffix("README.md") {
         Some(folder) => format!("{folder}index.md"),

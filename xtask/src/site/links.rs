@@ -1,4 +1,4 @@
-//! Links between documents: those to other chapters stay, pictures come along, and what is not part of the site becomes plain text.
+//! Links between documents. Links to chapters stay, images are copied, and other links become plain text.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result};
 use super::chapters;
 use crate::setup::workspace;
 
-/// Pages that are not looked into: they hold a recording, and no links.
+/// Folder of pages that are not checked, because they contain recordings and no links.
 const RECORDINGS: &str = "recordings";
 
-/// The text of the chapter `file` with links that lead somewhere in the site, whose source is `folder`.
+/// Adapts the links in the text of the chapter `file`, and copies its images to `folder`, the source of the site.
 pub fn within(text: &str, file: &str, folder: &Path) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -50,11 +50,11 @@ pub fn within(text: &str, file: &str, folder: &Path) -> Result<String> {
 }
 
 enum Target {
-    /// Another site, or a place in the same document.
+    /// Another site, or an anchor in the same document.
     Elsewhere,
     Chapter,
     Picture(PathBuf),
-    /// A file of the repository that is not part of the site.
+    /// File of the repository outside of the site.
     Source,
 }
 
@@ -77,7 +77,7 @@ fn target_of(target: &str, file: &str) -> Target {
     }
 }
 
-/// A path from the root of the repository, without `..`.
+/// Resolves a path relative to the root of the repository, without `..`.
 pub(super) fn resolved(from: &Path, path: &str) -> PathBuf {
     let mut out = PathBuf::new();
     for part in from.join(path).components() {
@@ -92,7 +92,7 @@ pub(super) fn resolved(from: &Path, path: &str) -> PathBuf {
     out
 }
 
-/// Links of the finished site that lead to no file, a line each.
+/// Returns the broken links of the finished site, one line per link.
 pub fn broken(site: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![site.to_owned()];
@@ -126,7 +126,7 @@ pub fn broken(site: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What `href` and `src` name.
+/// Returns the values of `href` and `src`.
 fn targets(html: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for name in [" href=\"", " src=\""] {

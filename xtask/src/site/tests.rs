@@ -1,4 +1,4 @@
-//! The documents: each is a chapter, links lead to files and headings, and figures are those of the measurements.
+//! Tests of the documents: each is a chapter, links lead to files and headings, and figures equal the measurements.
 
 use std::fs;
 use std::path::Path;
@@ -22,10 +22,10 @@ const FOR_USERS: [&str; 11] = [
     "docs/TUNING.md",
 ];
 
-/// Lines that the README may have.
+/// Maximum number of lines of the README.
 const LONGEST_README: usize = 170;
 
-/// Figures that the documents state, and the measurement that they are from.
+/// Figures in the README, by the file with the measurement.
 const FIGURES: &[(&str, &[&str])] = &[
     (
         "tests/pytorch/OVERHEAD.md",
@@ -43,7 +43,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(workspace().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
-/// Lines of prose with their numbers: without blocks of code and without `code`.
+/// Returns the numbered lines of prose, without code blocks and `code`.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let mut is_code = false;
     let lines = text.lines().enumerate().filter_map(|(at, line)| {
@@ -55,14 +55,14 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     lines.collect()
 }
 
-/// Targets of `[text](target)`.
+/// Returns the targets of `[text](target)`.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](")
         .skip(1)
         .filter_map(|rest| Some(rest.split_once(')')?.0))
 }
 
-/// The anchor of a heading, as GitHub makes it.
+/// Returns the anchor of a heading, in GitHub's format.
 fn anchor(heading: &str) -> String {
     let kept = heading
         .chars()
@@ -77,7 +77,7 @@ fn anchor(heading: &str) -> String {
     .collect()
 }
 
-/// Anchors of all headings of a document.
+/// Returns the anchors of all headings of a document.
 fn anchors(text: &str) -> Vec<String> {
     let headings = text.lines().filter_map(|line| {
         line.trim_start_matches('#')

@@ -1,4 +1,4 @@
-//! A process that works for hours, and what is seen of it from outside.
+//! A process that runs for hours, and measurements of it from outside.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,48 +16,48 @@ use super::sample::Sample;
 use super::stops::Stops;
 use crate::steps;
 
-/// What a process takes is looked at so often.
+/// Interval of the samples.
 const LOOK: Duration = Duration::from_millis(250);
-/// How far it is stands in the terminal so often.
+/// Interval of the progress lines in the terminal.
 const SAY: Duration = Duration::from_secs(10);
-/// One that does not get on for so long is stuck.
+/// Timeout without progress.
 const STUCK: Duration = Duration::from_secs(900);
 
-/// What a process is to do.
+/// Task of a process.
 pub struct Work {
-    /// The heading of its table.
+    /// Heading of its table.
     pub title: &'static str,
-    /// What it does, in whole sentences.
+    /// Description in whole sentences.
     pub about: String,
-    /// What it is started with.
+    /// Arguments of the process.
     pub arguments: &'static [&'static str],
-    /// It is stopped and continued at random moments.
+    /// True if the process is suspended and resumed at random times.
     pub is_stopped: bool,
 }
 
-/// How it is done.
+/// Settings of a run.
 pub struct Run<'a> {
-    /// The benchmark.
+    /// Executable of the benchmark.
     pub executable: &'a Path,
-    /// Where libtorch is.
+    /// Folder with the libraries of libtorch.
     pub libraries: PathBuf,
-    /// So many events.
+    /// Number of events.
     pub events: u64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// It is ended after so long.
+    /// Timeout. Then the process is killed.
     pub deadline: Duration,
 }
 
-/// What was seen.
+/// Result of a run.
 pub struct Watched {
-    /// The lines of the table.
+    /// Rows of the table.
     pub rows: Vec<Row>,
-    /// How long it worked, without what it said afterwards.
+    /// Run time without the final checks.
     pub took: Duration,
 }
 
-/// What it tells.
+/// Message of the process.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Said {
@@ -67,7 +67,7 @@ enum Said {
     Row(Row),
 }
 
-/// Starts it, watches it to its end, and says what was seen.
+/// Starts the process, watches it until its end, and returns the result.
 pub fn watch(work: &Work, run: &Run<'_>) -> Result<Watched> {
     let folder = tempfile::Builder::new()
         .prefix("loadscope-soak-")
@@ -100,14 +100,14 @@ pub fn watch(work: &Work, run: &Run<'_>) -> Result<Watched> {
     };
     let ended = watching.follow(&mut child, run.deadline);
     if ended.is_err() {
-        // One that is stopped ends as well.
+        // SIGKILL also ends a suspended process.
         let _ = child.kill();
         let _ = child.wait();
     }
     Ok(watching.finish(&ended?))
 }
 
-/// Hands on what it tells, as it comes.
+/// Starts a thread that receives the messages of the process.
 fn listen(child: &mut Child) -> Result<Receiver<Result<Said>>> {
     let output = child.stdout.take().context("its output is a pipe")?;
     let (sender, said) = channel();
@@ -125,23 +125,23 @@ fn listen(child: &mut Child) -> Result<Receiver<Result<Said>>> {
     Ok(said)
 }
 
-/// A process that is watched.
+/// State of a watched process.
 struct Watching {
     title: &'static str,
     events: u64,
     said: Receiver<Result<Said>>,
     samples: Vec<Sample>,
     rows: Vec<Row>,
-    /// Where the recording is, and how large it may be.
+    /// Folder of the recording, and its size limit in bytes.
     recording: Option<(PathBuf, u64)>,
     done: u64,
-    /// It looks at what it has done.
+    /// True if the process is checking its results.
     checking: bool,
     began: Instant,
     took: Option<Duration>,
-    /// When it got on last.
+    /// Time of the last message.
     moved: Instant,
-    /// When the terminal showed last how far it is.
+    /// Time of the last progress line.
     shown: Instant,
     stops: Option<Stops>,
 }
@@ -161,7 +161,7 @@ impl Watching {
                 stops.end(child)?;
             }
             if let Some(status) = child.try_wait()? {
-                // What it told last.
+                // Receives the last messages.
                 std::thread::sleep(LOOK);
                 self.hear()?;
                 return Ok(status);
@@ -189,7 +189,7 @@ impl Watching {
         }
     }
 
-    /// Takes in what it has told.
+    /// Applies the received messages.
     fn hear(&mut self) -> Result<()> {
         while let Ok(said) = self.said.try_recv() {
             self.moved = Instant::now();
@@ -206,7 +206,7 @@ impl Watching {
         Ok(())
     }
 
-    /// Says how far it is, every now and then.
+    /// Prints a progress line, at most once per [`SAY`].
     fn show(&mut self) {
         if self.shown.elapsed() < SAY {
             return;
@@ -263,7 +263,7 @@ impl Watching {
 mod tests {
     use super::*;
 
-    /// A process that tells what a script does.
+    /// Runs a shell script as the watched process.
     fn told(script: &str, is_stopped: bool) -> Result<Watched> {
         let folder = tempfile::tempdir()?;
         let program = folder.path().join("program");

@@ -1,20 +1,20 @@
-//! Whether what a process takes has stayed the same.
+//! Checks that the resources of a process did not grow.
 
 use super::row::{Row, count};
 use super::sample::Sample;
 
 const MB: u64 = 1_000_000;
 
-/// Samples of a stretch that it is judged by, at least.
+/// Minimum number of samples per compared interval.
 const LEAST: usize = 5;
 
-/// Descriptors that may come and go: a reader of a recording with a limit has all of its parts open.
+/// Tolerance for descriptors. A reader of a limited recording has all of its parts open.
 const DESCRIPTORS: u64 = 16;
 
-/// Threads that may come and go: a calculation, a file that is saved.
+/// Tolerance for threads, such as those of a calculation or a file that is saved.
 const THREADS: u64 = 8;
 
-/// The lines about a process through which so many events went. `most`: bytes that the files may have.
+/// Returns the rows about a process with this number of events. `most` is the limit of its files, bytes.
 pub fn rows(samples: &[Sample], events: u64, most: Option<u64>) -> Vec<Row> {
     let tenth = events / 10;
     let (second, rest): (Vec<Sample>, Vec<Sample>) = samples
@@ -64,7 +64,7 @@ pub fn rows(samples: &[Sample], events: u64, most: Option<u64>) -> Vec<Row> {
     rows
 }
 
-/// Whether the largest value of the rest is about that of the second tenth.
+/// Compares the largest value of the rest with that of the second tenth.
 fn flat(
     what: &str,
     second: &[Sample],

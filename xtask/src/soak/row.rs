@@ -1,20 +1,20 @@
-//! A line of the table.
+//! A row of the table.
 
 use serde::Deserialize;
 
-/// A line of the table.
+/// Row of the table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Row {
-    /// What was looked at.
+    /// Checked property.
     pub what: String,
-    /// What was found.
+    /// Measured value.
     pub measured: String,
-    /// Whether it is as promised; `None` where nothing was promised.
+    /// True if the promised property holds. `None` without a promise.
     pub holds: Option<bool>,
 }
 
 impl Row {
-    /// A line of the table.
+    /// Creates a row.
     pub fn new(what: &str, measured: String, holds: Option<bool>) -> Self {
         Self {
             what: what.to_owned(),
@@ -24,7 +24,7 @@ impl Row {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with commas between thousands.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

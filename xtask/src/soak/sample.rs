@@ -1,26 +1,26 @@
-//! What a process takes at a moment, as the system tells it.
+//! Resources of a process at one time, from `/proc`.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What a process takes at a moment.
+/// Resources of a process at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Events that had gone through.
+    /// Number of processed events.
     pub done: u64,
     /// Resident memory, bytes.
     pub memory: u64,
-    /// Open descriptors.
+    /// Number of open descriptors.
     pub descriptors: u64,
-    /// Threads.
+    /// Number of threads.
     pub threads: u64,
-    /// Bytes of the files of the recording; 0 without one.
+    /// Size of the recording's files, bytes. 0 without a recording.
     pub files: u64,
 }
 
 impl Sample {
-    /// Looks at the process with this id, and at the files in `recording`; `None` once it is gone.
+    /// Samples the process with this ID, and the files in `recording`. Returns `None` once the process is gone.
     pub fn of(process: u32, done: u64, recording: Option<&Path>) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
         Some(Self {
@@ -33,13 +33,13 @@ impl Sample {
     }
 }
 
-/// The number behind a word in what the system tells of a process.
+/// Returns the number after a key in `/proc/PID/status`.
 fn number(status: &str, word: &str) -> Option<u64> {
     let rest = status.lines().find_map(|line| line.strip_prefix(word))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Bytes of all files below a folder.
+/// Returns the total size of all files in a folder tree, bytes.
 fn size(folder: &Path) -> io::Result<u64> {
     let (mut sum, mut folders) = (0, vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -48,7 +48,7 @@ fn size(folder: &Path) -> io::Result<u64> {
             match entry.metadata() {
                 Ok(found) if found.is_dir() => folders.push(entry.path()),
                 Ok(found) => sum += found.len(),
-                // It was removed meanwhile.
+                // The file was removed in the meantime.
                 Err(_) => {}
             }
         }

@@ -1,25 +1,25 @@
-//! A process is stopped at random moments, as the lid of a laptop or a scheduler does it.
+//! Suspends a process at random times, like the lid of a laptop or a scheduler.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-/// Stops a process at random moments, and lets it go on.
+/// Suspends and resumes a process at random times.
 pub struct Stops {
     noise: u64,
-    /// When it is stopped next, or goes on.
+    /// Time of the next suspension or resumption.
     next: Instant,
-    /// Since when it is stopped.
+    /// Start of the current suspension.
     since: Option<Instant>,
-    /// How often it was.
+    /// Number of suspensions.
     pub count: u64,
-    /// For how long together.
+    /// Total duration of the suspensions.
     pub together: Duration,
 }
 
 impl Stops {
-    /// It was not stopped yet.
+    /// Creates the state before the first suspension.
     pub fn new(seed: u64) -> Self {
         let mut stops = Self {
             noise: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
@@ -33,7 +33,7 @@ impl Stops {
         stops
     }
 
-    /// Between so many ms and so many.
+    /// Returns a random duration from `least` to `most`, ms.
     fn random(&mut self, least: u64, most: u64) -> Duration {
         self.noise ^= self.noise << 13;
         self.noise ^= self.noise >> 7;
@@ -41,7 +41,7 @@ impl Stops {
         Duration::from_millis(least + (self.noise >> 11) % (most - least))
     }
 
-    /// Stops it if it is time to, or lets it go on.
+    /// Suspends or resumes the process if the time has come.
     pub fn step(&mut self, child: &Child) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());
@@ -58,7 +58,7 @@ impl Stops {
         Ok(())
     }
 
-    /// Lets it go on if it is stopped.
+    /// Resumes the process if it is suspended.
     pub fn end(&mut self, child: &Child) -> Result<()> {
         if let Some(since) = self.since.take() {
             signal(child, "-CONT")?;
@@ -74,7 +74,7 @@ fn signal(child: &Child, name: &str) -> Result<()> {
         .stderr(Stdio::null())
         .status()
         .context("kill could not be started. Install procps or util-linux")?;
-    // One that has just ended needs none.
+    // A failure means that the process has just ended.
     let _ = sent;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `tests/soak/RESULTS.md`: a section for each process that worked for hours.
+//! The page `tests/soak/RESULTS.md`, with one section per process.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -7,21 +7,21 @@ use super::child::{Run, Watched, Work};
 use super::row::{Row, count};
 use crate::steps;
 
-/// What stands above the sections.
+/// Text above the sections.
 const HEAD: &str = "# Soak\n\n\
 Written by `cargo xtask soak --write`. It runs a billion events through the parts of the program that run for weeks. Each section is one\n\
 process, sampled four times per second: resident memory, descriptors, threads, and the files of its recording. After the second tenth of\n\
 the events nothing may grow. Limits above the maximum of the second tenth: 10 % and 16 MB of memory, 16 descriptors, 8 threads. The\n\
 recording is compared with counts taken while it was written.\n";
 
-/// A section of the page.
+/// Section of the page.
 pub struct Section {
     title: String,
     body: String,
 }
 
 impl Section {
-    /// What was seen of a process.
+    /// Formats the result of a process.
     pub fn of(work: &Work, run: &Run<'_>, watched: &Watched) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let failed = watched.rows.iter().filter(|row| row.holds == Some(false));
@@ -45,7 +45,7 @@ impl Section {
         }
     }
 
-    /// As it stands in the page.
+    /// Returns the section as it is in the page.
     pub fn text(&self) -> String {
         format!("## {}\n\n{}", self.title, self.body)
     }
@@ -61,12 +61,12 @@ fn line(row: &Row) -> String {
     format!("| {what} | {measured} | {verdict} |")
 }
 
-/// What does not break a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// The page with a section in the place of the one before with its title; sections stand in this order.
+/// Returns the page with the section in place of the previous one with its title. `order` is the order of the titles.
 pub fn page(before: &str, section: Section, order: &[&str]) -> String {
     let mut sections: Vec<Section> = before.split("\n## ").skip(1).map(read).collect();
     sections.retain(|other| other.title != section.title);

@@ -1,4 +1,4 @@
-//! What forecasts are worth: errors, intervals, regret.
+//! Accuracy of forecasts: errors, intervals, regret.
 
 use super::kept::Work;
 use super::predict::{Forecast, Told};
@@ -6,59 +6,59 @@ use super::setting::Setting;
 use super::workloads::Workload;
 use crate::spread::{Spread, quantile};
 
-/// A setting is as good as the best one if it is forecast to take no more than this longer: Loadscope's own limit.
+/// Relative difference up to which forecasts count as equal, as in Loadscope itself.
 const AS_GOOD: f64 = 0.02;
 
-/// A setting, what was forecast, what came.
+/// Forecast and measured time of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub setting: Setting,
-    /// Or why there is none.
+    /// Forecast, or the reason why there is none.
     pub forecast: Result<Forecast, String>,
     pub took: Spread,
-    /// How many cores other programs used meanwhile.
+    /// Number of cores that other programs used during the runs.
     pub others: f64,
 }
 
 impl Outcome {
-    /// By which share the forecast is above the outcome; `None` without a forecast.
+    /// Returns the relative error of the forecast, positive if it is too high. Returns `None` without a forecast.
     pub fn error(&self) -> Option<f64> {
         let forecast = self.forecast.as_ref().ok()?;
         Some(forecast.seconds / self.took.median - 1.0)
     }
 
-    /// Whether the outcome lies in the interval; without a forecast it does not.
+    /// Returns true if the median is inside the interval of the forecast.
     pub fn is_inside(&self) -> bool {
         let inside = |f: &Forecast| (f.low..=f.high).contains(&self.took.median);
         self.forecast.as_ref().is_ok_and(inside)
     }
 }
 
-/// A workload with its outcomes.
+/// Workload with its outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub name: &'static str,
     pub says: &'static str,
     pub recorded: Setting,
-    /// What the program said of its time while it was recorded.
+    /// Duration of the recorded run, as the program measured it, s.
     pub recording: f64,
-    /// How long the recorded run took, and what is forecast for the same setting.
+    /// Duration of the recorded run, and the forecast for the same setting, s.
     pub refit: (f64, f64),
     pub outcomes: Vec<Outcome>,
-    /// What Loadscope recommends of all settings that it forecasts.
+    /// Setting that Loadscope recommends, among all forecast settings.
     pub recommended: Setting,
     pub regret: Option<Regret>,
     pub assumptions: Vec<String>,
 }
 
-/// What following the recommendation costs.
+/// Cost of following the recommendation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regret {
-    /// The setting that is recommended, of those that were tried.
+    /// Recommended setting among the measured ones.
     pub chosen: Setting,
-    /// The one that was really the best.
+    /// Fastest measured setting.
     pub best: Setting,
-    /// By which share the first one took longer than the other.
+    /// Relative difference between the times of `chosen` and `best`.
     pub share: f64,
 }
 
@@ -88,15 +88,15 @@ impl Judged {
         }
     }
 
-    /// Whether what is recommended of all settings is among those that were tried.
+    /// Returns true if the recommended setting was measured.
     pub fn was_recommended_tried(&self) -> bool {
         self.outcomes.iter().any(|o| o.setting == self.recommended)
     }
 }
 
 impl Regret {
-    /// Of settings that hand batches out in the order that was recorded: another order is another training, and Loadscope does not recommend it for
-    /// its speed alone.
+    /// Considers only settings with the recorded `in_order`. Another order changes the training, so Loadscope does not recommend it for
+    /// speed alone.
     fn of(outcomes: &[Outcome], recommended: Setting) -> Option<Self> {
         let same: Vec<&Outcome> = outcomes
             .iter()
@@ -114,7 +114,9 @@ impl Regret {
     }
 }
 
-/// What would be recommended of these: fewest workers, then the smallest prefetch factor, within 2 % of the least forecast.
+/// Returns the setting that would be recommended among these. It has the fewest workers, then the smallest prefetch factor, within 2 % of
+/// the
+/// shortest forecast.
 fn recommended_of<'a>(outcomes: &'a [&'a Outcome]) -> Option<&'a &'a Outcome> {
     let forecast: Vec<(f64, &&Outcome)> = outcomes
         .iter()
@@ -132,23 +134,23 @@ fn recommended_of<'a>(outcomes: &'a [&'a Outcome]) -> Option<&'a &'a Outcome> {
     Some(chosen)
 }
 
-/// Everything in a few figures.
+/// Summary of all outcomes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
     pub outcomes: usize,
-    /// Outcomes of which there was no forecast.
+    /// Number of outcomes without a forecast.
     pub refused: usize,
-    /// Of the errors without their signs.
+    /// Median of the absolute errors.
     pub median: f64,
     pub ninetieth: f64,
     pub worst: f64,
-    /// The share of all outcomes that lie in their interval.
+    /// Share of all outcomes that are inside their interval.
     pub inside: f64,
-    /// The largest regret, and of which workload.
+    /// Largest regret, and its workload.
     pub regret: Option<(f64, &'static str)>,
-    /// The middle width of the outcomes of a setting, as a share of their median.
+    /// Median spread between the rounds of a setting, as a share of their median.
     pub noise: f64,
-    /// How many cores other programs used, in the middle.
+    /// Median number of cores that other programs used.
     pub others: f64,
 }
 
@@ -256,7 +258,7 @@ pub mod tests {
             "another order is left out"
         );
         assert!((regret.share - 0.1).abs() < 1e-9, "{}", regret.share);
-        // Not tried: of those that were, 2 workers are forecast to be as good as the best.
+        // Not measured: 2 workers are forecast to be as good as the best of the measured settings.
         let other = judged("num_workers=5", outcomes());
         assert!(!other.was_recommended_tried());
         let regret = other.regret.expect("something was tried");

@@ -1,4 +1,4 @@
-//! What was measured, and where it is kept.
+//! Measurements, and the folder that contains them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::setting::Setting;
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurements {
     pub host: Host,
-    /// By name.
+    /// Workloads by name.
     pub works: BTreeMap<String, Work>,
 }
 
-/// Where.
+/// Host of the measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     pub processor: String,
@@ -27,42 +27,42 @@ pub struct Host {
     pub torch: String,
 }
 
-/// One workload.
+/// Measurements of one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     pub recorded: Setting,
-    /// A number that is another one once the program is another one.
+    /// Checksum of the program.
     #[serde(default)]
     pub program: u64,
-    /// What the program said of its own time while it was recorded.
+    /// Times of the recorded run, as the program measured them.
     pub recording: Turn,
     pub tried: Vec<Tried>,
 }
 
-/// A setting that was really run.
+/// Measured setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     pub setting: Setting,
-    /// One entry a round.
+    /// One entry per round.
     pub turns: Vec<Turn>,
 }
 
-/// What a program said once.
+/// Output of one run of a program. Times are seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// From before `iter(loader)` of the first epoch to the end of the last.
+    /// Time from before `iter(loader)` of the first epoch to the end of the last epoch.
     pub seconds: f64,
-    /// The part of it that was not spent in training steps.
+    /// Part of `seconds` outside of training steps.
     pub waited: f64,
-    /// Until the first batch.
+    /// Time until the first batch.
     pub first: Option<f64>,
-    /// How many cores other programs used meanwhile.
+    /// Number of cores that other programs used during the run.
     pub others: f64,
     pub torch: String,
 }
 
 impl Host {
-    /// This one.
+    /// Describes this host.
     pub fn here(torch: &str) -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = info
@@ -79,18 +79,18 @@ impl Host {
     }
 }
 
-/// A folder with recordings and measurements.
+/// Folder with recordings and measurements.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes it where it is missing.
+    /// Creates the folder if it is missing.
     pub fn new(path: &Path) -> Result<Self> {
         fs::create_dir_all(path.join("recordings"))
             .with_context(|| format!("{} could not be made", path.display()))?;
         Ok(Self(path.to_owned()))
     }
 
-    /// One that an earlier call filled.
+    /// Opens a folder that an earlier run filled.
     pub fn existing(path: &Path) -> Result<Self> {
         let folder = Self(path.to_owned());
         let file = folder.file();
@@ -108,12 +108,12 @@ impl Folder {
         self.0.join("measurements.json")
     }
 
-    /// The recording of a workload.
+    /// Returns the path of a workload's recording.
     pub fn recording(&self, name: &str) -> PathBuf {
         self.0.join("recordings").join(format!("{name}.jsonl.zst"))
     }
 
-    /// What is kept; nothing if the folder is new.
+    /// Reads the measurements. Returns an empty set if the folder is new.
     pub fn measurements(&self) -> Result<Measurements> {
         let file = self.file();
         match fs::read_to_string(&file) {
@@ -126,7 +126,7 @@ impl Folder {
         }
     }
 
-    /// Keeps all of it. Measuring takes long: it is called after every round.
+    /// Writes the measurements. Called after every round, because measuring takes long.
     pub fn keep(&self, measured: &Measurements) -> Result<()> {
         let file = self.file();
         let half = file.with_extension("json.half");

@@ -1,4 +1,4 @@
-//! Recording a workload, and running it with other settings.
+//! Recording of a workload, and its runs with other settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use super::process::succeeds;
 use super::setting::Setting;
 use super::workloads::Workload;
 
-/// So long a program has. It takes a few seconds; spawned workers on a busy host take a minute.
+/// Deadline of a program. It takes a few seconds, but spawned workers on a busy host take a minute.
 const DEADLINE: Duration = Duration::from_secs(240);
 
-/// What it takes to measure.
+/// Programs and settings of the measurements.
 pub struct Lab<'a> {
     pub python: PathBuf,
     pub program: PathBuf,
@@ -27,8 +27,7 @@ pub struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// Records a workload once, then runs all its settings in turn, round after round. The setting that Loadscope recommends is among
-    /// them, whichever that is.
+    /// Records a workload once, then runs all its settings in turn, round by round. The settings include the one that Loadscope recommends.
     pub fn measure(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
         let (data, recording) = self.recorded(work)?;
         measured.host = Host::here(&recording.torch);
@@ -53,7 +52,7 @@ impl Lab<'_> {
         };
         let mut failures = 0;
         for round in 1..=self.rounds {
-            // There and back: what drifts over a round does not always strike the same ones.
+            // The order is reversed every second round, so that drift within a round does not always affect the same settings.
             let mut order: Vec<usize> = (0..kept.tried.len()).collect();
             if round % 2 == 0 {
                 order.reverse();
@@ -61,7 +60,7 @@ impl Lab<'_> {
             for at in order {
                 let one = &mut kept.tried[at];
                 let name = format!("{} {round}/{}: {}", work.name, self.rounds, one.setting);
-                // One that fails must not take the others with it.
+                // A failed run must not discard the others.
                 match self.turn(work, data.path(), one.setting) {
                     Ok(turn) => {
                         let (took, others) = (turn.seconds, turn.others);
@@ -81,7 +80,7 @@ impl Lab<'_> {
         Ok(())
     }
 
-    /// Records a workload anew; what was measured of its settings stays.
+    /// Records a workload again, and keeps the measurements of its settings.
     pub fn record_only(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
         let Some(kept) = measured.works.get_mut(work.name) else {
             bail!(
@@ -99,20 +98,20 @@ impl Lab<'_> {
         self.folder.keep(measured)
     }
 
-    /// Writes the files that a workload reads, and records it. What the program said of its time, and the folder of those files.
+    /// Writes the input files of a workload, and records it. Returns the folder of these files and the times of the run.
     fn recorded(&self, work: &Workload) -> Result<(TempDir, Turn)> {
         let data = tempfile::tempdir()?;
         let mut prepare = self.python();
         prepare.args(["--prepare", work.name]).arg(data.path());
         succeeds(&mut prepare, DEADLINE)?;
-        // Reading the files for the first time is no part of it.
+        // A first run reads the files into the page cache.
         self.turn(work, data.path(), work.recorded)?;
         eprintln!("{}: recording {}", work.name, work.recorded);
         let recording = self.record(work, data.path())?;
         Ok((data, recording))
     }
 
-    /// What the program of a workload is like.
+    /// Returns a checksum of the workload's program.
     fn version(&self, work: &Workload) -> Result<u64> {
         let module = self.program.with_file_name("workloads").join(work.name);
         let module = module.with_extension("py");
@@ -123,7 +122,7 @@ impl Lab<'_> {
 
     fn python(&self) -> Command {
         let mut command = Command::new(&self.python);
-        // Our own libtorch must not become that of PyTorch.
+        // PyTorch must not load Loadscope's libtorch.
         command
             .arg("-B")
             .arg(&self.program)
@@ -158,14 +157,14 @@ impl Lab<'_> {
     }
 }
 
-/// FNV-1a: the same number everywhere.
+/// FNV-1a, which is equal on every host.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The last line that is an object of JSON: behind it the recorder may have said something.
+/// Parses the last line with a JSON object. The recorder may print lines after it.
 fn said(text: &str) -> Result<Turn> {
     let line = text.lines().rev().find(|line| line.starts_with('{'));
     let line =
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn another_program_has_another_checksum() {
-        // The published value of FNV-1a for this text.
+        // Published FNV-1a value of this text.
         assert_eq!(checksum(b"foobar"), 0x8594_4171_f739_67e8);
         assert_ne!(checksum(b"SAMPLES = 1280"), checksum(b"SAMPLES = 2560"));
     }

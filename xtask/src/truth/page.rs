@@ -1,14 +1,14 @@
-//! The page: figures as tables in Markdown.
+//! The page `tests/pytorch/TRUTH.md`.
 
 use std::fmt::Write as _;
 
 use super::figures::{Head, Judged, Outcome, Regret};
 use super::kept::Measurements;
 
-/// What is promised.
+/// Promised accuracy.
 const GOALS: &str = "Goals: a median error of at most 5 %, at most 15 % at the 90th percentile, at least 85 % inside the interval, a regret of at most 5 %.";
 
-/// The whole page.
+/// Formats the page.
 pub fn written(measured: &Measurements, judged: &[Judged]) -> String {
     let head = Head::of(judged);
     let host = &measured.host;
@@ -49,7 +49,7 @@ pub fn written(measured: &Measurements, judged: &[Judged]) -> String {
     text
 }
 
-/// For a terminal: everything on a few lines.
+/// Formats a summary for the terminal.
 pub fn summary(judged: &[Judged]) -> String {
     let mut text = String::new();
     for one in judged {
@@ -75,7 +75,7 @@ pub fn summary(judged: &[Judged]) -> String {
     text
 }
 
-/// Workers and what else differs, in a few signs: `4p` lives on, `4/1` prefetches one, `4~` is in any order.
+/// Abbreviates a setting: `4p` has persistent workers, `4/1` has prefetch factor 1, `4~` is out of order.
 fn short(outcome: &Outcome) -> String {
     let s = outcome.setting;
     let mut text = s.num_workers.to_string();

@@ -1,4 +1,4 @@
-//! What Loadscope forecasts from a recording: `loadscope what-if --json`.
+//! Loadscope's forecasts from a recording, by `loadscope what-if --json`.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,10 +10,10 @@ use serde_json::Value as Json;
 use super::process::within;
 use super::setting::Setting;
 
-/// So long a forecast may take; it takes a second.
+/// Deadline of a forecast, which usually takes a second.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// What is expected of a setting, s.
+/// Forecast for a setting, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
     pub seconds: f64,
@@ -21,20 +21,20 @@ pub struct Forecast {
     pub high: f64,
 }
 
-/// What a recording tells.
+/// Forecasts from a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// For each setting that was asked for; where there is none, why.
+    /// Forecast for each requested setting, or the reason why there is none.
     pub forecasts: Vec<Result<Forecast, String>>,
-    /// What Loadscope would have the user do.
+    /// Setting that Loadscope recommends.
     pub recommended: Setting,
-    /// How long the recorded run took, and what is forecast for the same setting.
+    /// Duration of the recorded run, and the forecast for the same setting, s.
     pub recorded: (f64, f64),
-    /// What the forecasts assume.
+    /// Assumptions of the forecasts.
     pub assumptions: Vec<String>,
 }
 
-/// Asks for all `settings`.
+/// Requests forecasts for all `settings`.
 pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<Told> {
     let whole = match ask(loadscope, recording, &[])? {
         Ok(whole) => whole,
@@ -50,7 +50,7 @@ pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<To
             .copied()
             .filter(|s| s.is_of_one_grid(settings[at]))
             .collect();
-        // Together is faster; if one of them is refused, all are.
+        // One request for a grid is faster. If one of its settings is refused, the whole request is refused.
         match ask(loadscope, recording, &grid)? {
             Ok(answer) => {
                 for (setting, forecast) in settings.iter().zip(&mut forecasts) {
@@ -84,7 +84,7 @@ pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<To
     })
 }
 
-/// `loadscope what-if` for settings of one grid, or what it tries by itself; inside, its refusal.
+/// Runs `loadscope what-if` for settings of one grid, or without a grid for its default settings. The inner error is its refusal.
 fn ask(loadscope: &Path, recording: &Path, grid: &[Setting]) -> Result<Result<Json, String>> {
     let mut command = Command::new(loadscope);
     command.arg("what-if").arg(recording).arg("--json");
@@ -124,7 +124,7 @@ fn ask(loadscope: &Path, recording: &Path, grid: &[Setting]) -> Result<Result<Js
     })?))
 }
 
-/// The forecast of a setting in an answer.
+/// Finds the forecast of a setting in an answer.
 fn found(answer: &Json, setting: Setting) -> Result<Forecast> {
     let all = answer["configurations"].as_array().into_iter().flatten();
     let mut same = all.filter(|one| {
@@ -143,7 +143,6 @@ fn found(answer: &Json, setting: Setting) -> Result<Forecast> {
     })
 }
 
-/// What Loadscope would have the user do.
 fn recommended(answer: &Json) -> Result<Setting> {
     setting_of(&answer["recommended"])
 }

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// What a program printed, and how it ended.
+/// Output and exit status of a program.
 pub struct Ended {
     pub status: ExitStatus,
     pub output: String,
     pub errors: String,
 }
 
-/// Runs a program to its end, or ends it with all its children once the deadline is over.
+/// Runs a program until its end, or kills it with all its children after the deadline.
 pub fn within(command: &mut Command, deadline: Duration) -> Result<Ended> {
     let (mut output, mut errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command
@@ -49,7 +49,7 @@ pub fn within(command: &mut Command, deadline: Duration) -> Result<Ended> {
     })
 }
 
-/// The same of a program that has to end well; what it printed.
+/// Runs a program that must succeed, and returns its output.
 pub fn succeeds(command: &mut Command, deadline: Duration) -> Result<String> {
     let ended = within(command, deadline)?;
     if !ended.status.success() {
@@ -62,10 +62,10 @@ pub fn succeeds(command: &mut Command, deadline: Duration) -> Result<String> {
     Ok(ended.output)
 }
 
-/// Ends a program with what it started.
+/// Kills a program and its children.
 fn end(child: &mut Child) {
     if cfg!(unix) {
-        // Its children are in a group of its own.
+        // The program leads its own process group.
         let _ = Command::new("kill")
             .args(["-KILL", "--", &format!("-{}", child.id())])
             .stderr(Stdio::null())
@@ -104,7 +104,7 @@ mod tests {
         let began = Instant::now();
         let folder = tempfile::tempdir()?;
         let mark = folder.path().join("alive");
-        // The child would make the file after the deadline.
+        // The child would create the file after the deadline.
         let script = format!("(sleep 1; touch '{}') & wait", mark.display());
         let mut command = Command::new("sh");
         let ended = within(command.args(["-c", &script]), Duration::from_millis(100));

@@ -1,4 +1,4 @@
-//! A setting of the loader, under PyTorch's names.
+//! Settings of the loader, with PyTorch's names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 use anyhow::{Context, Error, bail};
 use serde::{Deserialize, Serialize};
 
-/// What is changed between runs of the same workload.
+/// Settings that differ between runs of the same workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     pub num_workers: usize,
-    /// PyTorch takes none without workers.
+    /// `None` without workers, where PyTorch does not allow a value.
     pub prefetch_factor: Option<usize>,
     pub in_order: bool,
     pub persistent_workers: bool,
 }
 
-/// PyTorch's, where there are workers.
+/// PyTorch's default with workers.
 const PREFETCH: usize = 2;
 
 impl Setting {
-    /// As many workers, and otherwise PyTorch's defaults.
+    /// Returns this number of workers with PyTorch's defaults.
     pub const fn workers(num_workers: usize) -> Self {
         Self {
             num_workers,
@@ -34,7 +34,7 @@ impl Setting {
         }
     }
 
-    /// Arguments for the program, each `name=value`.
+    /// Returns the arguments for the program, each `name=value`.
     pub fn arguments(self) -> Vec<String> {
         let mut words = vec![format!("num_workers={}", self.num_workers)];
         if self.num_workers > 0 {
@@ -45,13 +45,13 @@ impl Setting {
         words
     }
 
-    /// True if it differs in nothing but workers and how many batches each has under way.
+    /// Returns true if only the numbers of workers and the prefetch factors differ.
     pub fn is_of_one_grid(self, other: Self) -> bool {
         self.in_order == other.in_order && self.persistent_workers == other.persistent_workers
     }
 }
 
-/// `num_workers=4,prefetch_factor=1,in_order=false,persistent_workers=true`; what is not named is PyTorch's default.
+/// Parses `num_workers=4,prefetch_factor=1,in_order=false,persistent_workers=true`. Omitted values are PyTorch's defaults.
 impl FromStr for Setting {
     type Err = Error;
 
@@ -87,7 +87,7 @@ impl FromStr for Setting {
     }
 }
 
-/// In Python's words; defaults are left out.
+/// Formats the setting in Python's syntax, without defaults.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "num_workers={}", self.num_workers)?;

@@ -1,23 +1,23 @@
-//! The workloads: programs in tests/pytorch/truth/workloads, and the settings that each is run with.
+//! The workloads: programs in tests/pytorch/truth/workloads, and the settings of their runs.
 
 use anyhow::{Result, bail};
 
 use super::setting::Setting;
 
-/// A kind of loading.
+/// Workload of a typical loader.
 #[derive(Debug)]
 pub struct Workload {
-    /// The name of its module.
+    /// Name of its Python module.
     pub name: &'static str,
-    /// What the table calls it.
+    /// Name in the table.
     pub says: &'static str,
-    /// How it is recorded.
+    /// Setting of the recorded run.
     pub recorded: Setting,
     settings: &'static [&'static str],
 }
 
 impl Workload {
-    /// What it is run with; the recorded one is among them.
+    /// Returns the settings of the runs, including the recorded one.
     pub fn settings(&self) -> Result<Vec<Setting>> {
         let mut all = vec![self.recorded];
         for text in self.settings {
@@ -38,7 +38,7 @@ impl Workload {
     }
 }
 
-/// Where workers wait more of them help, far beyond the number of cores.
+/// Workers that wait: more of them help, far beyond the number of cores.
 const WAITS: &[&str] = &[
     "num_workers=0",
     "num_workers=1",
@@ -49,7 +49,7 @@ const WAITS: &[&str] = &[
     "num_workers=2,prefetch_factor=4",
     "num_workers=4,in_order=false",
 ];
-/// Where they compute the number of cores is the end of it.
+/// Workers that compute: the number of cores is the limit.
 const COMPUTES: &[&str] = &[
     "num_workers=0",
     "num_workers=1",
@@ -60,7 +60,7 @@ const COMPUTES: &[&str] = &[
     "num_workers=2,prefetch_factor=4",
     "num_workers=4,prefetch_factor=1",
 ];
-/// Of several epochs it matters whether workers live on.
+/// Several epochs, where persistent workers matter.
 const EPOCHS: &[&str] = &[
     "num_workers=0",
     "num_workers=1",
@@ -71,7 +71,7 @@ const EPOCHS: &[&str] = &[
     "num_workers=2,persistent_workers=true",
     "num_workers=4,persistent_workers=true",
 ];
-/// A spawned worker takes seconds to start.
+/// Spawned workers, which take seconds to start.
 const SPAWNED: &[&str] = &[
     "num_workers=0",
     "num_workers=1",
@@ -95,7 +95,7 @@ const fn workload(
     }
 }
 
-/// All of them, in the order in which they are measured.
+/// All workloads, in the order of the measurements.
 pub const WORKLOADS: &[Workload] = &[
     workload("disk", "Waiting for a disk", WAITS),
     workload("network", "Waiting for a network", WAITS),
@@ -115,7 +115,7 @@ pub const WORKLOADS: &[Workload] = &[
     workload("spawned", "Spawned workers", SPAWNED),
 ];
 
-/// Those with these names; all if none is given.
+/// Returns the workloads with these names, or all if none is given.
 pub fn chosen(only: &[String]) -> Result<Vec<&'static Workload>> {
     for name in only {
         if !WORKLOADS.iter().any(|work| work.name == name) {

@@ -1,11 +1,12 @@
-//! Bytes as text that may stand in a page: four bytes are five digits, which is shorter than base64 by a sixteenth. None of the digits
-//! means anything in HTML, in an attribute or in JSON.
+//! Encoding of bytes as text in a page. Four bytes are five digits, which is 1/16 shorter than Base64. No digit has a meaning in HTML, in
+//! an
+//! attribute or in JSON.
 
-/// The digits, as `page.js` has them.
+/// Digits, the same as in `page.js`.
 const DIGITS: &[u8; 85] =
     b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?~,;()[]{}_%$#";
 
-/// The text of `bytes`. Zeros are put behind them to make the last four complete.
+/// Encodes `bytes`, padded with zeros to a multiple of four.
 pub(super) fn text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() / 4 * 5 + 5);
     for four in bytes.chunks(4) {

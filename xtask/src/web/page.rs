@@ -1,4 +1,4 @@
-//! `cargo xtask web`: the page that is the window in a browser, in one file.
+//! The page that is the window in a browser, in one file: `cargo xtask web`.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,16 +18,16 @@ use super::{TARGET, compiler, output};
 use crate::setup::workspace;
 use crate::steps;
 
-/// The page without a recording is no larger than this, bytes.
+/// Maximum size of the page without a recording, bytes.
 const LARGEST: usize = 3_000_000;
 
-/// The crate that is compiled.
+/// Compiled crate.
 const CRATE: &str = "loadscope-web";
 
-/// What it is named when it is compiled.
+/// Name of the compiled library.
 const LIBRARY: &str = "loadscope_web";
 
-/// What is done with it.
+/// Options of the page.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Test the page in a headless Chromium, write tests/web/RESULTS.md. Builds the program without the embedded loader
@@ -38,12 +38,12 @@ pub struct Options {
     pictures: Option<PathBuf>,
 }
 
-/// How the bindings find where they come from, which is of no use in a page that holds everything, and an error in a page that
-/// stands in a frame of a notebook: that has no address.
+/// Code of the bindings that determines their own address. The page contains everything, so it does not need the address. In a frame of a
+/// notebook, which has no address, this code would fail.
 const OWN_ADDRESS: &str =
     "script_src = new URL(document.currentScript.src, location.href).toString();";
 
-/// Builds the page, and tries it if that is asked for.
+/// Builds the page, and tests it with `--try`.
 pub fn run(target: &Path, options: &Options) -> Result<u8> {
     let status = build(target)?;
     if status != 0 || !options.tries {
@@ -71,7 +71,7 @@ pub fn run(target: &Path, options: &Options) -> Result<u8> {
     steps::finish(&mut test)
 }
 
-/// Builds the page, says its size, and puts it where the program includes it from.
+/// Builds the page, prints its size, and writes it to the file that the program includes.
 pub fn build(target: &Path) -> Result<u8> {
     let began = Instant::now();
     let folder = target.join("page");
@@ -121,7 +121,7 @@ pub fn build(target: &Path) -> Result<u8> {
     Ok(0)
 }
 
-/// Puts the page together. What is left open in it is filled in by the program: `@REPORT@`, `@ABOUT@`, `@RECORDING@` and `@CONNECT@`.
+/// Assembles the page. The program later fills in the placeholders `@REPORT@`, `@ABOUT@`, `@RECORDING@` and `@CONNECT@`.
 fn assembled(bindings: &Path) -> Result<String> {
     let read = |path: PathBuf| {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
@@ -138,14 +138,14 @@ fn assembled(bindings: &Path) -> Result<String> {
     let script = bindings_script.replace(OWN_ADDRESS, "")
         + &read(sources.join("unpack.js"))?
         + &read(sources.join("page.js"))?;
-    // Nothing in them spans lines in a way that would notice.
+    // No string of the scripts spans lines in a way that this would change.
     let script = unindented(&script);
     for (what, text) in [("script", &script), ("style", &style)] {
-        // The browser would take it for the end of the element.
+        // The browser would take this for the end of the element.
         if text.to_ascii_lowercase().contains(&format!("</{what}")) || text.contains("<!--") {
             bail!("The {what} of the page contains its own end tag");
         }
-        // A server that names another encoding, or a frame of another page, would change it, and the policy would refuse it.
+        // Another encoding, from a server or a frame, would change such characters. Then the content security policy would refuse the text.
         if !text.is_ascii() {
             bail!("The {what} of the page contains characters that are not ASCII");
         }
@@ -180,13 +180,13 @@ fn assembled(bindings: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// As `app/web/page/unpack.js` unpacks it.
+/// Compresses bytes in the format that `app/web/page/unpack.js` reads.
 fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut options = LzmaOptions::with_preset(9);
     options.nice_len = LzmaOptions::NICE_LEN_MAX;
-    // Instructions have any length: where one begins tells nothing, what stands before it tells much.
+    // WebAssembly instructions have variable lengths, so their position means little, but the preceding byte means much.
     (options.lc, options.lp, options.pb) = (4, 0, 0);
-    // Longer than the program, so that all of it is looked through.
+    // At least as long as the program, so that all of it is searched for repetitions.
     options.dict_size = u32::try_from(bytes.len().next_power_of_two())?;
     let size = u64::try_from(bytes.len())?;
     let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(size))
@@ -195,11 +195,11 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// The same without what people need to read it.
+/// Returns the script without indentation, comments and empty lines.
 fn unindented(script: &str) -> String {
     let lines = script.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
-    // Comments of the bindings, each of which has its lines to itself.
+    // Comments of the bindings have separate lines.
     let mut in_comment = false;
     let mut out = String::with_capacity(script.len());
     for line in lines {
@@ -213,12 +213,12 @@ fn unindented(script: &str) -> String {
     out
 }
 
-/// As a Content-Security-Policy names what may run.
+/// Returns the hash for a Content-Security-Policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// What links for a browser: rustup's compilers bring their own.
+/// Returns the linker for a browser. rustup's toolchains contain one.
 fn linker() -> &'static str {
     match Path::new("/usr/bin/wasm-ld").exists() {
         true => "/usr/bin/wasm-ld",
@@ -226,12 +226,12 @@ fn linker() -> &'static str {
     }
 }
 
-/// Where our own wasm-bindgen is installed.
+/// Folder in which xtask installs wasm-bindgen.
 fn root(target: &Path) -> PathBuf {
     target.join("web-tools")
 }
 
-/// The version of wasm-bindgen that the code is compiled with: the program has to have the same.
+/// Returns the version of wasm-bindgen in Cargo.lock. The program must have the same version.
 fn version() -> Result<String> {
     let lock =
         fs::read_to_string(workspace().join("Cargo.lock")).context("there is no Cargo.lock")?;
@@ -246,7 +246,7 @@ fn version() -> Result<String> {
         .context("wasm-bindgen is not in Cargo.lock")
 }
 
-/// A wasm-bindgen of the right version.
+/// Finds a wasm-bindgen of that version.
 fn bindgen(target: &Path) -> Result<PathBuf> {
     let wanted = version()?;
     let own = root(target).join("bin/wasm-bindgen");
@@ -266,14 +266,14 @@ fn bindgen(target: &Path) -> Result<PathBuf> {
     )
 }
 
-/// Installs a wasm-bindgen where there is none of the right version.
+/// Installs wasm-bindgen if no program of that version exists.
 pub fn install(target: &Path) -> Result<()> {
     if bindgen(target).is_ok() {
         return Ok(());
     }
     let wanted = version()?;
     let mut cargo = Command::new("cargo");
-    // Without its pins: one of them may be ahead of the registry.
+    // Without the lock file, because one of its versions may be newer than the registry's.
     cargo
         .args(["install", "wasm-bindgen-cli", "--version", &wanted])
         .args(["--no-default-features", "--root"])
@@ -296,11 +296,11 @@ mod tests {
         );
     }
 
-    /// Reads the file that it is given, and writes it unpacked.
+    /// Script that unpacks a file into another one.
     const UNPACK: &str = "const fs = require('fs'); const packed = new Uint8Array(fs.readFileSync(process.argv[1])); \
                           fs.writeFileSync(process.argv[2], loadscopeUnpack(packed));";
 
-    /// The browser's script is tried with what has short and long repetitions, far and near, and none.
+    /// Tests the browser's script with short and long, close and distant repetitions, and with noise.
     #[test]
     #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
     fn the_page_unpacks_what_was_packed() {
