@@ -1,4 +1,4 @@
-//! The package for pip: builds it, and tries it as a user would.
+//! The package for pip: its build, and its test like a user would do it.
 
 use std::env;
 use std::fs;
@@ -14,16 +14,16 @@ use crate::{python, pytorch, steps, web};
 
 mod notices;
 
-/// A wheel is no larger than this.
+/// Maximum size of a wheel, bytes.
 const LARGEST: u64 = 25_000_000;
 
-/// The oldest systems that it runs on: those with this version of glibc.
+/// Oldest supported systems: those with glibc 2.17.
 const SYSTEMS: &str = "manylinux_2_17";
 
-/// What builds it: maturin, and a linker that knows old versions of glibc.
+/// Build tools: maturin, and a linker that supports old glibc versions.
 const BUILDERS: [&str; 2] = ["maturin>=1.9,<2", "ziglang>=0.13"];
 
-/// What is in it, beside the program.
+/// Required files of the wheel, besides the program.
 const CONTENTS: [&str; 4] = [
     "loadscope/__init__.py",
     "loadscope/_probe/loadscope_probe.py",
@@ -31,7 +31,7 @@ const CONTENTS: [&str; 4] = [
     "loadscope/py.typed",
 ];
 
-/// What is done with it.
+/// Options of the wheel.
 #[derive(Args, Debug)]
 pub struct Options {
     /// Test the wheel in a new environment (recording, report, window under Xvfb, notebook), write tests/wheel/RESULTS.md
@@ -45,7 +45,7 @@ pub struct Options {
     python: Vec<PathBuf>,
 }
 
-/// Builds the wheel, says its size and how long it took, and tries it if that is asked for.
+/// Builds the wheel, prints its size and the build time, and tests it with `--try`.
 pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
     let wheel = match &options.wheel {
         Some(own) => own.clone(),
@@ -60,7 +60,7 @@ pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
 
 fn build(ready: &Ready) -> Result<PathBuf> {
     let began = Instant::now();
-    // The window in a browser is in the program.
+    // The program contains the page for a browser.
     if web::build(&ready.target)? != 0 {
         bail!("The build of the page failed, so no wheel was built. Its errors are above.");
     }
@@ -68,7 +68,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     let python = builders(&ready.target.join("wheel-builders"))?;
     let out = ready.target.join("wheels");
     if out.is_dir() {
-        // Of an older version.
+        // Removes wheels of older versions.
         fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
     }
     let mut maturin = Command::new(&python);
@@ -80,13 +80,13 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     if cfg!(target_os = "linux") {
         maturin.args(["--zig", "--compatibility", SYSTEMS]);
     }
-    // Variables that cargo set for this run are not for the one that maturin starts.
+    // Cargo set these variables for xtask. The cargo that maturin starts must not see them.
     for (name, value) in steps::cargo(ready, &[]).get_envs() {
         if value.is_none() {
             maturin.env_remove(name);
         }
     }
-    // It finds zig beside its own interpreter.
+    // maturin finds zig next to its Python interpreter.
     if let Some(folder) = python.parent() {
         let path = env::var_os("PATH").unwrap_or_default();
         let paths = std::iter::once(folder.to_owned()).chain(env::split_paths(&path));
@@ -100,7 +100,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// A Python environment of its own with what builds wheels.
+/// Returns a separate Python environment with the build tools.
 fn builders(environment: &Path) -> Result<PathBuf> {
     let python = pytorch::inside(environment);
     let is_there = "import ziglang, importlib.metadata as m; m.version('maturin')";
@@ -132,7 +132,7 @@ fn only_wheel(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Its size and its name, and whether everything is in it.
+/// Checks the size and the contents of the wheel.
 fn look_into(wheel: &Path) -> Result<()> {
     let size = fs::metadata(wheel)
         .with_context(|| format!("{} cannot be read", wheel.display()))?
@@ -159,7 +159,7 @@ fn look_into(wheel: &Path) -> Result<()> {
     }
 }
 
-/// Tries it, with each of the interpreters.
+/// Tests the wheel with each interpreter.
 fn attempt(ready: &Ready, wheel: &Path, pythons: &[PathBuf]) -> Result<u8> {
     let mut pythons = pythons.to_vec();
     if pythons.is_empty() {
@@ -203,7 +203,7 @@ mod tests {
         Ok(())
     }
 
-    /// The description of the package is read where no file of the repository is.
+    /// The description of the package is shown outside of the repository, so relative links would be broken.
     #[test]
     fn the_description_leads_to_no_file_of_the_repository() -> Result<()> {
         let description = text("README.md")?;

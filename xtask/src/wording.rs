@@ -12,20 +12,20 @@ mod patterns;
 
 use lines::{Added, Kind, Line};
 
-/// The counts, as seen from the workspace.
+/// File with the counts, relative to the workspace.
 const FILE: &str = "xtask/wording.toml";
 const HEADER: &str = "# Patterns of unclear writing (see \"Writing\" in CONTRIBUTING.md), counted by `cargo xtask check`.\n\
                       # A count may fall, never rise. `cargo xtask fix` stores lower counts.\n\n";
-/// Places that are printed per pattern.
+/// Maximum number of printed places per pattern.
 const SHOWN: usize = 12;
 
 /// Matches per kind of text and pattern.
 type Counts = BTreeMap<Kind, BTreeMap<String, usize>>;
 
-/// The file of counts.
+/// Content of the file.
 #[derive(Debug, Deserialize, Serialize)]
 struct Ratchet {
-    /// Subjects of later commits are counted.
+    /// Commit after which the subjects are counted.
     since: String,
     counts: Counts,
 }
@@ -55,7 +55,7 @@ pub fn check(workspace: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Stores the counts that fell in `xtask/wording.toml`. Counts that rose stay.
+/// Stores lower counts in `xtask/wording.toml`. Counts that rose stay.
 ///
 /// # Errors
 /// If a file of the workspace cannot be read, or the counts cannot be written.
@@ -75,13 +75,13 @@ fn read(workspace: &Path) -> Result<Ratchet> {
     toml::from_str(&text).with_context(|| FILE.to_owned())
 }
 
-/// The names of the patterns that match a line, once per match.
+/// Returns the names of the patterns that match a line, once per match.
 fn matches(line: &Line) -> impl Iterator<Item = &'static str> {
     let patterns = patterns::of(line.kind).iter();
     patterns.flat_map(|pattern| std::iter::repeat_n(pattern.name, pattern.count(&line.text)))
 }
 
-/// All patterns of all kinds with their matches in `lines`.
+/// Counts the matches of all patterns in `lines`, by kind.
 fn counted(lines: &[Line]) -> Counts {
     let mut counts = Counts::new();
     for kind in Kind::ALL {
@@ -97,7 +97,7 @@ fn counted(lines: &[Line]) -> Counts {
     counts
 }
 
-/// Kind, pattern, count and allowed count of each pattern that matches more often than allowed. A pattern without a count allows none.
+/// Returns kind, pattern, count and limit of each pattern that matches more often than allowed. A pattern without a count allows no match.
 fn risen(allowed: &Counts, now: &Counts) -> Vec<(Kind, String, usize, usize)> {
     let of = |kind, name| allowed.get(&kind)?.get(name).copied();
     let all = (now.iter()).flat_map(|(kind, counts)| counts.iter().map(|(n, c)| (*kind, n, *c)));

@@ -1,11 +1,11 @@
-//! What runs in a browser names no clock and no thread: `std` has none there, and its functions panic when they are called.
+//! Crates for a browser must not name clocks and threads. `std` compiles there, but its clocks and threads panic.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 
-/// The crates that are compiled for a browser, as `xtask/src/web.rs` has them.
+/// Crates that are compiled for a browser, as in `xtask/src/web.rs`.
 const CRATES: [&str; 11] = [
     "loader/words",
     "loader/column",
@@ -19,9 +19,9 @@ const CRATES: [&str; 11] = [
     "app/window",
     "app/web",
 ];
-/// What is left out there, with something else in its place.
+/// Files that a browser build replaces.
 const DESKTOP: [&str; 1] = ["loader/plan/src/cpu/threads.rs"];
-/// What must not be named.
+/// Forbidden names.
 const NAMES: [&str; 8] = [
     "Instant",
     "SystemTime",
@@ -33,7 +33,7 @@ const NAMES: [&str; 8] = [
     "std::process",
 ];
 
-/// The code before its tests, without comments.
+/// Returns the numbered lines of code before the tests, without comments.
 fn product(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().enumerate();
     lines

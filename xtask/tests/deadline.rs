@@ -1,4 +1,4 @@
-//! A test that hangs is killed at its deadline, and a test does not depend on the surroundings of `cargo xtask test`.
+//! Tests of `xtask deadline`: it kills a hanging test, and isolates tests from the environment of `cargo xtask test`.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The variable that makes the tests of this file play their part.
+/// Environment variable that activates the helper tests `part_…` of this file.
 const PART: &str = "LOADSCOPE_DEADLINE_PART";
 
 fn has_part() -> bool {
@@ -34,7 +34,7 @@ fn words(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// Hangs, with a child process in its group and another one in its own group. Both inherit standard error.
+/// Hangs, with one child process in its group and one in another group. Both inherit standard error.
 #[test]
 #[expect(
     clippy::zombie_processes,
@@ -57,7 +57,7 @@ fn part_hangs() {
 #[test]
 fn a_test_that_hangs_is_killed_with_its_child_processes() {
     let start = Instant::now();
-    // The output ends when no process has standard error any more.
+    // The output ends when the last process has closed standard error.
     let output = deadline(r#"exec "$@""#, &["part_hangs", "part_ends"]);
     let (_, err) = words(&output);
     assert!(start.elapsed() < Duration::from_secs(30), "{err}");
@@ -68,7 +68,7 @@ fn a_test_that_hangs_is_killed_with_its_child_processes() {
     );
 }
 
-/// Ends, and leaves a process behind that keeps standard output open.
+/// Ends, but leaves a process that keeps standard output open.
 #[test]
 #[expect(
     clippy::zombie_processes,
@@ -93,7 +93,7 @@ fn a_process_that_a_test_leaves_behind_is_killed() {
     assert!(out.contains("test part_ends ... ok"), "{out}");
 }
 
-/// Needs the default signal handlers and an empty standard input, and no terminal.
+/// Checks for default signal handlers, an empty standard input, and no terminal.
 #[test]
 fn part_looks_around() {
     if has_part() {

@@ -1,4 +1,4 @@
-//! Interrupts, resumes and corrupts the set-up of libtorch, against an index on this host.
+//! Tests of the setup of libtorch with a local package index: interrupted, resumed and damaged downloads.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const DEADLINE: Duration = Duration::from_secs(60);
 const WHEEL: &str = "torch-2.13.0-cp311-cp311-manylinux_2_28_x86_64.whl";
 
-/// A process that does not outlive its test.
+/// Process that ends with its test.
 struct Guarded(Child);
 
 impl Drop for Guarded {
@@ -27,7 +27,7 @@ fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Looks again and again until `done`; panics at the deadline.
+/// Polls until `done` returns true. Panics at the deadline.
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
@@ -39,7 +39,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Runs a command to its end: whether it went well, and what it said.
+/// Runs a command until its end. Returns its success and its standard error.
 fn finish(command: &mut Command) -> (bool, String) {
     let command = command.stderr(Stdio::piped());
     let mut child = Guarded(command.spawn().expect("python3 starts"));
@@ -63,7 +63,7 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// An index and an empty cache folder.
+/// Package index and an empty cache folder.
 struct Scene {
     folder: tempfile::TempDir,
     port: String,
@@ -136,12 +136,12 @@ impl Scene {
         command
     }
 
-    /// Runs the set-up to its end.
+    /// Runs the setup until its end.
     fn finish(&self) -> (bool, String) {
         finish(&mut self.set_up())
     }
 
-    /// Starts the set-up and kills it when half of the wheel has come.
+    /// Starts the setup, and kills it after half of the wheel. Returns the downloaded bytes.
     fn interrupt(&self) -> u64 {
         let child = Guarded(self.set_up().stderr(Stdio::null()).spawn().expect("starts"));
         let mut before = 0;
@@ -190,7 +190,7 @@ fn an_interrupted_download_goes_on_where_it_stopped() {
         !scene.libtorch().exists(),
         "nothing half-made under the name"
     );
-    // As a set-up leaves it that is killed while it unpacks.
+    // A killed setup leaves such a folder during unpacking.
     let leftover = scene.folder.path().join("cache/libtorch.tmp-1/lib");
     fs::create_dir_all(leftover).expect("writable");
     scene.set_mode("whole");

@@ -1,9 +1,9 @@
-//! What the release is built with.
+//! Settings of the release profile.
 
 use std::path::Path;
 
-/// Counts and times in recordings are strangers': where they do not fit, the release has to notice as the tests do, which run with the
-/// checks of a build for development.
+/// Counts and times in recordings are untrusted. If they overflow, the release must panic like the tests, which run with the checks of a
+/// development build.
 #[test]
 fn the_release_checks_for_overflow() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");

@@ -1,16 +1,16 @@
-//! One word for each thing: old names do not come back into sources and documents.
+//! Consistent terms: old names must not return to sources and documents.
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A word that is not used any more.
+/// Replaced phrase.
 struct Old {
     phrase: &'static str,
     instead: &'static str,
-    /// Words before it with which it means something else.
+    /// Preceding words with which the phrase has another meaning.
     after: &'static [&'static str],
-    /// Words behind it with which it means something else.
+    /// Following words with which the phrase has another meaning.
     before: &'static [&'static str],
 }
 
@@ -86,21 +86,21 @@ const OLD: &[Old] = &[
     old("were said", "were reported, printed, shown"),
 ];
 
-/// Files in which a phrase is right, and why.
+/// Files in which a phrase is correct.
 const ALLOWED: &[(&str, &str)] = &[
-    // The title of the collection that the digits are from.
+    // Title of the collection with the digits.
     ("assets/digits/ATTRIBUTION.md", "data set"),
-    // Preferences keep the key under which the height of the pipeline was written.
+    // Stored preferences contain the height of the pipeline under this key.
     ("app/model/src/prefs.rs", "machine"),
 ];
 
-/// What is scanned: sources, programs in Python, documents.
+/// Scanned files: sources, Python programs, documents.
 const ENDINGS: [&str; 4] = ["rs", "py", "md", "toml"];
 const FOLDERS: [&str; 6] = ["app", "assets", "docs", "loader", "tests", "xtask"];
-/// What tools write, and this list.
+/// Generated files, and this list.
 const LEFT_OUT: [&str; 4] = ["target", "golden", "snapshots", "words.rs"];
 
-/// A word in lower case, and its line, from 1. `joined`: nothing but blanks and signs of comments stand before it.
+/// Word in lower case, and its line, from 1. `joined` is true if only whitespace and comment markers precede it.
 #[derive(Debug, PartialEq)]
 struct Word {
     text: String,
@@ -108,7 +108,7 @@ struct Word {
     joined: bool,
 }
 
-/// The words of a text; `snake_case` and `CamelCase` are several, so that names are read like sentences.
+/// Splits a text into words. `snake_case` and `CamelCase` are several words, so that names are read like sentences.
 fn words(text: &str) -> Vec<Word> {
     let mut all: Vec<Word> = Vec::new();
     let (mut line, mut joined, mut previous) = (1, false, ' ');
@@ -133,7 +133,7 @@ fn words(text: &str) -> Vec<Word> {
     all
 }
 
-/// Markdown without its code, which may show an old name where it says what became of it.
+/// Masks code in Markdown. It may contain an old name, for example in an explanation of a renaming.
 fn prose(text: &str) -> String {
     let mut is_code = false;
     text.chars()
@@ -144,7 +144,7 @@ fn prose(text: &str) -> String {
         .collect()
 }
 
-/// Lines with `old`, from 1.
+/// Returns the lines with `old`, from 1.
 fn lines_with(old: &Old, all: &[Word]) -> Vec<usize> {
     let phrase: Vec<&str> = old.phrase.split(' ').collect();
     let is = |at: Option<&Word>, of: &[&str]| at.is_some_and(|w| of.contains(&w.text.as_str()));

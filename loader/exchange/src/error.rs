@@ -1,4 +1,4 @@
-//! What can go wrong with files of others.
+//! Errors of imports and exports.
 
 use std::path::{Path, PathBuf};
 
@@ -8,80 +8,80 @@ use thiserror::Error;
 
 use crate::Kind;
 
-/// What can be opened, in a sentence.
+/// Sentence that lists the supported inputs.
 const OPENABLE: Text = text!(
     "Loadscope opens recordings (.jsonl, .jsonl.zst), folders of recordings, torch.profiler traces (.json, .json.gz), folders of LotusTrace logs and SPDL statistics (SQLite)"
 );
 
-/// Why something could not be read.
+/// Error of an import.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// A recording of our own.
+    /// The recording of Loadscope is invalid.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// It cannot be opened or read.
+    /// The file cannot be opened or read.
     #[error("{}", loadscope_words::path_error(.path, .cause))]
     Open {
-        /// The file or folder.
+        /// File or folder.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
-    /// Nothing that can be opened.
+    /// The input is not in a supported format.
     #[error("{}", match .is_folder {
         true => say!("this folder {what}. {OPENABLE}.", what = .what),
         false => say!("this file {what}. {OPENABLE}.", what = .what),
     })]
     Foreign {
-        /// A folder, not a file.
+        /// True for a folder, false for a file.
         is_folder: bool,
         /// Predicate of a sentence about it: `is a PNG image`.
         what: String,
     },
-    /// A file without content, or with whitespace alone.
+    /// The file is empty or contains only whitespace.
     #[error("{}", say!("this file is empty. Record it or copy it again."))]
     Empty,
-    /// It is what it seemed to be, but there is nothing of a data loader in it.
+    /// The input has a supported format, but contains no data of a loader.
     #[error("{}", say!("this {kind} {why}. {OPENABLE}.", kind = .kind, why = .why))]
     Nothing {
-        /// What it is.
+        /// Format of the input.
         kind: Kind,
-        /// What is missing.
+        /// Predicate of a sentence about the missing data.
         why: String,
     },
-    /// It is damaged.
+    /// The file is damaged.
     #[error("{}", say!("this {kind} is damaged {place}: {why}. Copy it again, or record again.", kind = .kind, place = .place, why = .why))]
     Damaged {
-        /// What it is.
+        /// Format of the file.
         kind: Kind,
-        /// Where: `at byte 512`.
+        /// Position of the damage: `at byte 512`.
         place: String,
-        /// What is wrong.
+        /// Cause.
         why: String,
     },
-    /// More than fits into the memory.
+    /// The input is larger than the memory limit.
     #[error("{}", say!("this {kind} has more than {most} {what}, the most that fit in memory. {remedy}.", kind = .kind, most = .most, what = .what, remedy = .remedy))]
     TooMuch {
-        /// What it is.
+        /// Format of the input.
         kind: Kind,
-        /// How many can be held.
+        /// Maximum number of items.
         most: usize,
-        /// Of what.
+        /// Items that are counted.
         what: &'static str,
-        /// What to do.
+        /// Sentence with a remedy.
         remedy: &'static str,
     },
 }
 
 impl ImportError {
-    /// True if the sentence names the file already.
+    /// Returns true if the message already names the file.
     pub fn names_the_file(&self) -> bool {
-        // The error of a recording is reported as itself.
+        // `Log` is transparent, so its message is that of the inner error.
         matches!(self, Self::Open { .. } | Self::Log(LogError::Open { .. }))
     }
 
-    /// The predicate of a sentence about a file of an unknown kind: `is a PNG image`. `None` for other errors.
+    /// Returns the predicate of a sentence about a file of an unknown kind: `is a PNG image`. Returns `None` for other errors.
     pub fn other_kind(&self) -> Option<&str> {
         let Self::Foreign { what, .. } = self else {
             return None;
@@ -89,7 +89,7 @@ impl ImportError {
         Some(what)
     }
 
-    /// That a file cannot be read.
+    /// Returns the error for a file that cannot be read.
     pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Self {
         Self::Open {
             path: path.to_owned(),
@@ -97,7 +97,7 @@ impl ImportError {
         }
     }
 
-    /// The error for a file of an unknown kind; `what` is the predicate of a sentence about it.
+    /// Returns the error for a file of an unknown kind. `what` is the predicate of a sentence about it.
     pub(crate) fn foreign(what: &str) -> Self {
         Self::Foreign {
             is_folder: false,
@@ -106,29 +106,29 @@ impl ImportError {
     }
 }
 
-/// Why a run could not be written.
+/// Error of an export.
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// A file cannot be created or written.
     #[error("{}", loadscope_words::path_error(.path, .cause))]
     Write {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
-    /// A file exists already, or is no place for a file.
+    /// A file already exists, or its path cannot be a file.
     #[error(transparent)]
     Refused(#[from] loadscope_files::WriteError),
-    /// The run cannot be written in this format.
+    /// The format does not support the run.
     #[error("{path}: {why}")]
     Table {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// It was stopped.
+    /// The export was canceled.
     #[error("{}", say!("the export was canceled"))]
     Cancelled,
 }

@@ -1,4 +1,4 @@
-//! Runs written for other tools. What is written and in which units stands in `TABLES.md`.
+//! Exports of runs for other tools. `TABLES.md` documents the formats and units.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -23,22 +23,22 @@ mod table;
 use failure::Failure;
 use table::Table;
 
-/// What a run can be written as.
+/// Export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A trace that Perfetto opens: a track for each row of each lane, flows, counters.
+    /// Trace for Perfetto: a track per row of each lane, flows, counters.
     Chrome,
     /// Tables as text.
     Csv,
-    /// Tables that DuckDB, Polars and pandas read fast.
+    /// Tables in a fast binary format for DuckDB, Polars and pandas.
     Parquet,
 }
 
 impl Format {
-    /// The endings of names by which [`for_path`](Self::for_path) knows the formats, in a sentence.
+    /// Sentence with the file name endings that [`for_path`](Self::for_path) recognizes.
     pub const ENDINGS: Text = text!(".json or .json.gz for Perfetto, .parquet or .csv for tables");
 
-    /// What a file name asks for; `None`: its ending is that of no format.
+    /// Returns the format for the extension of a file name. Returns `None` for an unknown extension.
     pub fn for_path(path: &Path) -> Option<Self> {
         let is = |ext: &str| {
             path.extension()
@@ -61,8 +61,9 @@ impl Format {
     }
 }
 
-/// The files that writing to `out` makes. A trace is one file. Each table is one: beside each other if `out` has their ending
-/// (`run.csv` → `run.batches.csv`, …), otherwise in the folder `out`.
+/// Returns the files that an export to `out` writes. A trace is one file. Tables are one file each. If `out` has their extension, they are
+/// next to
+/// each other (`run.csv` → `run.batches.csv`, …). Otherwise, they are in the folder `out`.
 pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     let ending = format.extension();
     if format == Format::Chrome {
@@ -80,10 +81,10 @@ pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     Table::ALL.map(name).to_vec()
 }
 
-/// Writes all runs of a session to `out`, as [`export_named`] does.
+/// Writes all runs of a session to `out`, like [`export_named`].
 ///
 /// # Errors
-/// As [`export_named`].
+/// The same as for [`export_named`].
 pub fn export(
     runs: &[(RunId, &Run)],
     format: Format,
@@ -94,10 +95,13 @@ pub fn export(
     export_named(runs, &names(runs), format, out, existing, progress)
 }
 
-/// Writes runs of a session, with their names among all runs, to `out` and returns the files that were made. `progress` gets the share
-/// that is done, 0 to 1, and returns false to cancel. Nothing is held in memory but the runs themselves. No file is there before all are complete, and a new
-/// folder appears with all of its files. Of several files elsewhere each takes its place by itself: if one cannot, those before it are new,
-/// and it and those after it are as they were.
+/// Writes runs to `out` and returns the written files. `names` are the names of the runs among all runs of the session.
+///
+/// `progress` receives the completed share, 0 to 1, and returns false to cancel. The export holds only the runs in memory.
+///
+/// Files appear only after all of them are complete, and a new folder appears with all its files. In an existing folder, files are replaced
+/// one
+/// by one. If a replacement fails, the previous files are new. This file and the later ones are unchanged.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.
@@ -110,7 +114,7 @@ pub fn export_named(
     mut progress: impl FnMut(f32) -> bool,
 ) -> Result<Vec<PathBuf>, ExportError> {
     let files = files(format, out);
-    // A folder for the tables is made; one that they were to stand in beside each other may be a mistyped name.
+    // Only a folder that directly contains the tables is created. The parent of several files next to each other may be a typing error.
     let is_new = files.iter().all(|f| f.parent() == Some(out))
         && out.file_name().is_some()
         && std::fs::symlink_metadata(out).is_err();
@@ -119,7 +123,7 @@ pub fn export_named(
         (Some(folder), Some(name)) => folder.place().join(name),
         _ => file.to_owned(),
     };
-    // All of them before the first is written: what is refused is refused at once.
+    // Creates all temporary files before the first write, so that a refusal comes at once.
     let parts: Result<Vec<_>, WriteError> = (files
         .iter()
         .map(|file| NewFile::create(&place(file), existing)))
@@ -136,14 +140,14 @@ pub fn export_named(
         };
         written.map_err(|e| e.at(&files[k]))?;
     }
-    // Renaming is fast once all are on the disk: a kill hardly comes between two of them.
+    // Renames are fast after all files are synced, so a kill between two of them is unlikely.
     parts.iter().try_for_each(NewFile::sync)?;
     parts.into_iter().try_for_each(NewFile::commit)?;
     folder.map_or(Ok(()), NewFolder::commit)?;
     Ok(files)
 }
 
-/// Writes through a buffer, compressed if the name asks for it.
+/// Writes through a buffer, with gzip if the file name ends in `.gz`.
 fn packed(
     part: &mut NewFile,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,

@@ -1,4 +1,4 @@
-//! Reading whatever can be read.
+//! Import of all supported inputs.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use loadscope_trace::{Event, LogReader, read_log};
 use crate::sink::{Outcome, Sink};
 use crate::{ImportError, Kind, lotus, profiler, spdl};
 
-/// Looks whether `path` can be opened, without reading it to its end.
+/// Returns the kind of the input at `path` if it can be opened, without reading all of it.
 ///
 /// # Errors
-/// If it cannot be read, or is nothing that can be opened.
+/// If the input cannot be read, or its format is not supported.
 pub fn check(path: &Path) -> Result<Kind, ImportError> {
     let kind = Kind::of(path)?;
     match kind {
@@ -21,7 +21,7 @@ pub fn check(path: &Path) -> Result<Kind, ImportError> {
     Ok(kind)
 }
 
-/// Bytes to be read of a file, or of a folder, for showing how far reading is.
+/// Returns the size of a file, or of the logs in a folder, for showing the progress of reading. Bytes.
 pub fn size(path: &Path) -> u64 {
     match std::fs::metadata(path) {
         Ok(m) if m.is_dir() => lotus::size(path),
@@ -30,11 +30,12 @@ pub fn size(path: &Path) -> u64 {
     }
 }
 
-/// Reads what is at `path` and hands its events over in order of time, each with the number of bytes that were read. `each`
-/// returns false to stop early; where much is read before the first event, it is called with none.
+/// Reads the input at `path`, and passes its events to `each` in order of time, with the number of bytes read.
+///
+/// `each` returns false to stop early. Without an event, it only receives the progress, while much is read before the first event.
 ///
 /// # Errors
-/// If it cannot be opened, is nothing that can be, or is damaged.
+/// If the input cannot be opened, its format is not supported, or it is damaged.
 pub fn read(
     path: &Path,
     mut each: impl FnMut(Option<Event>, u64) -> bool,

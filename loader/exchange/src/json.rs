@@ -1,44 +1,45 @@
-//! JSON that is read as it comes, in bounded memory: however large the file, deep the nesting or long a text. What is not wanted is
-//! skipped, not parsed. Bare words that JSON does not have (`N/A`, `NaN`) are words like `null`.
+//! A streaming JSON reader with bounded memory, for files of any size, nesting and text length. It skips unwanted values without parsing
+//! them.
+//! Bare words that are not JSON (`N/A`, `NaN`) count as words like `null`.
 
 use std::io::{self, Read};
 
 use loadscope_words::say;
 
-/// So much of a text or number is kept; nothing that is looked for is longer.
+/// Maximum number of kept bytes of a text or number. No text that imports compare is longer.
 const LONGEST: usize = 512;
 
-/// Reads JSON piece by piece.
+/// Streaming JSON reader.
 pub(crate) struct Json<R> {
     input: R,
     buffer: Vec<u8>,
     at: usize,
     end: usize,
-    /// Bytes taken from the input before what is in the buffer.
+    /// Number of input bytes before the buffer.
     before: u64,
-    /// The text or number that was read last.
+    /// Last text or number.
     text: Vec<u8>,
 }
 
-/// Why JSON cannot be read on.
+/// Error of reading JSON.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// It ends in the middle.
+    /// The file ends in the middle.
     Cut,
     /// The file cannot be read.
     Io(io::Error),
-    /// It is no JSON.
+    /// The file is not valid JSON.
     Bad(&'static str),
 }
 
-/// A value as far as it is of interest; the text is [`Json::text`].
+/// Kind of a value. [`Json::text`] returns the text or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A text.
+    /// Text.
     Text,
-    /// A number.
+    /// Number.
     Number,
-    /// A word, a list or an object; it was skipped.
+    /// Word, list or object, which was skipped.
     Other,
 }
 
@@ -56,12 +57,12 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn position(&self) -> u64 {
         self.before + self.at as u64
     }
 
-    /// The text, number or name that was read last, as far as it is kept.
+    /// Returns the last text, number or name, up to [`LONGEST`] bytes.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -82,7 +83,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// The next byte, which stays.
+    /// Returns the next byte without consuming it.
     fn peek(&mut self) -> Result<u8> {
         if self.at == self.end && !self.fill()? {
             return Err(Trouble::Cut);
@@ -90,7 +91,7 @@ impl<R: Read> Json<R> {
         Ok(self.buffer[self.at])
     }
 
-    /// The next byte that is no blank, which stays.
+    /// Returns the next byte that is not whitespace, without consuming it. Skips a byte order mark.
     fn solid(&mut self) -> Result<u8> {
         loop {
             match self.peek()? {
@@ -102,14 +103,14 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Goes into the object or list that comes next, if `opening` begins it.
+    /// Enters the next object or list if it begins with `opening`.
     pub fn enter(&mut self, opening: u8) -> Result<bool> {
         let is_there = self.solid()? == opening;
         self.at += usize::from(is_there);
         Ok(is_there)
     }
 
-    /// Goes to the next value of the list; false after the last one.
+    /// Moves to the next value of the list. Returns false after the last one.
     pub fn next_item(&mut self) -> Result<bool> {
         let mut next = self.solid()?;
         if next == b',' {
@@ -122,7 +123,7 @@ impl<R: Read> Json<R> {
         Ok(next != b']')
     }
 
-    /// Goes to the next value of the object, whose name is [`Json::text`]; false after the last one.
+    /// Moves to the next value of the object, and stores its name in [`Json::text`]. Returns false after the last one.
     pub fn next_name(&mut self) -> Result<bool> {
         let mut next = self.solid()?;
         if next == b',' {
@@ -157,7 +158,7 @@ impl<R: Read> Json<R> {
             }
             b'-' | b'0'..=b'9' => {
                 self.word()?;
-                // `-Infinity` is none.
+                // `-Infinity` is not a number.
                 Ok(match self.text.last() {
                     Some(b'0'..=b'9') => Value::Number,
                     _ => Value::Other,
@@ -171,7 +172,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Until the end of a number or a bare word.
+    /// Reads a number or a bare word.
     fn word(&mut self) -> Result<()> {
         self.text.clear();
         loop {
@@ -188,7 +189,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// From a quotation mark to the other one.
+    /// Reads a text in quotation marks.
     fn string(&mut self) -> Result<()> {
         self.text.clear();
         self.at += 1;
@@ -211,7 +212,7 @@ impl<R: Read> Json<R> {
             let escaped = self.peek()?;
             self.at += 1;
             if self.text.len() < LONGEST {
-                // `\u0041` stays as it is written: no name that is looked for has one.
+                // `\u0041` stays escaped, because no compared name contains such an escape.
                 self.text.push(match escaped {
                     b'n' => b'\n',
                     b't' => b'\t',
@@ -221,7 +222,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Past an object or a list, however deep.
+    /// Skips an object or a list of any depth.
     fn skip_nested(&mut self) -> Result<()> {
         let mut depth = 0u64;
         loop {
@@ -264,7 +265,9 @@ impl<R: Read> Json<R> {
     }
 }
 
-/// A number of microseconds in nanoseconds: exact for what is written without an exponent, saturating; `None` if it is none.
+/// Converts a decimal text from microseconds to nanoseconds. The result is exact without an exponent, and saturates. Returns `None` if the
+/// text is
+/// not a number.
 pub(crate) fn nanos(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     if text.contains(['e', 'E']) {
@@ -321,7 +324,7 @@ mod tests {
     fn what_is_not_wanted_is_skipped() {
         let text =
             br#" {"a": [1, {"b": "\"]}"}], "c\"d": N/A, "e": -Infinity, "f": -1.5e3 , "g": "h"}"#;
-        // One byte at a time, so that every edge of the buffer is met.
+        // Returns one byte per read, to test every buffer boundary.
         struct Slow<'a>(&'a [u8]);
         impl Read for Slow<'_> {
             fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {

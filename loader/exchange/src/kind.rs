@@ -1,17 +1,17 @@
-//! What can be opened.
+//! The kinds of inputs.
 
 use loadscope_words::say;
 
 use std::fmt;
 
-/// What can be opened.
+/// Kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A recording of Loadscope.
+    /// Recording of Loadscope.
     Log,
-    /// A trace of `torch.profiler` (Kineto), plain or compressed with gzip.
+    /// Trace of `torch.profiler` (Kineto), plain or compressed with gzip.
     Profiler,
-    /// Logs of LotusTrace: one of them, or their folder.
+    /// Log of LotusTrace, or a folder of logs.
     Lotus,
     /// Statistics of SPDL in an SQLite file.
     Spdl,

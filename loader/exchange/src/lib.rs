@@ -1,10 +1,11 @@
-//! What other tools write and read.
+//! Imports from other tools, and exports for them.
 //!
-//! [`read`] makes events of what it is given, whatever that is: a Loadscope recording, a trace of `torch.profiler`, a folder of
-//! LotusTrace, SPDL's statistics. It goes by the content, never by a name. What a source did not measure stays "not measured".
+//! [`read`] converts its input to events: a Loadscope recording, a trace of `torch.profiler`, a folder of LotusTrace logs, SPDL's
+//! statistics.
+//! It recognizes the input by its content, not by its name. Values that a source did not measure stay "not measured".
 //! [`export()`] writes a run as a trace for Perfetto or as tables, as documented in `TABLES.md`.
 //!
-//! No thread, no window, no engine. A file is data from a stranger: memory is bounded, and what is damaged gets a sentence.
+//! The crate uses no threads, no window and no engine. Files are untrusted: memory is bounded, and damage is reported in a sentence.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +29,7 @@ pub use import::{check, read, size};
 pub use kind::Kind;
 pub use sink::Outcome;
 
-/// The example of the README compiles and holds.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

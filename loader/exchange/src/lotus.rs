@@ -1,8 +1,10 @@
-//! Logs of LotusTrace: a file for each process, `NAME,START,DURATION` a line, in ns of the wall clock. The main process tells its
-//! waits and what it yields, each worker its batches, and the transforms of their samples.
+//! Logs of LotusTrace: one file per process, with lines `NAME,START,DURATION` in ns of the wall clock. The main process logs its waits and
+//! the
+//! yielded batches. Each worker logs its batches and the transforms of their samples.
 //!
-//! A wait of exactly 1,000 ns is a sign: the batch came while another one was waited for. Which transform belongs to which batch is
-//! not in the lines; it follows from their times.
+//! A wait of exactly 1,000 ns is a marker: the batch arrived while the main process waited for another one. The lines do not assign
+//! transforms to
+//! batches, so their times decide.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -23,27 +25,27 @@ mod worker;
 use line::Line;
 use process::Process;
 
-/// Batches and calls of transforms that are held.
+/// Maximum number of batches and transform calls in memory.
 const MOST: usize = 32 << 20;
-/// No line is longer: names of classes are short.
+/// Maximum length of a line. Class names are short.
 const LONGEST_LINE: usize = 4096;
-/// Logs of a folder that are read, and files in it that are looked at whether they are some.
+/// Maximum number of logs in a folder, and of files that are checked before the first log is found.
 const MOST_FILES: usize = 1 << 16;
-/// Files of a folder whose names are looked at.
+/// Maximum number of folder entries that are read.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// True if `text` is a line of such a log.
+/// Returns true if `text` is a line of a LotusTrace log.
 pub(crate) fn is_line(text: &[u8]) -> bool {
     Line::parse(text.trim_ascii()).is_ok()
 }
 
-/// The process id in the name of a file: what comes after the last `_`.
+/// Returns the process ID in the name of a file, after the last `_`.
 fn pid(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     name.rsplit_once('_')?.1.parse().ok()
 }
 
-/// The logs in a folder, `most` of them: files that name a process and begin with a line of Lotus.
+/// Returns at most `most` logs in a folder. Their names contain a process ID, and their first lines are valid.
 fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
     let mut logs = Vec::new();
     let mut looked_at = 0;
@@ -52,7 +54,7 @@ fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
         if pid(&path).is_none() {
             continue;
         }
-        // In a folder full of other things the search has an end.
+        // The search must end in a folder full of other files.
         looked_at += 1;
         if logs.len() == most || (logs.is_empty() && looked_at > MOST_FILES) {
             break;
@@ -74,19 +76,19 @@ fn begins_like_one(path: &Path) -> bool {
     is_line(head.split(|b| *b == b'\n').next().unwrap_or_default())
 }
 
-/// True if there is a log in a folder.
+/// Returns true if a folder contains a log.
 pub(crate) fn is_folder(folder: &Path) -> io::Result<bool> {
     Ok(!logs(folder, 1)?.is_empty())
 }
 
-/// Bytes of the logs in a folder.
+/// Returns the total size of the logs in a folder, bytes.
 pub(crate) fn size(folder: &Path) -> u64 {
     let logs = logs(folder, MOST_FILES).unwrap_or_default();
     let sizes = logs.iter().filter_map(|l| std::fs::metadata(l).ok());
     sizes.map(|m| m.len()).sum()
 }
 
-/// Reads a folder, or the folder of one of its logs.
+/// Reads a folder, or the logs of the same run next to a log.
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
     let is_folder = path.is_dir();
     let folder = match is_folder {
@@ -106,7 +108,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         });
     }
     if !is_folder {
-        // Of the same run: the names are alike up to `_main_pid_1` or `_worker_pid_2`.
+        // File names of a run are equal up to `_main_pid_1` or `_worker_pid_2`.
         let of_run = |p: &Path| run_of(p).map(str::to_owned);
         let run = of_run(path);
         paths.retain(|p| run.is_some() && of_run(p) == run);
@@ -140,7 +142,7 @@ fn run_of(path: &Path) -> Option<&str> {
 
 #[derive(Default)]
 struct Reader {
-    /// A file ended in the middle of a line.
+    /// True if a file ends in the middle of a line.
     cut: bool,
     consumed: u64,
     told: u64,
@@ -148,12 +150,12 @@ struct Reader {
     /// Names of transforms.
     names: Vec<String>,
     by_name: HashMap<String, u16>,
-    /// Calls of transforms that are left out because there are too many names.
+    /// Number of calls of transforms that are skipped, because there are too many names.
     unnamed: u64,
 }
 
 impl Reader {
-    /// Reads a file; nothing if no more is wanted.
+    /// Reads a file. Returns `None` if reading was stopped.
     fn file(&mut self, path: &Path, sink: &mut Sink<'_>) -> Result<Option<Process>, ImportError> {
         let file = open(path)?;
         let mut input = BufReader::with_capacity(1 << 17, file);
@@ -180,7 +182,7 @@ impl Reader {
             };
             match line {
                 Ok(line) => self.keep(&mut process, line)?,
-                // It was being written when the program stopped.
+                // The program was writing this line when it stopped.
                 Err(_) if !text.ends_with(b"\n") && read <= LONGEST_LINE => self.cut = true,
                 Err(why) => {
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -226,7 +228,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Position of a name in the list; none if that is full.
+    /// Returns the index of a name. Returns `None` if the list is full.
     fn name(&mut self, name: &str) -> Option<u16> {
         if let Some(known) = self.by_name.get(name) {
             return Some(*known);

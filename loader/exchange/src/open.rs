@@ -1,4 +1,3 @@
-//! Opening files.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +7,7 @@ use loadscope_words::say;
 
 use crate::ImportError;
 
-/// Opens a regular file: reading from a pipe would take what has to be read again, and a device may never end.
+/// Opens a regular file. A pipe cannot be read twice, and a device may be endless.
 pub(crate) fn open(path: &Path) -> Result<File, ImportError> {
     open_regular(path).map_err(|e| match e {
         ReadError::Io { cause, .. } => ImportError::unreadable(path, cause),

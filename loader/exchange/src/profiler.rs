@@ -1,9 +1,9 @@
-//! Traces of `torch.profiler` (Kineto): one annotation for each `next()` of a `DataLoader`, in the main process.
+//! Traces of `torch.profiler` (Kineto): one annotation per `next()` of a `DataLoader`, in the main process.
 //!
-//! A call is a wait, the time until the next call of the same thread is the training step. What the workers did is not in the
-//! trace. Nor is where an epoch ends: a call after which nothing was computed is the one that found the iterator exhausted.
+//! A call is a wait, and the time until the next call of the same thread is the training step. The trace does not contain the work of the
+//! workers, nor the ends of epochs. A call without computation after it is assumed to have exhausted the iterator.
 //!
-//! Events are sorted by time before anything is concluded from them: their order in the file has no influence.
+//! Events are sorted by time first, so their order in the file does not matter.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -30,7 +30,7 @@ use header::{Header, text};
 use slice::Raw;
 use sort::{MOST_SLICES, Slices};
 
-/// Between two calls of the sink, bytes.
+/// Bytes between two progress reports.
 const LOOK_EVERY: u64 = 4 << 20;
 
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
@@ -110,7 +110,7 @@ impl<R: Read> Reader<'_, R> {
         }
     }
 
-    /// The whole file: an object with the events in it, or their bare list.
+    /// Reads the file: an object with the events, or only their list.
     fn file(&mut self, sink: &mut Sink<'_>) -> Result<(), Trouble> {
         if self.json.enter(b'[')? {
             return self.events(sink);
@@ -192,7 +192,7 @@ impl<R: Read> Reader<'_, R> {
             self.slices.take(&raw);
             if self.json.position() - self.looked > LOOK_EVERY {
                 self.looked = self.json.position();
-                // The progress of a further pass stays at the end of the first one.
+                // Progress stays at the end of the first pass during further passes.
                 let consumed = self.consumed.load(Ordering::Relaxed).max(sink.consumed);
                 if !sink.go_on(consumed) {
                     return Ok(());
@@ -202,7 +202,7 @@ impl<R: Read> Reader<'_, R> {
         Ok(())
     }
 
-    /// One field of an event.
+    /// Reads one field of an event.
     fn field(&mut self, raw: &mut Raw) -> Result<(), Trouble> {
         let json = &mut self.json;
         match json.text() {
@@ -242,7 +242,7 @@ impl<R: Read> Reader<'_, R> {
     }
 }
 
-/// Counts what is read of the file, so that progress can be shown.
+/// Counts the bytes read from the file, for the progress.
 struct Counted(File, Arc<AtomicU64>);
 
 impl Read for Counted {

@@ -1,4 +1,4 @@
-//! What a file is, by its content.
+//! Recognition of files by their content.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,10 +9,10 @@ use loadscope_words::{Text, say, text};
 use crate::open::open;
 use crate::{ImportError, Kind, lotus};
 
-/// So much of a file is looked at.
+/// Number of bytes that are read of a file.
 const HEAD: usize = 64 << 10;
 
-/// First bytes, and what has them.
+/// First bytes of known formats, with a predicate.
 #[rustfmt::skip]
 const SIGNS: &[(&[u8], Text)] = &[
     (b"\x89PNG", text!("is a PNG image")),
@@ -38,10 +38,10 @@ const SIGNS: &[(&[u8], Text)] = &[
 ];
 
 impl Kind {
-    /// What is at `path`.
+    /// Recognizes the input at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, or is nothing that can be opened.
+    /// If the input cannot be read, or its format is not supported.
     pub fn of(path: &Path) -> Result<Self, ImportError> {
         let failed = |cause| ImportError::Open {
             path: path.to_owned(),
@@ -70,7 +70,7 @@ impl Kind {
         }
         if head.starts_with(&[0x1F, 0x8B]) {
             let mut text = Vec::new();
-            // What is damaged after its beginning is reported when it is read.
+            // Damage after the beginning is reported when the file is read.
             let _ = MultiGzDecoder::new(head)
                 .take(HEAD as u64)
                 .read_to_end(&mut text);
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// The first bytes of a file.
+/// Returns the first bytes of a file.
 pub(crate) fn head(input: impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     input.take(HEAD as u64).read_to_end(&mut head)?;
@@ -134,7 +134,7 @@ fn finds(text: &[u8], what: &[u8]) -> bool {
     text.windows(what.len()).any(|w| w == what)
 }
 
-/// UTF-8, be it that a character is cut in two at the end.
+/// Returns true for UTF-8, also if the end cuts a character.
 fn valid_beginning(text: &[u8]) -> bool {
     std::str::from_utf8(text).map_or_else(|e| e.error_len().is_none(), |_| true)
 }

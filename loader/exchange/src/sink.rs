@@ -1,22 +1,22 @@
-//! Who takes the events of an import.
+//! The receiver of an import's events.
 
 use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId};
 
-/// How reading ended.
+/// Result of reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// True if the file ends in the middle.
     pub cut: bool,
-    /// Events so far out of order that they count as happening later than they did.
+    /// Number of events that were too far out of order. They get a later time than their own.
     pub late: u64,
 }
 
-/// Who takes the events of an import.
+/// Receiver of an import's events.
 pub(crate) struct Sink<'a> {
     each: &'a mut dyn FnMut(Option<Event>, u64) -> bool,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub consumed: u64,
-    /// False once no more is wanted.
+    /// False after the receiver has stopped the import.
     pub wanted: bool,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Hands an event over. `at` counts from the beginning of the run, ns.
+    /// Sends an event. `at` is the time since the start of the run, ns.
     pub fn tell(&mut self, at: i64, kind: EventKind) {
         self.pass(Event {
             at: Nanos(at.max(0)),
@@ -38,25 +38,25 @@ impl<'a> Sink<'a> {
         });
     }
 
-    /// Hands an event over as it is.
+    /// Sends an event unchanged.
     pub fn pass(&mut self, event: Event) {
         self.wanted = self.wanted && (self.each)(Some(event), self.consumed);
     }
 
-    /// Reports that so many bytes were read; false if no more is wanted.
+    /// Reports the number of bytes read. Returns false if the receiver stops the import.
     pub fn go_on(&mut self, consumed: u64) -> bool {
         self.consumed = consumed;
         self.wanted = self.wanted && (self.each)(None, consumed);
         self.wanted
     }
 
-    /// Says something about the whole import.
+    /// Sends a message about the whole import.
     pub fn say(&mut self, at: i64, level: Level, text: String) {
         self.tell(at, note(level, text));
     }
 }
 
-/// A message about the whole import.
+/// Returns a message about the whole import.
 pub(crate) fn note(level: Level, text: String) -> EventKind {
     EventKind::Message(Box::new(Message {
         level,

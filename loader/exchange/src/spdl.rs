@@ -1,5 +1,5 @@
-//! Statistics of SPDL in an SQLite file, as its example logger writes them: what each task and queue of a pipeline did in each
-//! interval. There are no batches in it, so none are made up: the numbers become gauges of the pipeline's parts.
+//! Statistics of SPDL in an SQLite file, as SPDL's example logger writes them: totals of each task and queue per interval. They contain no
+//! batches, so the values become gauges of the pipeline's parts.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,21 +17,21 @@ mod tell;
 use row::Row;
 use tell::tell;
 
-/// Rows of a table that are held: with what comes of them about half a KiB each.
+/// Maximum number of rows in memory. Each takes about 512 bytes with its events.
 const MOST_ROWS: usize = 1 << 20;
-/// Rows between two looks at whether they are still wanted.
+/// Number of rows between two progress reports.
 const LOOK_EVERY: usize = 1 << 14;
 
-/// Notes that are reported.
+/// Maximum number of reported notes.
 const MOST_NOTES: usize = 100_000;
-/// Instructions of SQLite between two looks at how many there were.
+/// Number of SQLite instructions between two checks of their count.
 const STEPS: u64 = 1 << 12;
-/// Instructions that reading may take whatever the file: what SQLite needs to begin, and much more.
+/// Number of SQLite instructions that are allowed for a file of any size. SQLite needs far fewer to start.
 const LEAST_STEPS: u64 = 1 << 20;
-/// Instructions that it may take for each byte of the file: a row has more bytes than a tenth of its instructions.
+/// Number of additional SQLite instructions per byte of the file. Reading a row takes fewer than ten instructions per byte.
 const STEPS_OF_BYTE: u64 = 16;
 
-/// A time as seconds since 1970, be it written as a number or as text.
+/// Expression for a time in seconds since 1970, stored as a number or as text.
 const SECONDS: &str = "CASE typeof(timestamp) WHEN 'text' \
                        THEN (julianday(timestamp) - 2440587.5) * 86400.0 ELSE timestamp END";
 
@@ -48,14 +48,14 @@ fn broken(error: &rusqlite::Error) -> ImportError {
 }
 
 fn open(path: &Path) -> Result<Connection, ImportError> {
-    // Read only, and as a file whatever its name looks like.
+    // Read-only. URI file names are disabled.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
     let most = STEPS_OF_BYTE
         .saturating_mul(bytes)
         .saturating_add(LEAST_STEPS);
     let mut steps = 0u64;
-    // Pages that are part of one table again and again make a table without end of a small file.
+    // A small file can contain an endless table, which repeats the same pages.
     let is_enough = move || {
         steps += STEPS;
         steps > most
@@ -65,7 +65,7 @@ fn open(path: &Path) -> Result<Connection, ImportError> {
         connection.progress_handler(STEPS as i32, Some(is_enough))?;
         connection.busy_timeout(Duration::from_secs(2))?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 1 << 20)?;
-        // What the file itself defines is not run, and what does not fit together is noticed.
+        // Expressions defined by the file do not run, and inconsistent cells are detected.
         connection.execute_batch(
             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384;",
         )?;
@@ -74,9 +74,9 @@ fn open(path: &Path) -> Result<Connection, ImportError> {
     open().map_err(|e| broken(&e))
 }
 
-/// The tables of interest that are there: real ones, no views.
+/// Returns the existing statistics tables. Views do not count.
 fn tables(connection: &Connection) -> Result<Vec<String>, ImportError> {
-    // What SQLite itself takes for a table; what the file says of itself may be anything.
+    // The query asks SQLite for the real type of each table, because the schema text in the file may be forged.
     let query = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
                  AND name IN ('task_stats', 'queue_stats', 'event_stats')";
     let names = || {
@@ -95,7 +95,7 @@ fn tables(connection: &Connection) -> Result<Vec<String>, ImportError> {
     })
 }
 
-/// Looks whether the tables are there.
+/// Fails unless the file contains statistics tables.
 pub(crate) fn check(path: &Path) -> Result<(), ImportError> {
     tables(&open(path)?).map(|_| ())
 }
@@ -128,7 +128,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     Ok(Outcome::default())
 }
 
-/// Runs a query and hands its rows to `each`.
+/// Runs a query and passes its rows to `each`.
 fn each_row(
     connection: &Connection,
     query: &str,
@@ -157,7 +157,7 @@ fn each_row(
     Ok(())
 }
 
-/// A number, or none where there is another thing.
+/// Returns a number, or NaN for any other value.
 fn number(row: &rusqlite::Row<'_>, column: usize) -> f64 {
     let value = row.get_ref(column).ok();
     let number = value.and_then(|v| v.as_f64().ok().or(v.as_i64().ok().map(|n| n as f64)));
@@ -185,7 +185,7 @@ fn queues(
             true => mean * items / elapsed,
             false => 0.0,
         };
-        // A queue is called after the stage whose results are in it.
+        // SPDL names a queue after the stage that fills it.
         let mut name = name(row, 1);
         if !name.to_ascii_lowercase().ends_with("queue") {
             name += " queue";
@@ -227,7 +227,7 @@ fn tasks(
     })
 }
 
-/// Names of events, with their times.
+/// Returns the times and names of events.
 fn events(connection: &Connection, sink: &mut Sink<'_>) -> Result<Vec<(f64, String)>, ImportError> {
     let query = format!("SELECT {SECONDS}, event_name FROM event_stats");
     let mut events = Vec::new();

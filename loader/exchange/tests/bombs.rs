@@ -1,4 +1,4 @@
-//! Small files that expand to much: memory stays bounded. One test, so that the program's peak of memory is its own.
+//! Decompression bombs: memory stays bounded. The file has only one test, so that the peak memory of the process belongs to it.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use support::try_bytes;
 
-/// The most memory the program ever had, MiB; 0 where that cannot be told.
+/// Returns the peak memory of the process, MiB. Returns 0 on systems that do not report it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
@@ -18,7 +18,7 @@ fn peak_mib() -> u64 {
     kib.unwrap_or(0u64) >> 10
 }
 
-/// `start`, then `piece` until there are so many bytes, then `end`; compressed.
+/// Compresses `start`, then `piece` repeated to this number of bytes, then `end`.
 fn packed(start: &str, piece: &str, bytes: u64, end: &str) -> Vec<u8> {
     let mut out = GzEncoder::new(Vec::new(), Compression::fast());
     out.write_all(start.as_bytes()).expect("a vector");
@@ -41,7 +41,7 @@ fn bombs_do_not_go_off() {
     let begin = r#"{"traceEvents":["#;
     let before = peak_mib();
     let size = 256 << 20;
-    // One text without end, objects in objects without end, blanks without end, a number without end.
+    // Huge texts, nested objects, whitespace, numbers and name lists.
     for (start, piece, end) in [
         (
             r#"{"traceEvents":[{"name":""#,
@@ -56,11 +56,11 @@ fn bombs_do_not_go_off() {
         let result = try_bytes("bomb.json.gz", &packed(start, piece, size, end));
         assert!(result.is_err(), "there is no call in it");
     }
-    // Calls that all happen at once lie within each other: one is kept.
+    // All calls have the same time, so they are nested. Only one is kept.
     let calls = packed(&format!("{begin}{CALL}"), &format!(",{CALL}"), size, "]}");
     let (run, _) = try_bytes("calls.json.gz", &calls).expect("sound");
     assert_eq!(run.batches().len(), 0);
-    // A thread for each call.
+    // One thread per call.
     let mut many = String::from(begin);
     for k in 0..20_000 {
         many += &CALL.replace("\"tid\":1", &format!("\"tid\":{k}"));

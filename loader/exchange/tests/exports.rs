@@ -1,5 +1,6 @@
-//! What is exported, held against the run: the rules of the formats, and every number. `tests/readers` does the same with the programs
-//! that people read it with.
+//! Exports compared with the run: the rules of the formats, and every number. `tests/readers` does the same with the programs that users
+//! read the
+//! files with.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -20,7 +21,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use support::{data, opened};
 
-/// Exports into a folder and reads the files back as text.
+/// Exports a run into a folder and returns the contents of the files.
 fn written(run: &Run, format: Format) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let name = match format {
@@ -53,7 +54,7 @@ fn apply(run: &mut Run, at: i64, kind: EventKind) {
     });
 }
 
-/// Two workers, the second batch comes first; samples with stages, gauges of all kinds, words with quotation marks.
+/// Creates a run with two workers, the second batch first. It has samples with stages, all kinds of gauges, and quotation marks in texts.
 fn by_hand() -> Run {
     let mut run = Run::default();
     let id = |idx| BatchId { epoch: 0, idx };
@@ -126,7 +127,7 @@ fn ns(value: &Value) -> i64 {
     ns as i64
 }
 
-/// The rules of Chrome's format; the events.
+/// Checks the rules of Chrome's format and returns the events.
 fn trace_of(run: &Run) -> Vec<Value> {
     let text = written(run, Format::Chrome).remove(0);
     let trace: Value = serde_json::from_slice(&text).expect("JSON");
@@ -172,7 +173,7 @@ fn trace_of(run: &Run) -> Vec<Value> {
     events
 }
 
-/// A table of CSV as a list of rows by name of column.
+/// Parses a CSV table as rows by column name.
 fn rows(text: &[u8]) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text);
     let rows = reader.deserialize();
@@ -246,7 +247,7 @@ fn tables_have_every_batch_sample_and_measurement() {
     );
 }
 
-/// A value of Parquet as CSV has it.
+/// Formats a Parquet value like in CSV.
 fn shown(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

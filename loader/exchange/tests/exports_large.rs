@@ -1,4 +1,4 @@
-//! What exporting a long run costs.
+//! Time and memory of exporting a long run.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ fn apply(run: &mut Run, at: i64, kind: EventKind) {
     });
 }
 
-/// `cargo test -p loadscope-exchange --test exports_large -- --ignored --nocapture`
+/// Run it with `cargo test -p loadscope-exchange --test exports_large -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes; it measures"]
 fn a_million_batches() {

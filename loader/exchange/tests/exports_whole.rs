@@ -1,4 +1,4 @@
-//! Names of exports lead to complete files only.
+//! Exports appear under their names only when they are complete.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -8,7 +8,7 @@ use loadscope_exchange::{Format, export};
 use loadscope_files::Existing;
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, Stage};
 
-/// A run with many batches, so that each format reports its progress.
+/// Creates a run with many batches, so that each format reports its progress.
 fn run() -> Run {
     let mut run = Run::default();
     let mut apply = |at, kind| {
@@ -27,7 +27,7 @@ fn run() -> Run {
     run
 }
 
-/// A process may be killed at any time.
+/// The process may be killed at any time, so no incomplete file may have the final name.
 #[test]
 fn no_name_leads_to_an_export_that_is_not_complete() {
     let run = run();

@@ -1,7 +1,7 @@
-//! Files that no honest tool writes: a sentence, in bounded memory, and never a panic. What opens holds together.
+//! Malformed files are refused with a sentence, in bounded memory, without a panic. Accepted files give consistent runs.
 //!
-//! `fuzz` goes through many more damaged files than the properties do; `LOADSCOPE_FUZZ=1000000` asks for so many. The files that it
-//! starts from are in `tests/data`.
+//! The test `fuzz` tries more damaged files than the property tests. `LOADSCOPE_FUZZ=1000000` sets their number. The original files are in
+//! `tests/data`.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -20,7 +20,7 @@ use loadscope_trace::{Nanos, Run, RunId};
 use proptest::prelude::*;
 use support::{data, try_bytes, try_open};
 
-/// Looks at what came out, and writes it in every format: nothing may panic.
+/// Checks a run, and exports it in every format. Nothing may panic.
 fn examine(run: &Run) {
     assert!(run.waited() >= Nanos::ZERO);
     let blame = Blame::whole(run);
@@ -47,7 +47,7 @@ fn gunzip(path: &str) -> Vec<u8> {
     out
 }
 
-/// A short trace: the beginning of a real one, so that many damaged copies of it can be tried.
+/// Returns a short trace, so that many damaged copies can be tried.
 fn short_trace() -> Vec<u8> {
     let next = |start: u32, name: &str| {
         format!(
@@ -85,7 +85,7 @@ fn lotus() -> (Vec<u8>, Vec<u8>) {
     (read("_main_"), read("_worker_"))
 }
 
-/// A damage: where (as a share of the length), what, with which byte.
+/// Damage of a file: position as a share of the length, kind, byte.
 type Damage = (f64, u8, u8);
 
 fn damages() -> impl Strategy<Value = Vec<Damage>> {
@@ -99,14 +99,14 @@ fn damage(bytes: &mut Vec<u8>, damages: &[Damage]) {
             0 => bytes.insert(at, *byte),
             1 if at < bytes.len() => bytes[at] ^= (*byte).max(1),
             2 if at < bytes.len() => _ = bytes.remove(at),
-            // A piece once more somewhere else, with its structure.
+            // Copies a piece, with its structure, to another position.
             3 if at < bytes.len() => {
                 let end = (at + 8 * usize::from(*byte)).min(bytes.len());
                 let piece = bytes[at..end].to_vec();
                 let to = at / 2;
                 bytes.splice(to..to, piece);
             }
-            // Larger and larger numbers.
+            // Inserts a large number.
             4 => {
                 let digits = b"-1e9223372036854775807.5";
                 let from = usize::from(*byte) % digits.len();
@@ -177,7 +177,7 @@ proptest! {
     }
 }
 
-/// The same damages again and again, for as long as one likes: `LOADSCOPE_FUZZ=1000000 cargo test -p loadscope-exchange fuzz`.
+/// Tries random damages. Run it longer with `LOADSCOPE_FUZZ=1000000 cargo test -p loadscope-exchange fuzz`.
 #[test]
 fn fuzz() {
     let wanted = std::env::var("LOADSCOPE_FUZZ").ok();
@@ -185,7 +185,7 @@ fn fuzz() {
     let seed = std::env::var("LOADSCOPE_FUZZ_SEED").ok();
     let mut state: u64 = seed.and_then(|n| n.parse().ok()).unwrap_or(7);
     let mut next = move || {
-        // splitmix64: any seed gives another walk, and the same seed the same.
+        // SplitMix64. The same seed gives the same sequence.
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -205,7 +205,7 @@ fn fuzz() {
                 (at, (next() % 6) as u8, next() as u8)
             })
             .collect();
-        // Traces and logs are parsed by us, SQLite files by SQLite.
+        // Loadscope parses traces and logs, SQLite parses SQLite files.
         let result = match k % 8 {
             0..4 => {
                 let mut bytes = trace.clone();

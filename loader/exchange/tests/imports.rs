@@ -1,4 +1,4 @@
-//! Files that other tools really wrote: what is in them, held against what the programs that made them measured themselves.
+//! Files from other tools, compared with the measurements of the programs that wrote them.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -23,7 +23,7 @@ fn profiled(name: &str) -> Run {
     opened(&data(&format!("profiler/{name}.json.gz"))).0
 }
 
-/// Batches yielded in each epoch.
+/// Returns the number of yielded batches per epoch.
 fn epochs(run: &Run) -> Vec<u64> {
     let epochs = run.epochs().iter();
     epochs.map(|e| e.rows.len() as u64).collect()
@@ -43,7 +43,7 @@ fn traces_of_torch_profiler_tell_waits_and_steps() {
         let counted = list(&truth["epochs"]).into_iter().map(|n| n as u64);
         assert_eq!(epochs(&run), counted.collect::<Vec<_>>(), "{name}");
         let measured = list(&truth["waits_ns"]);
-        // Making an iterator is part of its first wait for the program, not for the profiler.
+        // The program's first wait includes creating the iterator, the profiler's does not.
         let waits = run.waits();
         assert_eq!(waits.len(), measured.len(), "{name}");
         let mut far = 0;
@@ -57,7 +57,7 @@ fn traces_of_torch_profiler_tell_waits_and_steps() {
     }
 }
 
-/// The events of a trace.
+/// Returns the events of a trace.
 fn events_of(trace: &str) -> Vec<Event> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.json");
@@ -65,7 +65,7 @@ fn events_of(trace: &str) -> Vec<Event> {
     events_at(&path)
 }
 
-/// The events of a file or a folder.
+/// Returns the events of a file or a folder.
 fn events_at(path: &Path) -> Vec<Event> {
     let mut events = Vec::new();
     let outcome = read(path, |event, _| {
@@ -76,7 +76,7 @@ fn events_at(path: &Path) -> Vec<Event> {
     events
 }
 
-/// Shuffles, always in the same way for the same seed.
+/// Shuffles items. The same seed gives the same order.
 fn shuffle(items: &mut [&str], seed: u64) {
     let mut state = seed;
     for k in (1..items.len()).rev() {
@@ -118,7 +118,7 @@ fn the_order_of_the_events_in_a_trace_has_no_influence() {
     }
 }
 
-/// A trace in which the CUDA calls of a thread follow after all of its other events.
+/// The CUDA calls of a thread are after all of its other events in this trace.
 #[test]
 fn what_cuda_recorded_belongs_to_the_step_in_which_it_ran() {
     let event = |name: &str, start: u32, took: u32| {
@@ -126,7 +126,7 @@ fn what_cuda_recorded_belongs_to_the_step_in_which_it_ran() {
     };
     let next = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
     let (mut operators, mut launches) = (String::new(), String::new());
-    // Two epochs of three batches, each with a call that finds none.
+    // Two epochs of three batches, each with a final call that finds no batch.
     for k in 0..8 {
         operators += &event(next, 100 * k, 10);
         if k % 4 != 3 {
@@ -148,7 +148,7 @@ fn what_a_profile_did_not_measure_is_not_made_up() {
         blame.of(Cause::NotMeasured).expect("waits") + blame.of(Cause::End).unwrap_or_default();
     assert_eq!(known, run.waited());
     assert!(run.waited() > Nanos::ZERO);
-    // Without workers the call itself is the fetching.
+    // Without workers, the call itself is the fetching.
     let run = profiled("single");
     let blame = Blame::whole(&run);
     assert!(blame.of(Cause::Fetching).expect("measured") > Nanos(100_000_000));
@@ -165,7 +165,7 @@ fn a_rank_is_named() {
             .any(|(_, m)| m.text.contains("rank 1 of 2"))
     );
     assert_eq!(epochs(&run), [2]);
-    // 2026-10-01 or later: the time of the run is that of the trace.
+    // The start time of the run is that of the trace, after September 2026.
     assert!(run.info.started_unix_ns > 1_790_000_000_000_000_000);
 }
 
@@ -185,7 +185,7 @@ fn lotus_folders_tell_what_workers_did() {
             .collect();
         assert_eq!(order, list(&truth["consumed"]));
         let waited = truth["waited_ns"].as_i64().expect("a number");
-        // A wait ends when the batch is yielded; the log notes when it came.
+        // A wait ends when the batch is yielded, but the log contains the time of its arrival.
         let off = run.waited().0 - waited;
         assert!((0..20_000_000).contains(&off), "{branch}: {off}");
         let held = run.batches().iter().filter(|b| b.was_held).count() as u64;
@@ -255,13 +255,13 @@ fn statistics_of_spdl_become_gauges_of_its_parts() {
     };
     let (share, _) = mean("0:3:sink queue", GaugeKind::WaitingToGet);
     let measured = truth["waited_share"].as_f64().expect("a number");
-    // The loop counts the way between its thread and that of the queue, too.
+    // The loop's share includes the communication between its thread and that of the queue.
     assert!(
         (0.0..0.12).contains(&(measured - share)),
         "{share} {measured}"
     );
     let (_, items) = mean("0:3:sink queue", GaugeKind::Throughput);
-    // The last interval is not logged.
+    // SPDL does not log the last interval.
     let all = truth["items"].as_f64().expect("a number");
     assert!((0.8 * all..=all).contains(&items), "{items}");
     let (decode, _) = mean("0:2:decode[2]", GaugeKind::TaskTime);
@@ -269,7 +269,7 @@ fn statistics_of_spdl_become_gauges_of_its_parts() {
     let said = |word: &str| run.messages().iter().any(|(_, m)| m.text.contains(word));
     assert!(said("SPDL event: gc") && said("not measured"));
     assert!(said("the training loop waited 6"), "{:?}", run.messages());
-    // The end of the run has the notes about all of it, and no other messages.
+    // The end of the run has only the messages about the whole run.
     let of_all = run.messages().iter().filter(|(at, _)| *at >= run.end());
     let of_all: Vec<&str> = of_all.map(|(_, m)| &*m.text).collect();
     assert!(!of_all.is_empty() && of_all.iter().all(|text| !text.contains("SPDL event")));
@@ -288,7 +288,7 @@ fn each_thread_of_a_trace_is_a_loader() {
     };
     let mut text = String::from(r#"{"baseTimeNanoseconds":5000,"traceEvents":["#);
     for k in 0..4 {
-        // A long call in one thread, during which the other one calls twice.
+        // A long call in one thread, during which the other thread calls twice.
         text += &next(7, 100 * k, 60);
         text += &next(8, 100 * k + 10, 5);
         text += &op(8, 100 * k + 20);

@@ -1,4 +1,4 @@
-//! Names from elsewhere, where they are written to: they stay names.
+//! Untrusted names in exports and recordings. They must stay names.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -12,7 +12,7 @@ use loadscope_trace::{
 };
 use support::opened;
 
-/// Letters that have a meaning somewhere.
+/// Names with characters that have a meaning in some format.
 const NAMES: [&str; 12] = [
     "=cmd|' /C calc'!A0",
     "+1+1",

@@ -1,4 +1,4 @@
-//! SQLite files that do more than hold rows: none of it is run, and none of it takes for ever.
+//! Malicious SQLite files. No code in them runs, and reading ends in time.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use support::try_open;
 
-/// Bytes of a page.
+/// Size of a page, bytes.
 const PAGE: usize = 512;
 
-/// A file that these commands make.
+/// Creates a file with these SQL commands.
 fn made(folder: &Path, name: &str, commands: &str) -> PathBuf {
     let path = folder.join(name);
     let file = Connection::open(&path).expect("a new file");
@@ -25,7 +25,7 @@ fn made(folder: &Path, name: &str, commands: &str) -> PathBuf {
 const TASKS: &str = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time); \
                      INSERT INTO task_stats VALUES (1.0, 'decode', 4, 0, 0.1), (2.0, 'decode', 5, 0, 0.1);";
 
-/// What is reported of it, and how long that took.
+/// Returns the error message, and the time until the refusal.
 fn refusal(path: &Path) -> (String, Duration) {
     let start = Instant::now();
     let result = try_open(path).map(|_| ());
@@ -33,10 +33,10 @@ fn refusal(path: &Path) -> (String, Duration) {
     (error.to_string(), start.elapsed())
 }
 
-/// A page inside of a table: `count` times the page `child`, and once more.
+/// Returns an interior page of a table with `count` cells for the page `child`, and one more pointer to it.
 fn inner(child: u32, count: usize) -> Vec<u8> {
     let mut page = vec![0; PAGE];
-    // A cell is the number of a page and a key of one byte.
+    // A cell is a page number and a key of one byte.
     let content = PAGE - 5 * count;
     page[0] = 5;
     page[3..5].copy_from_slice(&(count as u16).to_be_bytes());
@@ -51,7 +51,7 @@ fn inner(child: u32, count: usize) -> Vec<u8> {
     page
 }
 
-/// Gives the table that begins at page `root` a tree in which every page has 51 times the same child: 51^12 rows.
+/// Replaces the table at page `root` by a tree in which each page refers 51 times to the same child. The table has more than 51^11 rows.
 fn without_end(path: &Path, root: u32) {
     let mut bytes = std::fs::read(path).expect("just written");
     let count = (bytes.len() / PAGE) as u32;
@@ -103,7 +103,7 @@ fn views_virtual_tables_and_tricks_are_no_tables() {
             "virtual",
             "CREATE VIRTUAL TABLE task_stats USING fts5(timestamp, name, num_tasks, num_failures, ave_time);".to_owned(),
         ),
-        // A file may say of its tables what it likes.
+        // The schema text in a file may be forged.
         (
             "disguised",
             "CREATE VIRTUAL TABLE task_stats USING fts5(timestamp, name); PRAGMA writable_schema = ON; \
@@ -127,7 +127,7 @@ fn what_a_file_defines_is_not_run() {
              INSERT INTO task_stats (timestamp, num_tasks) VALUES (1.0, 1), (2.0, 2);"
         )
     };
-    // A column that is calculated may take memory as it likes, up to a limit.
+    // A generated column may allocate memory only up to a limit.
     let path = made(
         folder.path(),
         "bomb",
@@ -136,7 +136,7 @@ fn what_a_file_defines_is_not_run() {
     let (text, took) = refusal(&path);
     assert!(text.contains("too big"), "{text}");
     assert!(took < Duration::from_secs(10), "{took:?}");
-    // Nothing writes, so a trigger is never pulled; and the file stays as it was.
+    // Nothing is written, so triggers do not run and the file stays unchanged.
     let trigger = "CREATE TRIGGER t AFTER INSERT ON task_stats BEGIN DELETE FROM task_stats; END;";
     let path = made(folder.path(), "trigger", &format!("{TASKS} {trigger}"));
     let before = std::fs::read(&path).expect("there");
@@ -152,7 +152,7 @@ fn extensions_are_not_loaded() {
     let commands = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time AS (load_extension('x')));";
     let path = folder.path().join("extension");
     let file = Connection::open(&path).expect("a new file");
-    // SQLite may refuse it when the table is made.
+    // SQLite may refuse the generated column when the table is created.
     if file.execute_batch(commands).is_ok() {
         let _ = file.execute_batch("INSERT INTO task_stats (timestamp) VALUES (1.0);");
     } else {

@@ -17,6 +17,7 @@ const fn page(title: &'static str, file: &'static str) -> Chapter {
     Chapter::Page { title, file }
 }
 
+/// All chapters and headings.
 pub const CHAPTERS: &[Chapter] = &[
     page("Loadscope", "README.md"),
     Chapter::Part("Use"),

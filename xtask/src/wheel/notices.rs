@@ -1,4 +1,4 @@
-//! Licenses in the wheel: those of Loadscope, and the notices of everything that is compiled into the program.
+//! The licenses in the wheel: those of Loadscope, and the notices of all packages that are compiled into the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,12 +35,12 @@ const NAMES: [&str; 6] = [
     "unlicense",
 ];
 
-/// Names of the files in the wheel.
+/// Returns the names of the license files in the wheel.
 pub fn names() -> impl Iterator<Item = &'static str> {
     OWN.into_iter().chain([OTHERS])
 }
 
-/// Writes the license files into the folder of the wheel, where its build takes them from.
+/// Writes the license files into the wheel's folder, where its build takes them from.
 pub fn write(ready: &Ready) -> Result<()> {
     let (root, wheel) = (workspace(), workspace().join("app/wheel"));
     for name in OWN {
@@ -59,7 +59,7 @@ pub fn write(ready: &Ready) -> Result<()> {
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A package that is compiled into the program.
+/// Package that is compiled into the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Package {
     name: String,
@@ -67,7 +67,7 @@ struct Package {
     folder: PathBuf,
 }
 
-/// The packages of others that the program is made of. Tests and build scripts are not in it.
+/// Returns the third-party packages that are compiled into the program, without dependencies of tests and build scripts.
 fn packages(metadata: &Value) -> Result<Vec<Package>> {
     let list = |value: &'_ Value, name: &str| -> Vec<Value> {
         value[name].as_array().cloned().unwrap_or_default()
@@ -84,7 +84,7 @@ fn packages(metadata: &Value) -> Result<Vec<Package>> {
         };
         for dependency in list(node, "deps") {
             let kinds = list(&dependency, "dep_kinds");
-            // The kind of a usual dependency is null.
+            // The kind of a normal dependency is null.
             if kinds.is_empty() || kinds.iter().any(|kind| kind["kind"].is_null()) {
                 next.push(id(&dependency["pkg"]));
             }
@@ -116,7 +116,7 @@ fn id(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// All packages with their licenses, then each notice once, with the packages that have it.
+/// Formats all packages with their licenses, then each notice once, with the packages that have it.
 fn text(packages: &[Package], root: &Path) -> Result<String> {
     let mut out = String::from("Loadscope contains the following software of others.\n\n");
     let mut notices: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -140,7 +140,7 @@ fn text(packages: &[Package], root: &Path) -> Result<String> {
     Ok(out)
 }
 
-/// The notices in a folder. A package may have them one folder below.
+/// Returns the notices in a folder and in its subfolders for notices.
 fn notices_in(folder: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let entries =

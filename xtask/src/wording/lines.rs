@@ -1,4 +1,4 @@
-//! The texts in which patterns are counted.
+//! The lines of text in which patterns are counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,13 +9,13 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
-/// A kind of text.
+/// Kind of text.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Comments that rustdoc shows.
+    /// Doc comments, which rustdoc shows.
     DocComments,
-    /// Other comments on a line of their own.
+    /// Other comments on separate lines.
     Comments,
     /// All Markdown, without code.
     Markdown,
@@ -54,17 +54,17 @@ impl fmt::Display for Kind {
 
 /// A line of text.
 pub struct Line {
-    /// Its kind.
+    /// Kind of text.
     pub kind: Kind,
-    /// The file as seen from the workspace, or the commit.
+    /// File relative to the workspace, or commit.
     pub file: String,
-    /// From 1. 0 for a commit.
+    /// Line number from 1. 0 for a commit.
     pub number: usize,
-    /// Without the signs of a comment.
+    /// Text without comment markers.
     pub text: String,
 }
 
-/// Lines of the workspace, and the subjects of the commits after `since`. A clone without that commit has no subjects.
+/// Returns the lines of the workspace, and the subjects of the commits after `since`. A clone without that commit has no subjects.
 ///
 /// # Errors
 /// If git lists no files, or a file cannot be read.
@@ -78,7 +78,7 @@ pub fn all(workspace: &Path, since: &str) -> Result<Vec<Line>> {
             continue;
         }
         let path = workspace.join(name);
-        // A removed file is listed until the removal is committed.
+        // Git lists removed files until the removal is committed.
         if path.is_file() {
             let text = fs::read_to_string(&path).with_context(|| name.to_owned())?;
             add_file(name, &text, &mut lines)?;
@@ -140,16 +140,16 @@ fn is_for_users(name: &str) -> bool {
             .any(|folder| name.starts_with(folder))
 }
 
-/// Markdown without what is between backquotes.
+/// Removes code between backquotes from Markdown.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
 
-/// Lines that were added after a commit.
+/// Added lines. `None` without a git history, when all lines count as added.
 pub struct Added(Option<BTreeSet<(String, usize)>>);
 
 impl Added {
-    /// Lines added after the commit that last changed `file`. Without a history: all lines.
+    /// Returns the lines added after the commit that last changed `file`. Without a history, these are all lines.
     pub fn since_last_change_of(file: &str, workspace: &Path) -> Self {
         let read = || {
             let commit = git(workspace, &["log", "-1", "--format=%H", "--", file])?;
@@ -161,7 +161,7 @@ impl Added {
         Self(read().ok().map(|diff| of_diff(&diff)))
     }
 
-    /// True for an added line, and for a commit.
+    /// Returns true for an added line, and for a commit.
     pub fn contains(&self, line: &Line) -> bool {
         let is_new = |set: &BTreeSet<_>| set.contains(&(line.file.clone(), line.number));
         line.number == 0 || self.0.as_ref().is_none_or(is_new)
@@ -201,7 +201,7 @@ fn git(workspace: &Path, arguments: &[&str]) -> Result<String> {
 pub(super) mod tests {
     use super::*;
 
-    /// The counted lines of a file.
+    /// Returns the counted lines of a file.
     pub fn of_file(name: &str, text: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         add_file(name, text, &mut lines).unwrap_or_default();

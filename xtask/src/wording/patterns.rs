@@ -1,4 +1,4 @@
-//! The patterns.
+//! The patterns of unclear writing.
 
 use std::sync::LazyLock;
 
@@ -6,22 +6,22 @@ use regex::Regex;
 
 use super::lines::Kind;
 
-/// A pattern of unclear writing.
+/// Pattern of unclear writing.
 pub struct Pattern {
-    /// Its name, with the repair.
+    /// Name of the pattern, with the repair.
     pub name: &'static str,
     find: Find,
 }
 
 enum Find {
-    /// Each match of a regular expression.
+    /// Counts each match of a regular expression.
     Text(Regex),
-    /// The whole line, once.
+    /// Counts the whole line once.
     Line(fn(&str) -> bool),
 }
 
 impl Pattern {
-    /// The number of matches in a line.
+    /// Returns the number of matches in a line.
     pub fn count(&self, line: &str) -> usize {
         match &self.find {
             Find::Text(regex) => regex.find_iter(line).count(),
@@ -30,7 +30,7 @@ impl Pattern {
     }
 }
 
-/// The patterns that are counted in a kind of text.
+/// Returns the patterns for a kind of text.
 pub fn of(kind: Kind) -> &'static [Pattern] {
     match kind {
         Kind::DocComments | Kind::Comments | Kind::Markdown => &PROSE,
@@ -54,7 +54,7 @@ const fn line(name: &'static str, is: fn(&str) -> bool) -> Pattern {
     Pattern { name, find }
 }
 
-/// Patterns of sentences, in every text.
+/// Returns the patterns of sentences, which apply to every text.
 fn sentences() -> Vec<Pattern> {
     vec![
         text(
@@ -117,7 +117,7 @@ static SUBJECTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     ]
 });
 
-/// True for `First. Second`.
+/// Returns true for `First. Second`.
 fn lacks_period(key: &str) -> bool {
     static SEVERAL: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"[a-z)\d][.!?] [A-Z`]").ok());
@@ -125,7 +125,7 @@ fn lacks_period(key: &str) -> bool {
     is_several && !key.trim_end().ends_with(['.', '!', '?', '…', ':'])
 }
 
-/// True if the first word after `area: ` may be an imperative: no article, no pronoun, no third person, no past.
+/// Returns true if the first word after `area: ` may be an imperative. An article, a pronoun, a third-person verb and a past form are not.
 fn is_imperative(subject: &str) -> bool {
     const NOT: [&str; 14] = [
         "the", "a", "an", "of", "what", "where", "who", "when", "if", "it", "its", "each", "no",

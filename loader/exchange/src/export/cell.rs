@@ -1,8 +1,8 @@
-//! What a table is made of.
+//! Columns and values of a table.
 
 use loadscope_trace::{Nanos, WorkerId};
 
-/// What is in a column.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
@@ -12,7 +12,7 @@ pub(super) enum Kind {
     Text,
 }
 
-/// A column.
+/// Column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub name: String,
@@ -20,7 +20,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Columns whose names are known.
+    /// Creates columns from constant names.
     pub fn all(columns: &[(&str, Kind)]) -> Vec<Self> {
         let column = |(name, kind): &(&str, Kind)| Self {
             name: (*name).to_owned(),
@@ -30,7 +30,7 @@ impl Column {
     }
 }
 
-/// A value.
+/// Value of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     None,
@@ -48,12 +48,12 @@ impl From<Option<Nanos>> for Cell<'_> {
 }
 
 impl Cell<'_> {
-    /// Who fetched it; nothing: the main thread.
+    /// Returns the number of the worker that fetched a batch, or an empty value for the main thread.
     pub fn worker(worker: Option<WorkerId>) -> Self {
         worker.map_or(Self::None, |w| Self::Int(i64::from(w)))
     }
 
-    /// A number that may be too large for the column, or unknown.
+    /// Returns a number, or an empty value if it is unknown or too large for the column.
     pub fn count(number: Option<impl TryInto<i64>>) -> Self {
         let number = number.and_then(|n| n.try_into().ok());
         number.map_or(Self::None, Self::Int)

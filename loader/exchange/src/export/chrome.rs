@@ -1,5 +1,6 @@
-//! A trace in Chrome's format for Perfetto: a track for each row of each lane, so that no two slices of a track overlap; a flow
-//! through the slices of each batch; counters for what was measured.
+//! Traces for Perfetto in Chrome's format. They have a track per row of each lane, so slices of a track never overlap. A flow connects the
+//! slices
+//! of each batch, and counters show measured values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,12 +12,12 @@ use serde_json::Value;
 
 use super::failure::Failure;
 
-/// Slices between two looks at whether to go on.
+/// Number of slices between two calls of `progress`.
 const LOOK_EVERY: usize = 1 << 14;
-/// The track of messages.
+/// Track of the messages.
 const MESSAGES: usize = 0;
 
-/// Writes the trace of the runs of a session: a process for each.
+/// Writes the trace of the runs of a session, with one process per run.
 pub(super) fn write(
     runs: &[(RunId, &Run)],
     names: &[String],
@@ -48,7 +49,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What stands before the events.
+/// Writes the fields before the events.
 fn head(run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let info = &run.info;
     writeln!(
@@ -66,7 +67,7 @@ fn head(run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All tracks, the trainer first, then along the way of a batch backwards.
+/// Returns all tracks: the trainer first, then the lanes in reverse order of a batch's path.
 fn tracks(run: &Run) -> Vec<Track> {
     let mut tracks = Vec::new();
     let lanes: BTreeMap<Lane, usize> = run.lanes().collect();
@@ -81,9 +82,9 @@ fn tracks(run: &Run) -> Vec<Track> {
 
 struct Trace<'a> {
     run: &'a Run,
-    /// Its name among all runs.
+    /// Name of the run among all runs.
     name: &'a str,
-    /// The process that its tracks belong to.
+    /// Process ID of its tracks.
     process: usize,
     out: &'a mut dyn Write,
     is_first: bool,
@@ -96,7 +97,7 @@ impl Trace<'_> {
     fn run(&mut self) -> Result<(), Failure> {
         let tracks = tracks(self.run);
         self.names(&tracks)?;
-        // Counts from 1: 0 is where messages go.
+        // Track 0 is for messages.
         for (k, track) in tracks.iter().enumerate() {
             self.track(*track, k + 1)?;
         }
@@ -105,7 +106,7 @@ impl Trace<'_> {
         self.messages()
     }
 
-    /// Writes an event; what belongs to its kind comes last.
+    /// Writes an event. `rest` contains the fields of its kind.
     fn event(&mut self, phase: &str, rest: fmt::Arguments<'_>) -> Result<(), Failure> {
         let comma = if self.is_first { "" } else { ",\n" };
         self.is_first = false;
@@ -196,7 +197,7 @@ impl Trace<'_> {
                 id.idx
             ),
         )?;
-        // A slice without a length is none that a flow could be tied to; waiting is on the trainer's way, not the batch's.
+        // Viewers cannot attach a flow to a slice without length. Waiting is not part of a batch's path.
         if end <= start || span.activity == Activity::Waiting {
             return Ok(());
         }
@@ -205,7 +206,7 @@ impl Trace<'_> {
             _ if self.is_first_of(row, span) => "s",
             _ => "t",
         };
-        // A batch of its own in every process.
+        // The process is part of the ID, so that flows of different runs are separate.
         let flow = ((self.process as u64) << 32) | row as u64;
         let enclosing = if phase == "f" { ",\"bp\":\"e\"" } else { "" };
         self.event(
@@ -214,14 +215,14 @@ impl Trace<'_> {
         )
     }
 
-    /// True if nothing with a length comes before `span` on the way of its batch.
+    /// Returns true if `span` is the first span of its batch with a length.
     fn is_first_of(&self, row: usize, span: &Span) -> bool {
         let path = self.run.path(row);
         let first = path.iter().find(|s| s.end.is_none_or(|end| end > s.start));
         first.is_some_and(|s| s.start == span.start)
     }
 
-    /// `name` as JSON has it: one text for thousands of values.
+    /// Writes a counter value. `name` is JSON, encoded once for all its values.
     fn counter(&mut self, name: &str, at: Nanos, value: f64) -> Result<(), Failure> {
         let ts = Micros(at);
         self.event(
@@ -230,7 +231,7 @@ impl Trace<'_> {
         )
     }
 
-    /// PyTorch's `_tasks_outstanding`, one value an instant at which it changes.
+    /// Writes PyTorch's `_tasks_outstanding`, one value per time at which it changes.
     fn tasks_outstanding(&mut self) -> Result<(), Failure> {
         let level = self.run.tasks_outstanding();
         let (up, down) = (level.up.all(), level.down.all());
@@ -262,7 +263,7 @@ impl Trace<'_> {
         });
         for (name, series) in lanes.chain(parts) {
             let name = json(&name);
-            // A counter cannot say that it was not measured.
+            // A counter cannot represent an unmeasured value.
             for (at, value) in series.points().iter().filter(|(_, v)| v.is_finite()) {
                 self.counter(&name, *at, *value)?;
             }
@@ -284,7 +285,7 @@ impl Trace<'_> {
     }
 }
 
-/// What kind of slice it is, for selecting all of one kind.
+/// Category of a slice, for queries by category.
 struct Category<'a>(&'a Span);
 
 impl fmt::Display for Category<'_> {
@@ -297,7 +298,7 @@ impl fmt::Display for Category<'_> {
     }
 }
 
-/// Nanoseconds as microseconds with a fraction: exact.
+/// Nanoseconds, formatted exactly as microseconds with a fraction.
 struct Micros(Nanos);
 
 impl fmt::Display for Micros {
@@ -311,7 +312,7 @@ impl fmt::Display for Micros {
     }
 }
 
-/// A text in quotation marks, as JSON has it.
+/// Returns a text as a JSON string with quotation marks.
 fn json(text: &str) -> String {
     Value::from(text).to_string()
 }

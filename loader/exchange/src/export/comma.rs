@@ -1,7 +1,8 @@
-//! Tables as text with commas (RFC 4180): names in the first line, nothing for what is missing.
+//! CSV tables (RFC 4180), with names in the first line and empty fields for missing values.
 //!
-//! Spreadsheets take a text that begins like a formula for one, and run it. Names are the recorded program's, so such a one
-//! gets an apostrophe before it. So does one that begins with an apostrophe: taking one away gives every text back.
+//! Spreadsheets evaluate texts that begin like a formula, and names come from the recorded program. Such a text gets a leading apostrophe.
+//! A
+//! text that begins with an apostrophe also gets one, so that removing one restores every text.
 
 use std::io::Write;
 
@@ -50,7 +51,7 @@ pub(super) fn write(
     Ok(lines.flush()?)
 }
 
-/// True of what a spreadsheet may calculate.
+/// Returns true if a spreadsheet may evaluate the text as a formula.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }

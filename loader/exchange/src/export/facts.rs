@@ -1,4 +1,4 @@
-//! The tables that are short: waits, loaders, and what went wrong.
+//! The short tables: waits, loaders, errors.
 
 use loadscope_trace::{Level, Origin, PinMemory, Run};
 
@@ -7,7 +7,7 @@ use super::failure::Failure;
 
 type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
 
-/// Columns of the waits.
+/// Returns the columns of the table of waits.
 pub(super) fn wait_columns() -> Vec<Column> {
     Column::all(&[
         ("run", Kind::Int),
@@ -18,7 +18,7 @@ pub(super) fn wait_columns() -> Vec<Column> {
     ])
 }
 
-/// One row for each time that the trainer waited.
+/// Writes one row per wait of the trainer.
 pub(super) fn waits(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     for wait in run.waits() {
         let batch = wait.batch.and_then(|row| run.batches().get(row as usize));
@@ -33,7 +33,7 @@ pub(super) fn waits(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failu
     Ok(())
 }
 
-/// Columns of the loaders.
+/// Returns the columns of the table of loaders.
 pub(super) fn loader_columns() -> Vec<Column> {
     Column::all(&[
         ("run", Kind::Int),
@@ -60,7 +60,7 @@ pub(super) fn loader_columns() -> Vec<Column> {
     ])
 }
 
-/// A text that is empty where it is not known.
+/// Returns a text, or an empty value if it is unknown.
 fn told(text: &str) -> Cell<'_> {
     match text {
         "" => Cell::None,
@@ -68,10 +68,10 @@ fn told(text: &str) -> Cell<'_> {
     }
 }
 
-/// One row.
+/// Writes the row of a loader.
 pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     let (info, options) = (&run.info, &run.info.options);
-    // What another tool wrote does not tell the arguments.
+    // Files of other tools do not contain the arguments of the loader.
     let knows_options = !matches!(info.origin, Origin::Import(_));
     let flag = |value: bool| match knows_options {
         true => Cell::Bool(value),
@@ -86,7 +86,7 @@ pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Res
         Cell::count(info.batches_per_epoch),
         Cell::count(options.batch_size.filter(|_| knows_options)),
         Cell::count(knows_options.then_some(options.num_workers)),
-        // Without workers nothing is fetched ahead.
+        // Without workers, no batch is prefetched.
         Cell::count((knows_options && options.num_workers > 0).then(|| options.prefetch())),
         flag(options.pin_memory != PinMemory::Off),
         flag(options.persistent_workers),
@@ -110,7 +110,7 @@ pub(super) fn loader(id: Cell<'_>, name: &str, run: &Run, each: Each<'_>) -> Res
     ])
 }
 
-/// Columns of what went wrong.
+/// Returns the columns of the table of errors.
 pub(super) fn error_columns() -> Vec<Column> {
     Column::all(&[
         ("run", Kind::Int),
@@ -124,7 +124,7 @@ pub(super) fn error_columns() -> Vec<Column> {
     ])
 }
 
-/// One row an error or a warning.
+/// Writes one row per error and warning.
 pub(super) fn errors(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     for (at, message) in run.messages() {
         let severity = match message.level {

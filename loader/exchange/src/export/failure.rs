@@ -1,11 +1,11 @@
-//! Why a table or a trace was not written.
+//! Errors of writing a table or a trace.
 
 use std::io;
 use std::path::Path;
 
 use crate::ExportError;
 
-/// Why a table or a trace was not written.
+/// Error of writing a table or a trace, without the path.
 pub(super) enum Failure {
     Io(io::Error),
     Other(String),

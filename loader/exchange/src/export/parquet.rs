@@ -1,4 +1,4 @@
-//! Tables as Parquet, written a group of rows at a time.
+//! Parquet tables, written in row groups.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::cell::{Cell, Column, Kind};
 use super::failure::Failure;
 use super::table::Table;
 
-/// Rows that are held before they are written.
+/// Number of rows per row group. A group is in memory until it is written.
 const GROUP: usize = 1 << 17;
 
 impl From<ParquetError> for Failure {
@@ -103,7 +103,7 @@ fn write_group(
     Ok(())
 }
 
-/// The values of a column of a group of rows, and which rows have one.
+/// Column values of a row group, and the rows that have one.
 struct Values {
     there: Vec<i16>,
     data: Data,
@@ -148,7 +148,7 @@ impl Values {
                 true
             }
             (Data::Texts(all), Cell::Text(t)) => {
-                // Mostly the same few words: those share their bytes.
+                // Consecutive equal texts are frequent, and share their bytes.
                 let same = all.last().filter(|last| last.data() == t.as_bytes());
                 let text = same.cloned().unwrap_or_else(|| ByteArray::from(*t));
                 all.push(text);

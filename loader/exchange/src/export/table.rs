@@ -1,4 +1,4 @@
-//! The tables: their columns and rows, whatever they are written as.
+//! Columns and rows of the tables, independent of the format.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,24 +8,24 @@ use super::cell::{Cell, Column, Kind};
 use super::facts;
 use super::failure::Failure;
 
-/// A table.
+/// Exported table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
-    /// One row a batch.
+    /// One row per batch.
     Batches,
-    /// One row a sample.
+    /// One row per sample.
     Samples,
-    /// One row a measurement.
+    /// One row per measurement.
     Gauges,
-    /// One row a wait.
+    /// One row per wait.
     Waits,
-    /// One row a loader.
+    /// One row per loader.
     Loaders,
-    /// One row an error or a warning.
+    /// One row per error or warning.
     Errors,
 }
 
-/// Stages that last, in the order of a batch's life, with their columns.
+/// Stages with a duration, in the order of a batch's path, with their columns.
 const STAGES: [(Stage, &str); 8] = [
     (Stage::Queued, "queued_ns"),
     (Stage::Fetching, "fetching_ns"),
@@ -37,7 +37,7 @@ const STAGES: [(Stage, &str); 8] = [
     (Stage::Training, "training_ns"),
 ];
 
-/// Rows between two looks at whether to go on.
+/// Number of rows between two calls of `progress`.
 const LOOK_EVERY: usize = 1 << 14;
 
 impl Table {
@@ -61,7 +61,7 @@ impl Table {
         }
     }
 
-    /// Its columns, of these runs.
+    /// Returns the columns for these runs.
     pub fn columns(self, runs: &[(RunId, &Run)]) -> Vec<Column> {
         match self {
             Self::Batches => {
@@ -115,7 +115,7 @@ impl Table {
         }
     }
 
-    /// Hands its rows to `each`, in the order of [`Table::columns`].
+    /// Passes the rows to `each`, with cells in the order of [`Table::columns`].
     pub fn rows(
         self,
         runs: &[(RunId, &Run)],
@@ -148,7 +148,7 @@ impl Table {
 type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
 type Progress<'a> = &'a mut dyn FnMut(f32) -> bool;
 
-/// It can be stopped every so many rows.
+/// Reports progress every [`LOOK_EVERY`] rows. Fails if the export is canceled.
 fn look(progress: Progress<'_>, k: usize, count: usize) -> Result<(), Failure> {
     if k.is_multiple_of(LOOK_EVERY) && !progress(k as f32 / count.max(1) as f32) {
         return Err(Failure::Cancelled);
@@ -185,7 +185,7 @@ fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> R
             Cell::worker(batch.worker),
             Cell::Text(batch.stage.id()),
             match batch.samples() {
-                // The source does not tell.
+                // The source does not report the number of samples.
                 0 => Cell::None,
                 n => Cell::Int(i64::from(n)),
             },
@@ -202,7 +202,7 @@ fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> R
     Ok(())
 }
 
-/// Names of the stages inside of samples.
+/// Returns the names of the stages inside of samples.
 fn stage_names(runs: &[(RunId, &Run)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut known = HashSet::new();
@@ -226,7 +226,7 @@ fn samples(
         let indices = run.indices(k);
         let mut timings = run.samples(k);
         let stages = run.sample_stages(k);
-        // Of two that are called the same the first one.
+        // The first of several stages with the same name counts.
         let names_here = stages.iter().flat_map(|s| s.names.iter().enumerate().rev());
         let places: HashMap<&String, usize> = names_here.map(|(at, name)| (name, at)).collect();
         let columns: Vec<Option<usize>> =

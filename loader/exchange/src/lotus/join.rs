@@ -1,4 +1,4 @@
-//! What the main process and its workers wrote, put together: which batch of which worker was yielded when, in which epoch.
+//! Matches the log of the main process with those of the workers: the worker, yield time and epoch of each batch.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,49 +8,48 @@ use super::worker::{Batch, Call};
 use crate::{ImportError, Kind};
 use loadscope_words::say;
 
-/// Epochs at most; each costs some thousand bytes, and a line is enough for one.
+/// Maximum number of epochs. Each takes some thousand bytes, although a single line can begin one.
 const MOST_EPOCHS: usize = 1 << 15;
 
-/// A batch as both sides tell of it. Times are ns since 1970.
+/// Batch from the logs of both sides. Times are ns since 1970.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
     pub idx: u32,
     pub dispatched: Option<i64>,
-    /// The trainer waited for it.
+    /// Wait of the trainer for the batch.
     pub waited: Option<(i64, i64)>,
-    /// It came while another one was waited for.
+    /// Time of arrival during a wait for another batch.
     pub came_early: Option<i64>,
     pub consumed: Option<i64>,
-    /// Its worker and what it did.
+    /// Number of the worker, and its log of the batch.
     pub fetched: Option<(u16, Batch)>,
 }
 
-/// An epoch.
 #[derive(Debug, Default)]
 pub(super) struct Epoch {
     pub batches: Vec<Joined>,
 }
 
-/// Everything.
+/// Matched logs of a run.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub pid: u64,
     pub epochs: Vec<Epoch>,
-    /// Process ids of the workers, by their number.
+    /// Process IDs of the workers, by worker number.
     pub workers: Vec<Vec<u64>>,
     /// Names of transforms.
     pub names: Vec<String>,
-    /// Main processes that are not shown, and what they yielded.
+    /// Process IDs of main processes that are not shown, and their numbers of lines.
     pub others: Vec<(u64, usize)>,
-    /// Batches of workers that belong to none that the main process tells of.
+    /// Number of worker batches that the main process did not log.
     pub unclaimed: u64,
-    /// Calls of transforms outside of any batch.
+    /// Number of calls of transforms outside of any batch.
     pub stray: u64,
-    /// True if the main process tells when it dispatches.
+    /// True if the main process logs dispatches.
     pub tells_dispatch: bool,
 }
 
-/// Puts together what the processes wrote.
+/// Matches the logs of the processes.
 pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
     let (mains, workers): (Vec<_>, Vec<_>) =
         processes.into_iter().partition(|p| !p.main.is_empty());
@@ -75,7 +74,7 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
         } else {
             run.others.push((main.pid, main.main.len()));
         }
-        // `num_workers=0`: the main process fetches by itself.
+        // With `num_workers=0`, the main process fetches.
         run.stray += main.worker.stray;
         made.extend(main.worker.batches.into_iter().map(|b| (main.pid, b)));
     }
@@ -88,10 +87,10 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
     Ok(run)
 }
 
-/// The epochs of the main process: its numbers begin anew in each.
+/// Returns the epochs of the main process. Batch numbers restart in each epoch.
 fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, ImportError> {
     let mut epochs: Vec<BTreeMap<u32, Joined>> = Vec::new();
-    // The first dispatches of an epoch come before its first wait.
+    // The first dispatches of an epoch are logged before its first wait.
     let mut dispatched: Option<u32> = None;
     for line in lines {
         let is_new = match line {
@@ -140,7 +139,7 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, Impor
         .collect())
 }
 
-/// True if the last epoch has had this already.
+/// Returns true if the batch is in the last epoch and `had` holds for it.
 fn has(epochs: &[BTreeMap<u32, Joined>], idx: u32, had: impl Fn(&Joined) -> bool) -> bool {
     let batch = epochs.last().and_then(|e| e.get(&idx));
     batch.is_some_and(had)
@@ -154,13 +153,13 @@ fn entry(epoch: &mut BTreeMap<u32, Joined>, idx: u32) -> &mut Joined {
 }
 
 impl Joined {
-    /// When the main process had it at the latest.
+    /// Returns the latest possible time of arrival in the main process.
     fn arrived(&self) -> Option<i64> {
         let waited = self.waited.map(|(_, end)| end);
         self.came_early.or(waited).or(self.consumed)
     }
 
-    /// All instants that are known of it; of stretches the one that `end` chooses.
+    /// Returns all known times of the batch. `end` selects a time from intervals.
     fn times(&self, end: impl Fn((i64, i64)) -> i64) -> impl Iterator<Item = i64> {
         let fetched = self.fetched.as_ref().map(|(_, b)| end((b.start, b.end)));
         let waited = self.waited.map(end);
@@ -174,20 +173,21 @@ impl Joined {
         all.into_iter().flatten()
     }
 
-    /// The first that is known of it.
+    /// Returns the earliest known time.
     pub fn first(&self) -> i64 {
         self.times(|(start, _)| start).min().unwrap_or(0)
     }
 
-    /// The last that is known of it.
+    /// Returns the latest known time.
     pub fn last(&self) -> i64 {
         self.times(|(_, end)| end).max().unwrap_or(0)
     }
 }
 
 impl Run {
-    /// Finds for each batch that arrived the one that a worker made: the last with its number that was finished before. What is
-    /// left over was under way when an epoch was stopped early.
+    /// Assigns worker batches to arrived batches: the last one with the same number that ended before the arrival. The remaining ones were
+    /// in flight when
+    /// an epoch was stopped early.
     fn claim(&mut self, made: Vec<(u64, Batch)>) {
         let mut by_idx: HashMap<u32, Vec<(u64, Batch)>> = HashMap::new();
         for (pid, batch) in made {
@@ -196,7 +196,7 @@ impl Run {
         for batches in by_idx.values_mut() {
             batches.sort_by_key(|(_, b)| b.end);
         }
-        // The clocks of two processes of a host are one, but a line may be written late.
+        // Processes of a host share a clock, but a line may be written late.
         const SLACK: i64 = 1_000_000;
         let mut claimed: Vec<(usize, usize, u64, Batch)> = Vec::new();
         for (e, epoch) in self.epochs.iter().enumerate().rev() {
@@ -222,7 +222,8 @@ impl Run {
         self.left_over(by_idx);
     }
 
-    /// Batches that the main process does not tell of: of the epoch in which they were made, if it had not come so far.
+    /// Assigns worker batches that the main process did not log to the epoch in which they were fetched, if that epoch had not reached
+    /// their number.
     fn left_over(&mut self, by_idx: HashMap<u32, Vec<(u64, Batch)>>) {
         let starts: Vec<i64> = self.epochs.iter().map(Epoch::start).collect();
         let mut rest: Vec<(u64, Batch)> = by_idx.into_values().flatten().collect();
@@ -230,7 +231,7 @@ impl Run {
         for (pid, batch) in rest {
             let after = starts.partition_point(|s| *s <= batch.end);
             let epoch = after.checked_sub(1).map(|e| &self.epochs[e].batches);
-            // Another one with its number was yielded, or it lies far from the run: it belongs to another process.
+            // If a later number was yielded, or the gap is large, the batch belongs to another process.
             let is_next = epoch.is_some_and(|b| {
                 b.last()
                     .is_some_and(|last| last.idx < batch.idx && batch.idx - last.idx < 4096)
@@ -248,12 +249,12 @@ impl Run {
         }
     }
 
-    /// The number of a worker: workers get their first tasks in the order of their numbers.
+    /// Returns the number of a worker. Workers receive their first tasks in the order of their numbers.
     fn number(&mut self, epoch: usize, pid: u64) -> u16 {
         if let Some(known) = self.workers.iter().position(|pids| pids.contains(&pid)) {
             return known as u16;
         }
-        // Without persistent workers each epoch has processes of its own.
+        // Without persistent workers, each epoch has new processes.
         let of_epoch: Vec<u16> = self.epochs[epoch]
             .batches
             .iter()
@@ -283,7 +284,7 @@ impl Epoch {
     }
 }
 
-/// The calls of a batch, sample by sample: a sample begins where the first transform is called again.
+/// Splits the calls of a batch into samples. A sample begins with each call of the first transform.
 pub(super) fn samples(calls: &[Call]) -> Vec<&[Call]> {
     let Some(first) = calls.first() else {
         return Vec::new();

@@ -2,16 +2,16 @@
 
 use loadscope_words::say;
 
-/// What a line says. Times are ns since 1970.
+/// Line of a log. Times are ns since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// The main process waited for a batch, or it came out of order.
+    /// The main process waited for a batch, or the batch arrived out of order.
     Wait { idx: u32, start: i64, end: i64 },
-    /// The main process handed a batch out.
+    /// The main process yielded a batch.
     Consumed { idx: u32, at: i64 },
-    /// The main process put a batch into an index queue; only the newer branch tells.
+    /// The main process put a batch into an index queue. Only the newer branch of LotusTrace logs this.
     Dispatched { idx: u32, at: i64 },
-    /// A worker fetched a batch, collating included.
+    /// A worker fetched a batch. Includes collating.
     Batch { idx: u32, start: i64, end: i64 },
     /// A worker collated a batch.
     Collate { start: i64, end: i64 },
@@ -20,7 +20,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// Reads `NAME,START,DURATION`; a blank may follow a comma.
+    /// Parses `NAME,START,DURATION`. Blanks may follow a comma.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(text).map_err(|_| say!("it is not UTF-8").to_owned())?;
         let mut parts = text.splitn(3, ',').map(str::trim);
@@ -62,7 +62,7 @@ impl Line {
         Ok(Self::Transform { name, start, end })
     }
 
-    /// The time at which it was written. Lines of one instant are in the order of a batch.
+    /// Returns a key for the order in which lines are written: the time of writing, then the order of events in a batch's path.
     pub fn written(&self) -> (i64, u8, u32) {
         match *self {
             Self::Wait { idx, start, end } if end - start == SIGN => (start, 0, idx),
@@ -76,7 +76,7 @@ impl Line {
     }
 }
 
-/// A wait that is none.
+/// Duration of a wait, ns, that marks a batch which arrived out of order.
 pub(super) const SIGN: i64 = 1_000;
 
 #[cfg(test)]

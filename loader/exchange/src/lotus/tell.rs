@@ -1,4 +1,4 @@
-//! Events of what was put together.
+//! Conversion of matched logs to events.
 
 use loadscope_trace::{
     BatchId, EventKind, Fetched, Level, Nanos, Origin, RunInfo, RunOptions, SampleTiming, Stage,
@@ -10,10 +10,10 @@ use super::join::{Epoch, Joined, Run, samples};
 use super::worker::{Batch, Call};
 use crate::sink::Sink;
 
-/// Events of an epoch with their times, to be put into order; of those of one instant the lower number comes first.
+/// Events of an epoch with their times. At the same time, the lower number comes first.
 type Tape = Vec<(i64, u8, EventKind)>;
 
-/// Tells the run.
+/// Sends the events of a run.
 pub(super) fn tell(run: &Run, sink: &mut Sink<'_>) {
     let zero = run.epochs.iter().map(Epoch::start).min().unwrap_or(0);
     let end = run.epochs.iter().map(Epoch::end).max().unwrap_or(zero) - zero;
@@ -23,7 +23,7 @@ pub(super) fn tell(run: &Run, sink: &mut Sink<'_>) {
         if !sink.wanted {
             return;
         }
-        // Epochs of a program do not overlap; where a log says so, the later one moves.
+        // Epochs of a program do not overlap. If they overlap in the log, events of the later epoch are delayed.
         for (at, _, kind) in tape(run, epoch, number as u32, zero) {
             now = at.max(now);
             sink.tell(now, kind);
@@ -37,7 +37,7 @@ fn tape(run: &Run, epoch: &Epoch, number: u32, zero: i64) -> Tape {
     let mut tape = Tape::new();
     let start = epoch.start() - zero;
     tape.push((start, 0, EventKind::EpochStarted { epoch: number }));
-    // In the order of their numbers: a later one was not dispatched before an earlier one.
+    // Batches are dispatched in the order of their numbers, so no time may be later than that of the next batch.
     let mut next = i64::MAX;
     let mut times = Vec::new();
     for batch in epoch.batches.iter().rev() {
@@ -65,7 +65,7 @@ fn tape(run: &Run, epoch: &Epoch, number: u32, zero: i64) -> Tape {
     tape
 }
 
-/// When a batch was dispatched, at the latest.
+/// Returns the latest possible time of dispatch.
 fn dispatched(batch: &Joined, zero: i64) -> i64 {
     let fetched = batch.fetched.as_ref().map(|(_, b)| b.start);
     let first = batch.dispatched.into_iter().chain(fetched).min();
@@ -76,7 +76,7 @@ fn of_batch(run: &Run, batch: &Joined, id: BatchId, at: i64, zero: i64, tape: &m
     let worker = batch.fetched.as_ref().map(|(w, _)| *w);
     let worker = worker.filter(|_| !run.fetches_itself());
     tape.push((at, 2, EventKind::dispatched(id, worker, [])));
-    // A clock that was read late must not turn the order of the stages around.
+    // A late clock reading must not change the order of the stages.
     let mut now = at;
     let mut enter = |tape: &mut Tape, at: i64, order: u8, stage| {
         now = now.max(at - zero);
@@ -105,7 +105,7 @@ fn of_batch(run: &Run, batch: &Joined, id: BatchId, at: i64, zero: i64, tape: &m
     }
 }
 
-/// A batch that had come already is yielded without a wait: that ends the work on the one before.
+/// Sends the ends of steps. A batch that had already arrived is yielded without a wait, which ends the previous training step.
 fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
     let out = epoch.batches.iter().filter(|b| b.consumed.is_some());
     let mut out: Vec<(i64, u32, bool)> =
@@ -125,7 +125,7 @@ fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
     }
 }
 
-/// The samples of a batch and their transforms, as far as they were logged.
+/// Returns the samples of a batch with their transforms. Returns `None` if none were logged.
 fn fetched(batch: BatchId, made: &Batch, names: &[String], zero: i64) -> Option<Fetched> {
     let samples = samples(&made.calls);
     if samples.is_empty() {
@@ -195,7 +195,7 @@ fn info(run: &Run, zero: i64) -> RunInfo {
     }
 }
 
-/// What the picture does not show.
+/// Sends messages about data that is not shown.
 fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
     for (pid, lines) in &run.others {
         let text = say!(
@@ -231,7 +231,7 @@ fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
 }
 
 impl Run {
-    /// True without workers: the main process made the batches.
+    /// Returns true if the main process fetched all batches, without workers.
     fn fetches_itself(&self) -> bool {
         self.workers.iter().flatten().all(|pid| *pid == self.pid)
     }

@@ -1,38 +1,38 @@
-//! What a worker wrote: batches, each after the transforms and the collating in it.
+//! The log of a worker: its batches, each with its transforms and collating.
 
 use super::order::is_shuffled;
 
-/// A batch of a worker. Times are ns since 1970.
+/// Batch of a worker. Times are ns since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
     pub idx: u32,
     pub start: i64,
     pub end: i64,
-    /// When its collating began.
+    /// Start of collating.
     pub collated: Option<i64>,
-    /// Calls of transforms in it, in order of time.
+    /// Calls of transforms, in order of time.
     pub calls: Vec<Call>,
 }
 
-/// A call of a transform.
+/// Call of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// Position in the list of all names.
+    /// Index in the list of all names.
     pub name: u16,
     pub start: i64,
     pub end: i64,
 }
 
-/// Subject of a line of a worker. The lower one of two lines of one instant comes first.
+/// Subject of a line. At the same time, the lower one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// A transform, by the position of its name in the list of all names.
+    /// Transform, by the index of its name in the list of all names.
     Transform(u16),
     Collate,
     Batch(u32),
 }
 
-/// A line of a worker.
+/// Line of a worker.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     start: i64,
@@ -40,16 +40,16 @@ struct Entry {
     what: What,
 }
 
-/// What a worker wrote.
+/// Log of a worker.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     pub batches: Vec<Batch>,
-    /// Lines that are in no batch yet.
+    /// Lines that are not assigned to a batch yet.
     entries: Vec<Entry>,
-    /// Calls since the last batch.
+    /// Calls of transforms since the last batch.
     calls: Vec<Call>,
     collated: Option<(i64, i64)>,
-    /// Calls that lie in no batch.
+    /// Number of calls outside of any batch.
     pub stray: u64,
 }
 
@@ -70,7 +70,7 @@ impl Worker {
         self.entries.push(Entry { start, end, what });
     }
 
-    /// Puts the lines into batches, in the order in which they were written: each at its end.
+    /// Assigns the lines to batches, in the order of writing. Each line is written at its end.
     pub fn complete(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         if is_shuffled(&entries, |entry| entry.end) {
@@ -85,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// A batch is written after everything in it.
+    /// Completes a batch. Its line is written after all lines inside of it.
     fn end_batch(&mut self, idx: u32, start: i64, end: i64) {
         let inside = |s: i64, e: i64| start <= s && e <= end;
         let all = std::mem::take(&mut self.calls);

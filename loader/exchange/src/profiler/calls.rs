@@ -1,45 +1,45 @@
-//! The calls of `next()` in a trace, thread by thread, and how much was computed after each.
+//! The calls of `next()` in a trace per thread, and the computation after each.
 
 use std::collections::HashMap;
 
 use super::header::text;
 use super::slice::{Names, Slice, What};
 
-/// So many calls are kept: each costs a run some 250 bytes.
+/// Maximum number of kept calls. Each takes about 250 bytes of a run.
 pub(super) const MOST_CALLS: usize = 4 << 20;
-/// At most so many threads with calls are kept separate.
+/// Maximum number of separate threads with calls.
 const MOST_THREADS: usize = 1 << 10;
-/// At most so many kinds of iterators are kept separate in a thread.
+/// Maximum number of separate iterator classes per thread.
 const MOST_CLASSES: usize = 64;
 
-/// A call of `next()`.
+/// Call of `next()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// ns, on the clock of the trace.
+    /// Times on the clock of the trace, ns.
     pub start: i64,
     pub end: i64,
-    /// Position in [`Thread::classes`].
+    /// Index in [`Thread::classes`].
     pub class: u8,
-    /// Operators that ran after it and before the next call.
+    /// Number of operators after the call and before the next one.
     pub computed: u32,
-    /// Before the next call an iterator was made: it drew the seed of its workers.
+    /// True if an iterator was created before the next call. It drew the seed of its workers.
     pub new_iterator: bool,
 }
 
-/// A thread that calls `next()`.
+/// Thread that calls `next()`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Thread {
-    /// Process and thread as the trace names them.
+    /// Process and thread, as the trace names them.
     pub pid: String,
     pub tid: String,
-    /// Kinds of iterators, `_MultiProcessingDataLoaderIter`.
+    /// Iterator classes, such as `_MultiProcessingDataLoaderIter`.
     pub classes: Vec<String>,
     pub calls: Vec<Call>,
-    /// End of the last thing that ran in it, ns.
+    /// Latest end of a slice in the thread, ns.
     pub end: i64,
-    /// Calls that lie in another one: an iterator that asks an iterator.
+    /// Number of calls inside of another call: an iterator that calls an iterator.
     pub nested: u64,
-    /// How much of the drawing of a seed was seen.
+    /// Number of seed-drawing operators seen in sequence.
     drawing: u8,
 }
 
@@ -47,18 +47,18 @@ pub(super) struct Thread {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub threads: Vec<Thread>,
-    /// Positions in `threads`, by the number of the thread in [`Names`].
+    /// Indices in `threads`, by the number of the thread in [`Names`].
     positions: HashMap<u32, usize>,
-    /// Calls that were left out because there are too many.
+    /// Number of skipped calls, because there are too many.
     pub lost: u64,
     count: usize,
 }
 
-/// What an iterator does to draw the seed of its workers, in this order.
+/// Operators with which an iterator draws the seed of its workers, in order.
 const DRAWING: [What; 3] = [What::Empty, What::Random, What::Item];
 
 impl Calls {
-    /// Takes in the next slice. Slices come in [the order in time](Names::order).
+    /// Adds the next slice. Slices arrive in [order of time](Names::order).
     pub fn take(&mut self, names: &Names, slice: &Slice) {
         match slice.what {
             What::Call(class) => self.call(names, slice, class),
@@ -124,13 +124,13 @@ impl Thread {
         (self.classes.len() - 1) as u8
     }
 
-    /// An operator ran in this thread, or an annotation covers some that did.
+    /// Adds an operator of this thread, or an annotation of operators.
     fn computed(&mut self, slice: &Slice) {
         self.end = self.end.max(slice.end);
         let Some(call) = self.calls.last_mut() else {
             return;
         };
-        // Inside of the call: what the loader itself computes.
+        // Operators inside of the call are the loader's own.
         if slice.start < call.end || call.new_iterator || slice.what == What::Step {
             return;
         }
@@ -142,14 +142,14 @@ impl Thread {
             }
             return;
         }
-        // It was none, but this may begin one.
+        // The sequence was not a seed, but this operator may begin one.
         let begins = u8::from(slice.what == DRAWING[0]);
         let before = std::mem::replace(&mut self.drawing, begins);
         let computed = u32::from(before) + u32::from(1 - begins);
         call.computed = call.computed.saturating_add(computed);
     }
 
-    /// What looked like the beginning of a drawing was none.
+    /// Counts an incomplete seed sequence as computation.
     fn settle(&mut self) {
         let before = std::mem::take(&mut self.drawing);
         if let Some(call) = self.calls.last_mut() {
@@ -157,7 +157,7 @@ impl Thread {
         }
     }
 
-    /// For each call whether it handed a batch out; otherwise it found its iterator exhausted.
+    /// Returns true for each call that yielded a batch, and false for calls that exhausted their iterator.
     pub fn yielded(&mut self) -> Vec<bool> {
         self.settle();
         let steps = self.calls.iter().filter(|c| !c.new_iterator);
@@ -168,7 +168,7 @@ impl Thread {
         let calls = self.calls.iter().enumerate();
         calls
             .map(|(k, call)| match usual {
-                // Nothing was ever computed in this thread: all that is known is where iterators begin.
+                // Without any computation in this thread, only the creation of iterators is known.
                 0 => !call.new_iterator && k != last,
                 _ if call.new_iterator => call.computed >= usual.div_ceil(4),
                 _ => call.computed > 0,
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// The calls of events that are in order.
+    /// Returns the calls of events that are in order.
     fn calls(events: &[Raw]) -> Calls {
         let mut names = Names::default();
         let mut calls = Calls::default();
@@ -208,7 +208,7 @@ mod tests {
 
     const NEXT: &str = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 
-    /// `n`: a call, `d`: a seed is drawn, `c`: something is computed, `e`: `aten::empty` for another reason.
+    /// Creates a trace: `n` is a call, `d` draws a seed, `c` computes, `e` is an `aten::empty` for another reason.
     fn outcomes(tape: &str) -> Vec<bool> {
         let mut events = Vec::new();
         let mut at = 0;
@@ -232,19 +232,19 @@ mod tests {
         let (yes, no) = (true, false);
         assert_eq!(outcomes("nccnccn"), [yes, yes, no]);
         assert_eq!(outcomes("nccnccndnccncc"), [yes, yes, no, yes, yes]);
-        // With persistent workers and in order nothing is drawn.
+        // In-order loading with persistent workers draws no seed.
         assert_eq!(outcomes("nccnnccn"), [yes, no, yes, no]);
-        // Something is computed after the epoch, but little: a mean, say.
+        // A small computation after the epoch, such as a mean.
         assert_eq!(
             outcomes("nccccccccnccccccccncdncccccccc"),
             [yes, yes, no, yes]
         );
-        // The loop was left in the middle.
+        // The loop was stopped in the middle.
         assert_eq!(outcomes("nccccdncccc"), [yes, yes]);
         assert_eq!(outcomes("neccnecc"), [yes, yes]);
         assert_eq!(outcomes("nene"), [yes, yes]);
         assert_eq!(outcomes("nccccccccnedncccccccc"), [yes, no, yes]);
-        // Nothing but loading.
+        // Only loading, no computation.
         assert_eq!(outcomes("nnndnnn"), [yes, yes, no, yes, yes, no]);
     }
 

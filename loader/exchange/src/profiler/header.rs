@@ -1,16 +1,16 @@
-//! What a trace says about itself.
+//! The metadata of a trace.
 
-/// What a trace says about itself.
+/// Metadata of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Header {
-    /// What its times count from, ns since 1970.
+    /// Reference time of the trace, ns since 1970.
     pub base: i64,
-    /// The host.
+    /// Name of the host.
     pub host: String,
     /// Rank and number of ranks.
     pub rank: u32,
     pub world_size: u32,
-    /// It is an export of ours.
+    /// True for an export of Loadscope.
     pub is_ours: bool,
 }
 

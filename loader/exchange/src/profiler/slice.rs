@@ -4,22 +4,22 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The most names of threads. Slices of further threads are left out.
+/// Maximum number of thread names. Slices of further threads are skipped.
 const MOST_THREAD_NAMES: usize = 1 << 16;
-/// The most names of kinds of iterators. Further kinds count as the last one.
+/// Maximum number of iterator classes. Further classes count as the last one.
 const MOST_CLASS_NAMES: usize = 1 << 12;
 
-/// An event as the trace contains it, as far as it is of interest.
+/// Fields of an event that the import uses.
 #[derive(Debug, Default)]
 pub(super) struct Raw {
-    /// A complete event (`"ph": "X"`).
+    /// True for a complete event (`"ph": "X"`).
     pub is_complete: bool,
-    /// A call of a Python function, not an operator or an annotation.
+    /// True for a call of a Python function. False for an operator or an annotation.
     pub is_python: bool,
     pub name: Vec<u8>,
     pub pid: Vec<u8>,
     pub tid: Vec<u8>,
-    /// ns.
+    /// Times in ns.
     pub start: Option<i64>,
     pub duration: Option<i64>,
 }
@@ -38,7 +38,7 @@ impl Raw {
 /// Kind of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A call of `next()`, with the number of its class in [`Names`].
+    /// Call of `next()`, with the number of its class in [`Names`].
     Call(u16),
     /// `aten::empty`.
     Empty,
@@ -46,16 +46,16 @@ pub(super) enum What {
     Random,
     /// `aten::item`.
     Item,
-    /// Another operator, or an annotation that covers some.
+    /// Another operator, or an annotation of operators.
     Other,
-    /// A step as the profiler counts them (`ProfilerStep#3`).
+    /// Step of the profiler (`ProfilerStep#3`).
     Step,
 }
 
-/// A complete event.
+/// Complete event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slice {
-    /// ns, on the clock of the trace.
+    /// Times on the clock of the trace, ns.
     pub start: i64,
     pub end: i64,
     /// Number of its process and thread in [`Names`].
@@ -63,23 +63,23 @@ pub(super) struct Slice {
     pub what: What,
 }
 
-// Millions of slices are in memory at a time.
+// Millions of slices are in memory at the same time.
 const _: () = assert!(size_of::<Slice>() == 24);
 
-/// Names of threads and of classes of iterators.
+/// Names of threads and of iterator classes.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Process and thread, with a NUL between them.
+    /// Process and thread, separated by NUL.
     threads: Numbered,
     classes: Numbered,
-    /// Name of the last thread.
+    /// Buffer for the name of a thread.
     key: Vec<u8>,
-    /// Calls that were left out because there are too many threads.
+    /// Number of skipped calls, because there are too many threads.
     pub lost: u64,
 }
 
 impl Names {
-    /// Makes a slice of an event, if it is a call or an operator.
+    /// Converts an event to a slice. Returns `None` if it is not a call or an operator.
     pub fn slice(&mut self, raw: &Raw) -> Option<Slice> {
         let (Some(start), Some(duration), true) = (raw.start, raw.duration, raw.is_complete) else {
             return None;
@@ -111,21 +111,21 @@ impl Names {
         })
     }
 
-    /// Process and thread as the trace names them.
+    /// Returns process and thread, as the trace names them.
     pub fn thread(&self, number: u32) -> (&[u8], &[u8]) {
         let name = self.threads.name(number);
         let at = name.iter().position(|b| *b == 0).unwrap_or(name.len());
         (&name[..at], name.get(at + 1..).unwrap_or_default())
     }
 
-    /// Kind of an iterator, `_MultiProcessingDataLoaderIter`.
+    /// Returns the name of an iterator class, such as `_MultiProcessingDataLoaderIter`.
     pub fn class(&self, number: u16) -> &[u8] {
         self.classes.name(number.into())
     }
 
-    /// The order in time: by start, and the longer slice first, since it contains the other one.
+    /// Compares by time: by start, then the longer slice first, because it contains the other one.
     ///
-    /// Slices of the same time are sorted by name. The position in the file has no influence.
+    /// Slices of the same time are sorted by name. Their order in the file does not matter.
     pub fn order(&self, a: &Slice, b: &Slice) -> Ordering {
         let time = |slice: &Slice| (slice.start, Reverse(slice.end));
         time(a)
@@ -134,7 +134,7 @@ impl Names {
             .then_with(|| self.thread(a.thread).cmp(&self.thread(b.thread)))
     }
 
-    /// The order of kinds, with the class of a call.
+    /// Returns the order of kinds, with the class of a call.
     fn rank(&self, what: What) -> (u8, &[u8]) {
         let none: &[u8] = &[];
         match what {
@@ -148,7 +148,7 @@ impl Names {
     }
 }
 
-/// Names with numbers from 0.
+/// Names, numbered from 0.
 #[derive(Debug, Default)]
 struct Numbered {
     names: Vec<Rc<[u8]>>,
@@ -156,7 +156,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// Returns the number of a name, which is added if it is new. `None` if there are `most` others.
+    /// Returns the number of a name, and adds new names. Returns `None` for a new name if there are already `most` names.
     fn number(&mut self, name: &[u8], most: usize) -> Option<u32> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
@@ -176,7 +176,7 @@ impl Numbered {
     }
 }
 
-/// `_MultiProcessingDataLoaderIter` of `enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__`.
+/// Returns `_MultiProcessingDataLoaderIter` for `enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__`.
 fn class(name: &[u8]) -> Option<&[u8]> {
     let name = name.strip_prefix(b"enumerate(Data")?;
     if let Some(class) = name.strip_prefix(b"Loader)#") {
@@ -185,7 +185,7 @@ fn class(name: &[u8]) -> Option<&[u8]> {
     name.strip_prefix(b"Pipe)#")
 }
 
-/// Kind of everything else.
+/// Returns the kind of an event that is not a call.
 fn operator(name: &[u8]) -> What {
     match name {
         b"aten::empty" => What::Empty,

@@ -1,27 +1,28 @@
-//! The slices of a trace, sorted by time in bounded memory.
+//! Sorting of a trace's slices by time in bounded memory.
 //!
-//! A trace contains its events in any order: merged, filtered or sorted by name. One that does not fit is read several times, and
-//! each pass takes the earliest slices of the rest.
+//! A trace contains its events in any order: merged, filtered or sorted by name. A trace that does not fit into memory is read several
+//! times. Each
+//! pass takes the earliest slices of the rest.
 
 use std::cmp::Ordering;
 
 use super::calls::Calls;
 use super::slice::{Names, Raw, Slice};
 
-/// The most slices in memory, 384 MiB: a trace of about 4 GB is read once.
+/// Maximum number of slices in memory, 384 MiB. A trace of up to about 4 GB is read once.
 pub(super) const MOST_SLICES: usize = 1 << 24;
 
-/// The slices of a pass over a trace.
+/// Slices of a pass over a trace.
 #[derive(Debug)]
 pub(super) struct Slices {
     names: Names,
     kept: Vec<Slice>,
     most: usize,
-    /// The latest slice of the passes before, with the number of slices that equal it there.
+    /// Latest slice of the previous passes, and the number of equal slices in them.
     done: Option<(Slice, u64)>,
-    /// Slices of this pass that equal the latest one of the passes before.
+    /// Number of slices in this pass that equal the latest one of the previous passes.
     equal: u64,
-    /// The latest kept slice, after slices were left to the next pass.
+    /// Latest kept slice, after slices were left to the next pass.
     limit: Option<Slice>,
 }
 
@@ -37,7 +38,7 @@ impl Slices {
         }
     }
 
-    /// Takes an event in.
+    /// Adds an event.
     pub fn take(&mut self, raw: &Raw) {
         let Some(slice) = self.names.slice(raw) else {
             return;
@@ -45,7 +46,7 @@ impl Slices {
         if let Some((done, count)) = &self.done {
             match self.names.order(&slice, done) {
                 Ordering::Less => return,
-                // Equal slices are interchangeable: the first ones count as done.
+                // Equal slices are interchangeable, so the first ones count as done.
                 Ordering::Equal if self.equal < *count => {
                     self.equal += 1;
                     return;
@@ -73,7 +74,7 @@ impl Slices {
         self.kept.truncate(half + 1);
     }
 
-    /// Ends a pass: passes its slices to `calls`, in order. Returns true if the trace has to be read again for the rest.
+    /// Ends a pass, and passes its slices to `calls` in order. Returns true if the trace must be read again for the rest.
     pub fn end_pass(&mut self, calls: &mut Calls) -> bool {
         let names = &self.names;
         self.kept.sort_unstable_by(|a, b| names.order(a, b));
@@ -113,7 +114,7 @@ mod tests {
         "ProfilerStep#1",
     ];
 
-    /// Position in [`NAMES`], thread, start and duration.
+    /// Index in [`NAMES`], thread, start and duration.
     type Drawn = (usize, u8, i64, i64);
 
     fn raw(drawn: &Drawn) -> Raw {
@@ -129,7 +130,7 @@ mod tests {
         }
     }
 
-    /// The calls of a trace with its slices in this order, with `most` slices in memory.
+    /// Returns the calls of a trace in this order, with at most `most` slices in memory.
     fn sorted(trace: &[Drawn], most: usize) -> Calls {
         let mut slices = Slices::new(most);
         let mut calls = Calls::default();
@@ -141,7 +142,7 @@ mod tests {
         }
     }
 
-    /// The calls of a trace whose slices are in order.
+    /// Returns the calls of a trace whose slices are in order.
     fn as_it_is(trace: &[Drawn]) -> Calls {
         let mut names = Names::default();
         let mut calls = Calls::default();
@@ -152,12 +153,12 @@ mod tests {
         calls
     }
 
-    /// A trace with another order of it.
+    /// Generates a shuffled copy of a trace, next to the original.
     fn shuffled(trace: Vec<Drawn>) -> impl Strategy<Value = (Vec<Drawn>, Vec<Drawn>)> {
         (Just(trace.clone()), Just(trace).prop_shuffle())
     }
 
-    /// Slices one after the other, with pauses in place of starts.
+    /// Generates consecutive slices. The third field is first the distance to the previous start.
     fn in_order() -> impl Strategy<Value = Vec<Drawn>> {
         let slice = (0..NAMES.len(), 0..2u8, 1..9i64, 0..12i64);
         prop::collection::vec(slice, 1..120).prop_map(|mut trace| {
@@ -170,7 +171,7 @@ mod tests {
         })
     }
 
-    /// Slices of which many are at the same time.
+    /// Generates slices, many of them at the same time.
     fn at_once() -> impl Strategy<Value = Vec<Drawn>> {
         let slice = (0..NAMES.len(), 0..3u8, 0..8i64, 0..3i64);
         prop::collection::vec(slice, 1..120)

@@ -1,4 +1,4 @@
-//! Events of the calls of a trace: a loader for each thread that calls one.
+//! Conversion of the calls of a trace to events, with one loader per thread.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +13,10 @@ use super::header::Header;
 use crate::sink::{Sink, note};
 use crate::{ImportError, Kind};
 
-/// What this iterator yields, the trainer fetches by itself.
+/// Iterator whose batches the main process fetches.
 const SINGLE: &str = "_SingleProcessDataLoaderIter";
 
-/// Tells the calls of all threads, in order of time.
+/// Sends the events of all threads, in order of time.
 pub(super) fn tell(
     header: &Header,
     mut calls: Calls,
@@ -29,7 +29,7 @@ pub(super) fn tell(
     let several = calls.threads.len() > 1;
     let longest = calls.threads.iter().flat_map(|t| &t.calls);
     let longest = longest.map(|c| c.end.saturating_sub(c.start)).max();
-    // Calls are sent in the order of their beginnings; what one of them brings comes until its end.
+    // Calls are sorted by start, but their events extend to their ends. Therefore the sorter waits for the longest call.
     let mut sorter = Sorter::new(Nanos(longest.unwrap_or(0)));
     let mut tellers: Vec<Teller> = Vec::new();
     for (k, thread) in calls.threads.iter_mut().enumerate() {
@@ -107,7 +107,7 @@ fn info(header: &Header, thread: &Thread, zero: i64, several: bool) -> RunInfo {
     }
 }
 
-/// What the picture of a thread does not show.
+/// Adds messages about data that a thread does not contain.
 fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
     let end = teller.end_of(thread);
     if thread.nested > 0 {
@@ -128,7 +128,7 @@ fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
     teller.tell(end, EventKind::RunEnded);
 }
 
-/// Calls that were left out.
+/// Sends the number of skipped calls.
 fn lost(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
     if calls.lost == 0 {
         return;
@@ -142,16 +142,16 @@ fn lost(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
     sink.say(end, Level::Warning, text);
 }
 
-/// Makes events of the calls of a thread.
+/// Converts the calls of a thread to events.
 struct Teller {
     run: RunId,
     zero: i64,
-    /// For each call whether it handed a batch out.
+    /// True for each call that yielded a batch.
     yielded: Vec<bool>,
-    /// The epoch that each kind of iterator is in, and the number of its next batch.
+    /// Next batch of the current epoch, by iterator class. `None` between epochs.
     open: Vec<Option<BatchId>>,
     epochs: u32,
-    /// An iterator was made after the last call.
+    /// True if an iterator was created after the last call.
     is_new: bool,
     told: Vec<Event>,
 }
@@ -203,7 +203,7 @@ impl Teller {
         });
     }
 
-    /// The end of the last thing that ran in the thread.
+    /// Returns the latest end of a slice in the thread.
     fn end_of(&self, thread: &Thread) -> i64 {
         thread.end.saturating_sub(self.zero)
     }
@@ -215,7 +215,7 @@ impl Teller {
         }
     }
 
-    /// The next batch of a kind of iterators; begins an epoch if it is in none.
+    /// Returns the next batch of an iterator class. Starts an epoch if there is none.
     fn epoch(&mut self, class: usize, at: i64) -> BatchId {
         if let Some(batch) = self.open[class] {
             return batch;

@@ -1,10 +1,10 @@
-//! What a table of SPDL's statistics holds.
+//! Rows of SPDL's statistics.
 
 use loadscope_trace::GaugeKind;
 
-/// What was measured from one instant until another.
+/// Measurements of an interval.
 pub(super) struct Row {
-    /// Seconds since 1970.
+    /// Times in seconds since 1970.
     pub start: Option<f64>,
     pub end: f64,
     pub name: String,

@@ -1,4 +1,4 @@
-//! Rows of SPDL's tables as gauges of the parts of a pipeline.
+//! Conversion of SPDL's statistics to gauges of the parts of a pipeline.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,9 @@ use loadscope_words::say;
 use super::row::Row;
 use crate::sink::Sink;
 
-/// The rows of each part in order of time, each with a beginning; how many are left out because they sum others up or say no time.
+/// Sorts the rows of each part by time, and adds missing starts. Also returns the number of skipped rows, which are totals of others or
+/// have no
+/// time.
 fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
     let mut left_out = 0;
     let mut parts: BTreeMap<String, Vec<Row>> = BTreeMap::new();
@@ -26,14 +28,14 @@ fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
         rows.retain_mut(|row| {
             let is_task = row.start.is_none();
             let start = row.start.or(last).unwrap_or(row.end);
-            // At its end a pipeline may tell of all of its time once more.
+            // A pipeline may log totals of its whole run at its end.
             if last.is_some_and(|last| last - start > 0.5 * (row.end - start)) {
                 left_out += 1;
                 return false;
             }
             row.start = Some(start);
             if is_task && let Some((GaugeKind::Throughput, count)) = row.values.first_mut() {
-                // How long the first interval was is not told.
+                // The length of the first interval is unknown.
                 *count = match start < row.end {
                     true => *count / (row.end - start),
                     false => f64::NAN,
@@ -46,7 +48,7 @@ fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
     (parts, left_out)
 }
 
-/// What is to be told at its time.
+/// Gauge or message at a time.
 enum Mark<'a> {
     Gauge {
         part: &'a str,
@@ -80,13 +82,13 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
     let info = RunInfo {
         origin: Origin::Import("SPDL".to_owned()),
         dataset: "SPDL pipeline".to_owned(),
-        // Nothing of a batch: a list that is empty would say everything.
+        // Batches are not measured. An empty list would mean that all stages are measured.
         measured: vec![Stage::Done],
         started_unix_ns: (zero * 1e9) as i64,
         ..RunInfo::default()
     };
     sink.tell(0, EventKind::RunStarted(Box::new(info)));
-    // A gauge is made when it is sent: it holds the name of its part, and there are many.
+    // The gauge event is created when it is sent, because it contains the name of its part, and there are many gauges.
     let mut tape: Vec<(i64, u8, Mark<'_>)> = Vec::new();
     let mut gauge = |at: i64, order: u8, part, what: GaugeKind, value: f64| {
         tape.push((at, order, Mark::Gauge { part, what, value }));
@@ -97,7 +99,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
             for (what, value) in &row.values {
                 gauge(ns(start), 1, part, *what, *value);
             }
-            // Until the next interval nothing is known, unless it begins at once.
+            // A gap to the next interval is unknown.
             let next = rows.get(k + 1).and_then(|next| next.start);
             if next.is_none_or(|next| next - row.end > 0.05 * (row.end - start)) {
                 for (what, _) in &row.values {
@@ -115,7 +117,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
             worker: None,
             sample: None,
         };
-        // Only notes about the whole run are at its end.
+        // The end of the run is reserved for messages about the whole run.
         let at = ns(at).min(end - 1).max(0);
         tape.push((at, 2, Mark::Note(Box::new(message))));
     }
@@ -127,7 +129,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
     sink.tell(end, EventKind::RunEnded);
 }
 
-/// What the numbers come to for the training loop.
+/// Sends messages about the whole run: the share of waiting, the limits of the data, skipped rows.
 fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &mut Sink<'_>) {
     if let Some((name, share)) = starved(parts) {
         let text = say!(
@@ -149,7 +151,7 @@ fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &m
     }
 }
 
-/// The queue that training reads from, and the share of the time in which it waited there.
+/// Returns the queue that the training loop reads from, and the share of the time that the loop waited for it.
 fn starved(parts: &BTreeMap<String, Vec<Row>>) -> Option<(&str, f64)> {
     let is_sink = |name: &str| name.to_ascii_lowercase().contains("sink");
     let (name, rows) = parts.iter().find(|(name, rows)| {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers for the tests of this crate.
 #![allow(dead_code, reason = "not every test file uses all of it")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use loadscope_exchange::{ImportError, read};
 use loadscope_trace::{Fleet, Run, RunId};
 
-/// A file of the test data.
+/// Returns the path of a test file.
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tests/data")
         .join(name)
 }
 
-/// Reads all loaders of what is at `path`, and tells whether it is cut off.
+/// Reads all loaders of an input. The flag is true if the input is cut off.
 pub fn try_fleet(path: &Path) -> Result<(Fleet, bool), ImportError> {
     let mut fleet = Fleet::default();
     let mut last = None;
@@ -29,19 +29,19 @@ pub fn try_fleet(path: &Path) -> Result<(Fleet, bool), ImportError> {
     Ok((fleet, outcome.cut))
 }
 
-/// Reads the first loader of what is at `path`, and tells whether it is cut off.
+/// Reads the first loader of an input. The flag is true if the input is cut off.
 pub fn try_open(path: &Path) -> Result<(Run, bool), ImportError> {
     let (fleet, cut) = try_fleet(path)?;
     let run = fleet.get(RunId(0)).cloned();
     Ok((run.unwrap_or_default(), cut))
 }
 
-/// The same for files that are sound.
+/// Reads the first loader of an intact input.
 pub fn opened(path: &Path) -> (Run, bool) {
     try_open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Reads bytes under some name.
+/// Reads bytes as a file with this name.
 pub fn try_bytes(name: &str, bytes: &[u8]) -> Result<(Run, bool), ImportError> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
