@@ -1,7 +1,6 @@
 //! Benchmarks: Loadscope alone with criterion, or the same work with PyTorch, dataloader-rs and Loadscope in turn.
 //!
-//! Speeds differ between hosts and from minute to minute. Therefore the programs take turns, and each round gives its own ratios. The
-//! results are
+//! Speeds differ between hosts and from minute to minute. Therefore the programs take turns, and ratios are within a round. The results are
 //! `tests/peers/RESULTS.md` and, for data formats, `FORMATS.md` in the same folder.
 
 mod measured;

@@ -1,7 +1,7 @@
 //! Import cycles between the files of a crate.
 //!
-//! A file uses another file if it imports an item that is defined there, or names the item by its path. Declared modules, re-exports
-//! (`pub use`) and tests do not count.
+//! A file uses another file if it imports an item that is defined there, or names the item by its path. Declared modules, re-exports (`pub
+//! use`) and tests do not count.
 
 pub mod lex;
 mod source;

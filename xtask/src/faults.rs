@@ -1,6 +1,5 @@
 //! Injected faults in the real program: full disks, kills, limits, closed streams, removed files, concurrent writers and crashed displays.
-//! Compares
-//! the behavior with the promised one, and writes `tests/faults/RESULTS.md`.
+//! Compares the behavior with the promised one, and writes `tests/faults/RESULTS.md`.
 
 use std::fs;
 use std::num::NonZero;

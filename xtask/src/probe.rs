@@ -163,7 +163,7 @@ fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
         let _ = std::fs::remove_dir_all(&environment);
         let made = runs(Command::new(&name).args(["-m", "venv"]).arg(&environment));
         let pinned = format!("torch=={release}");
-        // The oldest releases do not work with NumPy 2.
+        // The oldest releases are older than NumPy 2.
         let numpy = if release.starts_with("1.") || release.starts_with("2.0") {
             "numpy<2"
         } else {

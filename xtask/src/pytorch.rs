@@ -103,8 +103,7 @@ pub fn with_libraries(cache: &Path) -> Result<PathBuf> {
 }
 
 /// Returns a Python with the modules of [`FORMATS`], in an environment on top of that of [`with_libraries`]. Tests report the comparisons
-/// that
-/// they skipped.
+/// that they skipped.
 pub fn with_formats(cache: &Path) -> Result<PathBuf> {
     let (below, libraries) = (python(cache)?, with_libraries(cache)?);
     let modules = FORMATS.map(|(module, _)| module).join(", ");
@@ -121,8 +120,7 @@ pub fn with_formats(cache: &Path) -> Result<PathBuf> {
 }
 
 /// Returns an environment that also sees the packages of others, because PyTorch takes a few gigabytes. The flag is false if the
-/// environment
-/// already existed with all `modules`.
+/// environment already existed with all `modules`.
 fn layer(environment: &Path, below: &[&Path], modules: &str) -> Result<(PathBuf, bool)> {
     let python = inside(environment);
     if runs(Command::new(&python).args(["-c", &format!("import torch, {modules}")])) {

@@ -1,8 +1,7 @@
 //! The engine's tests under AddressSanitizer, which finds out-of-bounds accesses and uses of freed memory.
 //!
-//! Only Rust code is instrumented, not libtorch and not the standard library. Therefore the tests check the border between them: the bytes
-//! of
-//! tensors that the engine reads and writes as slices, and the pages that it locks.
+//! Only Rust code is instrumented, not libtorch and not the standard library. Therefore the tests check where the two meet: the tensor
+//! bytes that the engine reads and writes as slices, and the pages that it locks.
 
 use std::env;
 use std::ffi::OsString;

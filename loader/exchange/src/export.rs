@@ -62,8 +62,7 @@ impl Format {
 }
 
 /// Returns the files that an export to `out` writes. A trace is one file. Tables are one file each. If `out` has their extension, they are
-/// next to
-/// each other (`run.csv` → `run.batches.csv`, …). Otherwise, they are in the folder `out`.
+/// next to each other (`run.csv` → `run.batches.csv`, …). Otherwise, they are in the folder `out`.
 pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     let ending = format.extension();
     if format == Format::Chrome {
@@ -100,8 +99,7 @@ pub fn export(
 /// `progress` receives the completed share, 0 to 1, and returns false to cancel. The export holds only the runs in memory.
 ///
 /// Files appear only after all of them are complete, and a new folder appears with all its files. In an existing folder, files are replaced
-/// one
-/// by one. If a replacement fails, the previous files are new. This file and the later ones are unchanged.
+/// one by one. If a replacement fails, earlier files are already replaced. This file and the later ones are unchanged.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.

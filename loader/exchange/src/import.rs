@@ -7,7 +7,7 @@ use loadscope_trace::{Event, LogReader, read_log};
 use crate::sink::{Outcome, Sink};
 use crate::{ImportError, Kind, lotus, profiler, spdl};
 
-/// Returns the kind of the input at `path` if it can be opened, without reading all of it.
+/// Returns the kind of the input at `path` if it can be opened. Does not read the whole input.
 ///
 /// # Errors
 /// If the input cannot be read, or its format is not supported.
@@ -32,7 +32,7 @@ pub fn size(path: &Path) -> u64 {
 
 /// Reads the input at `path`, and passes its events to `each` in order of time, with the number of bytes read.
 ///
-/// `each` returns false to stop early. Without an event, it only receives the progress, while much is read before the first event.
+/// `each` returns false to stop early. While much is read before the first event, `each` is called without an event.
 ///
 /// # Errors
 /// If the input cannot be opened, its format is not supported, or it is damaged.

@@ -1,6 +1,5 @@
 //! A streaming JSON reader with bounded memory, for files of any size, nesting and text length. It skips unwanted values without parsing
-//! them.
-//! Bare words that are not JSON (`N/A`, `NaN`) count as words like `null`.
+//! them. Bare words that are not JSON (`N/A`, `NaN`) count as words like `null`.
 
 use std::io::{self, Read};
 
@@ -266,8 +265,7 @@ impl<R: Read> Json<R> {
 }
 
 /// Converts a decimal text from microseconds to nanoseconds. The result is exact without an exponent, and saturates. Returns `None` if the
-/// text is
-/// not a number.
+/// text is not a number.
 pub(crate) fn nanos(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     if text.contains(['e', 'E']) {

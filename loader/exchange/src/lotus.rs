@@ -1,10 +1,8 @@
 //! Logs of LotusTrace: one file per process, with lines `NAME,START,DURATION` in ns of the wall clock. The main process logs its waits and
-//! the
-//! yielded batches. Each worker logs its batches and the transforms of their samples.
+//! the yielded batches. Each worker logs its batches and the transforms of their samples.
 //!
 //! A wait of exactly 1,000 ns is a marker: the batch arrived while the main process waited for another one. The lines do not assign
-//! transforms to
-//! batches, so their times decide.
+//! transforms to batches, so their times decide.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};

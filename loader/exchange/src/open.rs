@@ -1,3 +1,4 @@
+//! Opening of input files.
 
 use std::fs::File;
 use std::path::Path;

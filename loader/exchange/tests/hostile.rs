@@ -1,4 +1,4 @@
-//! Malformed files are refused with a sentence, in bounded memory, without a panic. Accepted files give consistent runs.
+//! Malformed files are refused with a sentence, in bounded memory, without a panic. Accepted files result in consistent runs.
 //!
 //! The test `fuzz` tries more damaged files than the property tests. `LOADSCOPE_FUZZ=1000000` sets their number. The original files are in
 //! `tests/data`.
@@ -185,7 +185,7 @@ fn fuzz() {
     let seed = std::env::var("LOADSCOPE_FUZZ_SEED").ok();
     let mut state: u64 = seed.and_then(|n| n.parse().ok()).unwrap_or(7);
     let mut next = move || {
-        // SplitMix64. The same seed gives the same sequence.
+        // SplitMix64. The same seed results in the same sequence.
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -76,7 +76,7 @@ fn events_at(path: &Path) -> Vec<Event> {
     events
 }
 
-/// Shuffles items. The same seed gives the same order.
+/// Shuffles items. The same seed results in the same order.
 fn shuffle(items: &mut [&str], seed: u64) {
     let mut state = seed;
     for k in (1..items.len()).rev() {
@@ -165,7 +165,7 @@ fn a_rank_is_named() {
             .any(|(_, m)| m.text.contains("rank 1 of 2"))
     );
     assert_eq!(epochs(&run), [2]);
-    // The start time of the run is that of the trace, after September 2026.
+    // The start time of the run is that of the trace, 2026-10-01.
     assert!(run.info.started_unix_ns > 1_790_000_000_000_000_000);
 }
 

@@ -51,7 +51,7 @@ fn inner(child: u32, count: usize) -> Vec<u8> {
     page
 }
 
-/// Replaces the table at page `root` by a tree in which each page refers 51 times to the same child. The table has more than 51^11 rows.
+/// Replaces the table at page `root` by a tree in which each page refers 51 times to the same child. The table has at least 51^12 rows.
 fn without_end(path: &Path, root: u32) {
     let mut bytes = std::fs::read(path).expect("just written");
     let count = (bytes.len() / PAGE) as u32;

@@ -11,7 +11,7 @@ use Goal::{
     TimesPytorch,
 };
 
-/// Limits for the cost of recording large batches.
+/// Goals for recording large batches.
 const RECORDING: [Goal; 5] = [
     Events(0.05, 0),
     Events(0.05, 2),
@@ -19,7 +19,7 @@ const RECORDING: [Goal; 5] = [
     Log(0.08, 2),
     NoneLost,
 ];
-/// Limits for the cost of recording batches that take a microsecond.
+/// Goals for recording batches that take a microsecond.
 const RECORDING_SMALL: [Goal; 5] = [
     Events(0.05, 0),
     Events(0.05, 2),

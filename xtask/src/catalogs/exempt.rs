@@ -7,8 +7,8 @@ pub enum Why {
     PyTorch,
     /// Recordings contain the text, and readers in any language open them.
     Recorded,
-    /// Programs or developers read the text: SQL, a shell command, a part of another library's message, the first bytes of a format,
-    /// an internal name of the window, `Debug` output.
+    /// Only programs or developers read the text. Examples: SQL, a shell command, a part of another library's message, the first bytes of a
+    /// format, `Debug` output.
     Code,
 }
 

@@ -54,7 +54,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the command line of the stand-in program `speak`, for the position after `--`.
+    /// Returns the command line of the fake program `speak`, for the position after `--`.
     pub fn spoken(&self, speech: &Speech) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.world.xtask.clone().into(), "speak".into()];
         words.push(speech.notes.clone().into());
@@ -241,8 +241,7 @@ fn surround(command: &mut Command, place: &Place) {
 }
 
 /// Closes streams and sets limits in the new process. The process has its own session, so it does not receive signals of a terminal. Its
-/// signal
-/// handlers are the default ones, even if this process ignores SIGINT or SIGHUP.
+/// signal handlers are the default ones, even if this process ignores SIGINT or SIGHUP.
 fn constrain(command: &mut Command, closed: &[i32], limits: Vec<(libc::c_uint, u64)>) {
     let closed = closed.to_vec();
     // SAFETY: between fork and exec, the closure only makes system calls. All memory was allocated before.

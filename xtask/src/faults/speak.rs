@@ -1,5 +1,5 @@
-//! A stand-in for a PyTorch program. It sends the events of one loader in the format of `loader/live/WIRE.md`, at a configurable pace, and
-//! notes the time of each batch in a file.
+//! A fake PyTorch program. It sends the events of one loader at a configurable pace, in the format of `loader/live/WIRE.md`. A file
+//! receives a note with the time of each batch.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-/// Options of the stand-in program.
+/// Options of the fake program.
 #[derive(Args, Clone, Debug)]
 pub struct Speech {
     /// File for a note per batch, with the time

@@ -11,7 +11,7 @@ pub type Output = (String, Vec<u8>);
 /// State that all cases share.
 pub struct World {
     pub loadscope: PathBuf,
-    /// Executable of xtask, which is also the stand-in program `speak`.
+    /// Executable of xtask, which is also the fake program `speak`.
     pub xtask: PathBuf,
     /// Python with PyTorch, if installed.
     pub pytorch: Option<PathBuf>,

@@ -31,7 +31,7 @@ pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<()> {
     entries.unpack(folder).with_context(told)
 }
 
-/// Packs the folder into the archive. The same files give the same bytes on every host.
+/// Packs the folder into the archive. The same files result in the same bytes on every host.
 pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
     let beside = archive.parent().context("an archive is in a folder")?;
     let mut new = NamedTempFile::new_in(beside).with_context(|| beside.display().to_string())?;

@@ -1,4 +1,4 @@
-//! A process that runs for hours, and measurements of it from outside.
+//! A process that runs for hours, measured from outside.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

@@ -45,7 +45,7 @@ impl Section {
         }
     }
 
-    /// Returns the section as it is in the page.
+    /// Returns the section in the format of the page.
     pub fn text(&self) -> String {
         format!("## {}\n\n{}", self.title, self.body)
     }

@@ -115,8 +115,7 @@ impl Regret {
 }
 
 /// Returns the setting that would be recommended among these. It has the fewest workers, then the smallest prefetch factor, within 2 % of
-/// the
-/// shortest forecast.
+/// the shortest forecast.
 fn recommended_of<'a>(outcomes: &'a [&'a Outcome]) -> Option<&'a &'a Outcome> {
     let forecast: Vec<(f64, &&Outcome)> = outcomes
         .iter()

@@ -1,6 +1,5 @@
 //! Encoding of bytes as text in a page. Four bytes are five digits, which is 1/16 shorter than Base64. No digit has a meaning in HTML, in
-//! an
-//! attribute or in JSON.
+//! an attribute or in JSON.
 
 /// Digits, the same as in `page.js`.
 const DIGITS: &[u8; 85] =

@@ -1,6 +1,5 @@
 //! Traces for Perfetto in Chrome's format. They have a track per row of each lane, so slices of a track never overlap. A flow connects the
-//! slices
-//! of each batch, and counters show measured values.
+//! slices of each batch, and counters show measured values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -67,7 +66,7 @@ fn head(run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns all tracks: the trainer first, then the lanes in reverse order of a batch's path.
+/// Returns all tracks: the trainer first, then the other lanes against the direction of a batch.
 fn tracks(run: &Run) -> Vec<Track> {
     let mut tracks = Vec::new();
     let lanes: BTreeMap<Lane, usize> = run.lanes().collect();

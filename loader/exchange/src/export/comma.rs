@@ -1,8 +1,7 @@
 //! CSV tables (RFC 4180), with names in the first line and empty fields for missing values.
 //!
 //! Spreadsheets evaluate texts that begin like a formula, and names come from the recorded program. Such a text gets a leading apostrophe.
-//! A
-//! text that begins with an apostrophe also gets one, so that removing one restores every text.
+//! A text that begins with an apostrophe also gets one, so that removing one restores every text.
 
 use std::io::Write;
 

@@ -186,8 +186,7 @@ impl Joined {
 
 impl Run {
     /// Assigns worker batches to arrived batches: the last one with the same number that ended before the arrival. The remaining ones were
-    /// in flight when
-    /// an epoch was stopped early.
+    /// in flight when an epoch was stopped early.
     fn claim(&mut self, made: Vec<(u64, Batch)>) {
         let mut by_idx: HashMap<u32, Vec<(u64, Batch)>> = HashMap::new();
         for (pid, batch) in made {
@@ -222,8 +221,8 @@ impl Run {
         self.left_over(by_idx);
     }
 
-    /// Assigns worker batches that the main process did not log to the epoch in which they were fetched, if that epoch had not reached
-    /// their number.
+    /// Assigns worker batches that the main process did not log. They belong to the epoch in which they were fetched, if the epoch had not
+    /// reached their number.
     fn left_over(&mut self, by_idx: HashMap<u32, Vec<(u64, Batch)>>) {
         let starts: Vec<i64> = self.epochs.iter().map(Epoch::start).collect();
         let mut rest: Vec<(u64, Batch)> = by_idx.into_values().flatten().collect();

@@ -85,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// Completes a batch. Its line is written after all lines inside of it.
+    /// Completes a batch. Its line is written after the lines of its transforms and collating.
     fn end_batch(&mut self, idx: u32, start: i64, end: i64) {
         let inside = |s: i64, e: i64| start <= s && e <= end;
         let all = std::mem::take(&mut self.calls);

@@ -123,7 +123,7 @@ impl Names {
         self.classes.name(number.into())
     }
 
-    /// Compares by time: by start, then the longer slice first, because it contains the other one.
+    /// Compares by time: by start, then the longer slice first, because it contains the shorter one.
     ///
     /// Slices of the same time are sorted by name. Their order in the file does not matter.
     pub fn order(&self, a: &Slice, b: &Slice) -> Ordering {

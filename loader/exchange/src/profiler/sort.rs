@@ -1,8 +1,7 @@
 //! Sorting of a trace's slices by time in bounded memory.
 //!
 //! A trace contains its events in any order: merged, filtered or sorted by name. A trace that does not fit into memory is read several
-//! times. Each
-//! pass takes the earliest slices of the rest.
+//! times. Each pass takes the earliest slices of the rest.
 
 use std::cmp::Ordering;
 
@@ -158,7 +157,7 @@ mod tests {
         (Just(trace.clone()), Just(trace).prop_shuffle())
     }
 
-    /// Generates consecutive slices. The third field is first the distance to the previous start.
+    /// Generates slices in order of time. Each drawn start is a distance to the previous start.
     fn in_order() -> impl Strategy<Value = Vec<Drawn>> {
         let slice = (0..NAMES.len(), 0..2u8, 1..9i64, 0..12i64);
         prop::collection::vec(slice, 1..120).prop_map(|mut trace| {

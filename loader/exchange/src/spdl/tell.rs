@@ -11,8 +11,7 @@ use super::row::Row;
 use crate::sink::Sink;
 
 /// Sorts the rows of each part by time, and adds missing starts. Also returns the number of skipped rows, which are totals of others or
-/// have no
-/// time.
+/// have no time.
 fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
     let mut left_out = 0;
     let mut parts: BTreeMap<String, Vec<Row>> = BTreeMap::new();
