@@ -8,7 +8,7 @@ pub enum Why {
     /// Recordings contain the text, and readers in any language open them.
     Recorded,
     /// Only programs or developers read the text. Examples: SQL, a shell command, a part of another library's message, the first bytes of a
-    /// format, `Debug` output.
+    /// format, an internal name of the window, `Debug` output.
     Code,
 }
 

@@ -98,7 +98,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
             for (what, value) in &row.values {
                 gauge(ns(start), 1, part, *what, *value);
             }
-            // A gap to the next interval is unknown.
+            // Values in a gap before the next interval are unknown.
             let next = rows.get(k + 1).and_then(|next| next.start);
             if next.is_none_or(|next| next - row.end > 0.05 * (row.end - start)) {
                 for (what, _) in &row.values {
