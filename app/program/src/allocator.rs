@@ -1,18 +1,20 @@
 //! The program's allocator.
 //!
-//! Mimalloc also serves the tensors of libtorch. It uses the memory of a large batch for the next one of the same size, where the C
-//! library takes new pages, which the system fills with zeros first.
+//! Mimalloc also allocates the tensors of libtorch. It reuses the memory of a large batch for the next batch of the same size. The C
+//! library
+//! would request new pages, which the system zeroes first.
 #![allow(unsafe_code, reason = "a function of mimalloc")]
 
 pub use mimalloc::MiMalloc as Allocator;
 
 unsafe extern "C" {
-    /// Mimalloc's own: returns free pages to the system, also those of ended threads.
+    /// Function of mimalloc that returns free pages to the system, also those of ended threads.
     fn mi_collect(force: bool);
 }
 
-/// Returns free memory to the system: reading a large recording leaves about a fifth of the memory that it keeps. Takes milliseconds.
+/// Returns free memory to the system. This takes milliseconds. Reading a large recording leaves free memory: about a fifth of the memory
+/// that it keeps.
 pub fn give_back() {
-    // SAFETY: it touches only free memory, and any thread may call it.
+    // SAFETY: `mi_collect` changes only free memory, and any thread may call it.
     unsafe { mi_collect(true) };
 }

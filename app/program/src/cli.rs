@@ -48,7 +48,7 @@ pub use window::{Renderer, WindowArgs};
 #[derive(Debug, Parser)]
 #[command(
     name = "loadscope",
-    // A fixed name, because the file may have any.
+    // A fixed name, because the executable file can have any name.
     bin_name = "loadscope",
     version,
     after_help = "\
@@ -146,11 +146,11 @@ enum Sub {
     Manual(manual::ManualArgs),
 }
 
-/// Prints the help that was asked for, or what is wrong with the arguments.
+/// Prints the requested help or the error in the arguments.
 fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     if language() != Language::En {
-        // Without colors, because clap's own words are replaced.
+        // Without colors, because clap's own texts are replaced.
         let text = help::reworded(error.render().to_string());
         match error.use_stderr() {
             true => terminal::refuse(&text),
@@ -159,11 +159,11 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
         return Ok(code);
     }
     if error.use_stderr() {
-        // Without colors: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
+        // Without colors: the error quotes arguments. A shell can expand them to file names from an untrusted folder.
         terminal::refuse(&error.render().to_string());
         return Ok(code);
     }
-    // The help holds nothing but our own words.
+    // The help contains only Loadscope's own text.
     match error.print() {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!(say!(
             "cannot write to standard output: {e}",
@@ -173,7 +173,7 @@ fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Does what the command line says.
+/// Parses the command line and runs the command.
 ///
 /// # Errors
 /// A sentence for the user.

@@ -1,4 +1,4 @@
-//! The window of the page.
+//! The window in the page.
 
 use eframe::egui::{Context, Ui};
 use loadscope_insight::Datasets;
@@ -20,23 +20,23 @@ use crate::screen;
 use crate::storage::Store;
 use crate::work::{Following, Work};
 
-/// The window of the page.
+/// Window in the page.
 pub(crate) struct App {
     pub(crate) state: Model,
     window: Window,
-    /// What is read or simulated bit by bit.
+    /// Reading or simulation in progress.
     pub(crate) work: Option<Work>,
-    /// A recording that the run that is shown will be compared with.
+    /// Recording that is being read for a comparison with the shown run.
     pub(crate) comparing: Option<Work>,
-    /// The program whose recording comes piece by piece.
+    /// Program that is being recorded, received in pieces.
     pub(crate) following: Option<Following>,
     store: Store,
-    /// How many runs have been compared with.
+    /// Number of comparisons so far.
     pub(crate) others: u64,
 }
 
 impl App {
-    /// A window with what was remembered from the last time.
+    /// Creates a window with the stored preferences.
     pub fn new(ctx: &Context) -> Self {
         theme::install(ctx);
         ctx.add_plugin(screen::Reader);
@@ -51,7 +51,7 @@ impl App {
             platform: PLATFORM,
             ..Place::default()
         };
-        // What the page holds is opened at once.
+        // Files that are already in the inbox are opened at once.
         let state = beginning(prefs, place, inbox::has_more());
         set_language(state.language());
         let mut app = Self {
@@ -67,7 +67,7 @@ impl App {
         app
     }
 
-    /// Takes a message in, and does outside what comes of it.
+    /// Applies a message to the state and performs its effect.
     pub(crate) fn take(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
         let effect = self.state.tell(message);
@@ -82,12 +82,12 @@ impl App {
         let _ = self.state.tell(Message::Checked(problems));
     }
 
-    /// Tells the user what went wrong.
+    /// Shows an error.
     pub(crate) fn complain(&mut self, text: String) {
         let _ = self.state.tell(Message::Notice(Notice::error(text)));
     }
 
-    /// Takes in what came from the page.
+    /// Handles the news in the inbox.
     fn hear(&mut self, ctx: &Context) {
         while let Some(news) = inbox::next() {
             match news {
@@ -106,7 +106,7 @@ impl App {
         }
     }
 
-    /// Reads what was dropped onto the page: the first file is opened, a second one compared with it.
+    /// Reads the files dropped onto the page. It opens the first and compares it with the second.
     fn dropped_files(&self, ctx: &Context) {
         let dropped = ctx.input(|i| i.raw.dropped_files.clone());
         for (nth, file) in dropped.into_iter().take(2).enumerate() {
@@ -143,7 +143,7 @@ impl Host for App {
         self.take(ctx, command);
     }
 
-    /// All that belongs to a run is in the state, but what is being worked out for it.
+    /// The state keeps everything about a run except its unfinished work.
     fn set_aside(&mut self, _ctx: &Context) {
         self.leave_work();
     }

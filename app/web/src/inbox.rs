@@ -1,29 +1,29 @@
-//! What comes from the page: files, pieces of a recording that grows, questions. The window takes it in with its next frame.
+//! Inbox for files, pieces of a growing recording, and questions from the page. The window empties it in its next frame.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use eframe::egui::Context;
 
-/// Something new from the page.
+/// News from the page.
 pub(crate) enum News {
-    /// A file, and whether the run that is shown is to be compared with it.
+    /// File to open, or to compare with the shown run.
     File {
         name: String,
         bytes: Vec<u8>,
         compare: bool,
     },
-    /// The page fetches a file.
+    /// Progress of a file that the page fetches.
     Fetching { name: String, share: f32 },
-    /// A program is recorded, and its recording comes piece by piece.
+    /// Start of a recording that arrives in pieces.
     Begun,
-    /// Whole lines of it.
+    /// Whole lines of the recording.
     Piece(Vec<u8>),
-    /// It has ended. The sentence says what ended it, if something went wrong.
+    /// End of the recording, with a sentence if it failed.
     Ended(Option<String>),
-    /// Something went wrong in the page.
+    /// Error in the page.
     Failed(String),
-    /// What is on the screen is asked for.
+    /// Request for the texts on the screen.
     Read,
 }
 
@@ -37,12 +37,12 @@ thread_local! {
     static INBOX: RefCell<Inbox> = RefCell::default();
 }
 
-/// Where the window is, so that it can be woken.
+/// Stores the window, to repaint it when news arrives.
 pub(crate) fn announce(window: &Context) {
     INBOX.with_borrow_mut(|inbox| inbox.window = Some(window.clone()));
 }
 
-/// Puts something in, and wakes the window.
+/// Adds news and repaints the window.
 pub(crate) fn put(news: News) {
     INBOX.with_borrow_mut(|inbox| {
         inbox.news.push_back(news);
@@ -52,12 +52,11 @@ pub(crate) fn put(news: News) {
     });
 }
 
-/// The next of what came.
+/// Removes and returns the oldest news.
 pub(crate) fn next() -> Option<News> {
     INBOX.with_borrow_mut(|inbox| inbox.news.pop_front())
 }
 
-/// True if more has come.
 pub(crate) fn has_more() -> bool {
     INBOX.with_borrow(|inbox| !inbox.news.is_empty())
 }

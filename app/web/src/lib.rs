@@ -1,5 +1,5 @@
-//! The window in a browser: one page, which opens recordings, follows a program that a server of Loadscope records, and simulates
-//! runs. What is drawn is what a desktop draws; here is what a browser has in the place of files, threads and sessions.
+//! The window in a browser. The page opens recordings, follows a program that a Loadscope server records, and simulates runs. It draws the
+//! same window as the desktop. This crate replaces files, threads and sessions by functions of the browser.
 
 loadscope_words::catalogs!();
 

@@ -1,25 +1,25 @@
-//! What a server sends of a program that runs: a recording, piece by piece, each of whole lines.
+//! Live recording that the server sends in pieces of whole lines.
 
 use std::io::Cursor;
 
 use loadscope_trace::{Event, Lines, LogReader, Nanos};
 
-/// Takes the pieces in.
+/// Parser of the pieces.
 #[derive(Default)]
 pub struct Feed {
-    /// The first line of the recording; pieces are read behind it.
+    /// First line of the recording. Each piece is parsed after it.
     header: Vec<u8>,
     lines: Lines,
-    /// Lines that were read.
+    /// Number of parsed lines.
     read: u64,
     newest: Option<Nanos>,
 }
 
 impl Feed {
-    /// The events of a piece.
+    /// Parses the events of a piece.
     ///
     /// # Errors
-    /// If it is no part of a recording.
+    /// If the piece is not a part of a recording.
     pub fn take(&mut self, piece: &[u8]) -> Result<Vec<Event>, String> {
         let is_first = self.header.is_empty();
         let mut text = self.header.clone();
@@ -39,7 +39,7 @@ impl Feed {
             }
             self.read += block.lines;
         }
-        // What comes late is shown later than it happened; in the recording it has its time.
+        // A late event gets the newest time so far. The recording keeps its original time.
         for event in &mut events {
             let newest = self.newest.get_or_insert(event.at);
             *newest = event.at.max(*newest);

@@ -1,4 +1,4 @@
-//! What the page calls, and what it is called for.
+//! Functions that the page's script calls.
 
 use eframe::{WebOptions, WebRunner};
 use loadscope_words::say;
@@ -13,7 +13,7 @@ use crate::screen;
 /// Opens the window on the canvas with this id.
 ///
 /// # Errors
-/// If there is no such canvas, or the browser draws nothing in three dimensions.
+/// If the canvas does not exist, or the browser has no WebGL.
 #[wasm_bindgen]
 pub async fn begin(id: String) -> Result<(), JsValue> {
     let document = web_sys::window().and_then(|window| window.document());
@@ -31,7 +31,7 @@ pub async fn begin(id: String) -> Result<(), JsValue> {
         .await
 }
 
-/// Opens a recording.
+/// Opens a recording, or compares the shown run with it.
 #[wasm_bindgen]
 pub fn open(name: String, bytes: Vec<u8>, compare: bool) {
     put(News::File {
@@ -41,44 +41,44 @@ pub fn open(name: String, bytes: Vec<u8>, compare: bool) {
     });
 }
 
-/// Says that a recording is being fetched, and how far that is.
+/// Shows the progress of a recording that the page fetches. `share` is 0 to 1.
 #[wasm_bindgen]
 pub fn fetching(name: String, share: f32) {
     put(News::Fetching { name, share });
 }
 
-/// A program is recorded.
+/// Starts to follow a program that is being recorded.
 #[wasm_bindgen]
 pub fn live_begun() {
     put(News::Begun);
 }
 
-/// Some lines of its recording.
+/// Adds whole lines of the live recording.
 #[wasm_bindgen]
 pub fn live_piece(bytes: Vec<u8>) {
     put(News::Piece(bytes));
 }
 
-/// It has ended.
+/// Ends the live recording. `why` is the error, if there is one.
 #[wasm_bindgen]
 pub fn live_ended(why: Option<String>) {
     put(News::Ended(why));
 }
 
-/// Something went wrong.
+/// Shows an error of the page.
 #[wasm_bindgen]
 pub fn failed(text: String) {
     put(News::Failed(text));
 }
 
-/// Asks for what is on the screen: [`screen_text`] answers after the next frame.
+/// Requests the texts on the screen. [`screen_text`] returns them after the next frame.
 #[wasm_bindgen]
 pub fn ask_screen() {
     screen::forget();
     put(News::Read);
 }
 
-/// What is written on the screen and where, as JSON; empty until it is known.
+/// Returns the texts on the screen and their positions as JSON, or an empty string before the frame is drawn.
 #[wasm_bindgen]
 pub fn screen_text() -> String {
     screen::answer()

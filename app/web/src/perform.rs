@@ -1,4 +1,4 @@
-//! Does outside what comes of a message, as far as a page can.
+//! Effects of messages, as far as a page can perform them.
 
 use eframe::egui::{self, Context};
 use loadscope_insight::diagnose::Check;
@@ -14,7 +14,6 @@ use crate::app::App;
 use crate::browser;
 
 impl App {
-    /// Does it.
     pub(crate) fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         let Some(effect) = effect else {
             return;
@@ -60,7 +59,7 @@ impl App {
                 "A page cannot open {} by its name. Choose it with Open, or drop it onto the page.",
                 path.display()
             )),
-            // What needs a file, a thread or a process is not offered in a page.
+            // A page has no files, threads or processes.
             Effect::Start
             | Effect::StartPaused
             | Effect::StartSlowly
@@ -86,7 +85,7 @@ impl App {
         }
     }
 
-    /// Runs what was forecast. What was there before stands beside it then.
+    /// Simulates the forecast settings, and compares the result with the previous run.
     fn check(&mut self, ctx: &Context, check: Check) {
         self.others += 1;
         let before = loadscope_window::before(&self.state, self.others);
@@ -112,7 +111,7 @@ impl App {
 
     fn drop_run(&mut self, ctx: &Context, number: u32) {
         if self.state.session.number == number && self.state.has_run() {
-            // What is dropped gives way to the latest of the others.
+            // The latest of the other runs replaces the dropped run.
             match self.state.runs.all().last().map(KeptRun::number) {
                 Some(other) => self.show_run(ctx, other),
                 None => self.take(ctx, Message::Closed),

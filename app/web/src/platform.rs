@@ -1,5 +1,5 @@
-//! What a browser gives: its clock, and no thread. Long calculations are made one a frame, once the frame is on the screen that says
-//! that they are under way.
+//! The clock of the browser, and calculations without threads. Each frame runs at most one calculation. A calculation waits until the
+//! screen shows that it is in progress.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use loadscope_insight::platform::{Clock, Jobs, Platform};
 
-/// Both of them.
+/// Clock and jobs of the browser.
 pub(crate) const PLATFORM: Platform = Platform {
     clock: &Clocks,
     jobs: &InTurn,
@@ -33,10 +33,10 @@ impl Clock for Clocks {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Frames that are drawn before a calculation begins.
+/// Number of frames drawn before a calculation starts.
 const FRAMES: u8 = 2;
 
-/// What is still to be calculated, and in how many frames.
+/// Pending calculations, each with the number of frames until it starts.
 static WAITING: Mutex<VecDeque<(u8, Job)>> = Mutex::new(VecDeque::new());
 
 fn waiting() -> MutexGuard<'static, VecDeque<(u8, Job)>> {
@@ -52,7 +52,7 @@ impl Jobs for InTurn {
     }
 }
 
-/// Makes the next calculation whose turn it is. True if there are more.
+/// Runs the next calculation if it is due. Returns true if more are pending.
 pub(crate) fn calculate() -> bool {
     let next = {
         let mut all = waiting();

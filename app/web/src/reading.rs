@@ -1,4 +1,4 @@
-//! Reads a recording bit by bit, so that the page goes on meanwhile: a browser gives one thread.
+//! Reads a recording in slices, because a browser has one thread and the page must stay responsive.
 
 use std::io::Cursor;
 
@@ -10,60 +10,60 @@ use loadscope_insight::waits::point_of_interest;
 use loadscope_trace::{Event, Fleet, Lines, LogError, LogReader, Merge, Run, RunId, count, plural};
 use loadscope_words::say;
 
-/// A recording in memory that is being read.
+/// Recording in memory that is being read.
 pub struct Reading {
     reader: LogReader,
     lines: Lines,
     merge: Merge,
     fleet: Fleet,
-    /// Of the first loader, as far as it was read: those of a long run take longer than a frame.
+    /// Landmarks of the first loader, found during reading. For a long run, finding them all at once takes longer than a frame.
     landmarks: Landmarks,
-    /// Bytes of the recording.
+    /// Size of the recording, bytes.
     size: usize,
-    /// Lines that were read.
+    /// Number of parsed lines.
     read: u64,
     cut: bool,
     state: LoadState,
 }
 
-/// Next step of loading.
+/// Next step of reading.
 enum LoadState {
-    /// Lines are read and made events of.
+    /// Parse a block of lines into events.
     Lines,
-    /// The events are taken in that have been put in order.
+    /// Apply the events whose order is final.
     Ripe,
-    /// So are the last ones.
+    /// Apply the last events.
     Rest,
-    /// Everything is put together.
+    /// Assemble the result.
     Whole,
-    /// It was handed over.
+    /// The result was returned.
     Over,
 }
 
-/// How far it is.
+/// Progress of reading.
 pub enum Read {
-    /// So much has been read, 0 to 1.
+    /// Share that was read, 0 to 1.
     Part(f32),
-    /// All of it.
+    /// Complete recording.
     Whole(Box<Whole>),
-    /// It is damaged.
+    /// Error of a damaged recording.
     Failed(LogError),
 }
 
 /// All loaders of a recording.
 pub struct Whole {
-    /// The one that is shown.
+    /// Shown loader.
     pub run: Run,
-    /// The others.
+    /// Other loaders.
     pub loaders: Loaders,
-    /// Of the one that is shown.
+    /// Landmarks of the shown loader.
     pub landmarks: Landmarks,
-    /// True if it ends in the middle.
+    /// True if the recording is truncated.
     pub cut: bool,
 }
 
 impl Whole {
-    /// What a session tells when it has read a file.
+    /// Converts the result into the event of a session that has read a file.
     pub fn arrival(self) -> SessionEvent {
         SessionEvent::Loaded {
             at: point_of_interest(&self.run),
@@ -77,10 +77,10 @@ impl Whole {
 }
 
 impl Reading {
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// # Errors
-    /// If it is no recording of this version.
+    /// If the bytes are not a recording of this version.
     pub fn new(bytes: Vec<u8>) -> Result<Self, LogError> {
         let size = bytes.len().max(1);
         Ok(Self {
@@ -90,14 +90,14 @@ impl Reading {
             fleet: Fleet::default(),
             landmarks: Landmarks::default(),
             size,
-            // The header.
+            // The header is the first line.
             read: 1,
             cut: false,
             state: LoadState::Lines,
         })
     }
 
-    /// Goes on for a while.
+    /// Reads until the budget is spent.
     pub fn go_on(&mut self, budget: &Budget) -> Read {
         loop {
             match self.state {
@@ -139,7 +139,7 @@ impl Reading {
         }
     }
 
-    /// Looks for the landmarks of what was taken in. Where there are several loaders, which one is shown is known at the end.
+    /// Updates the landmarks from the applied events. With several loaders, the shown one is known only at the end.
     fn follow(&mut self) {
         let mut runs = self.fleet.runs();
         if let (Some((_, run)), None) = (runs.next(), runs.next()) {

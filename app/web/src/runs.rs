@@ -1,4 +1,4 @@
-//! Runs begin and end in the page: files, simulations, programs whose recording comes piece by piece.
+//! Start and end of runs in the page: files, simulations and live recordings.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::reading::{Read, Reading};
 use crate::simulating::Simulating;
 use crate::work::{Following, Work, refusal};
 
-/// Work is done for so long a frame: what stands at the end of it, and the frame itself, have to fit into 50 ms.
+/// Time per frame for reading or simulating. The last step and the frame itself must also fit into 50 ms.
 const SLICE: Duration = Duration::from_millis(16);
 
 impl App {
-    /// Begins to read a file.
+    /// Starts to read a file.
     pub(crate) fn begin_file(
         &mut self,
         ctx: &Context,
@@ -44,7 +44,7 @@ impl App {
                 self.work = Some(Work::Reading(name, Box::new(reading)));
             }
             Err(e) => {
-                // What was fetched is not shown as being opened any more.
+                // The file is no longer shown as loading.
                 if matches!(self.state.session.source, Source::Loading { .. }) {
                     self.take(ctx, SessionEvent::Ended(None));
                 }
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// The page fetches a file that will be opened.
+    /// Shows the progress of a file that the page fetches.
     pub(crate) fn fetching(&mut self, ctx: &Context, name: String, share: f32) {
         let path = PathBuf::from(name);
         match &self.state.session.source {
@@ -64,13 +64,13 @@ impl App {
         }
     }
 
-    /// Begins a simulation.
+    /// Starts a simulation.
     pub(crate) fn simulate(&mut self, ctx: &Context, options: RunOptions) {
         self.begin(ctx, Source::Simulating, false);
         self.work = Some(Work::Simulating(Simulating::new(options)));
     }
 
-    /// What is being worked out for the run that is shown is not wanted any more.
+    /// Drops unfinished work of the shown run.
     pub(crate) fn leave_work(&mut self) {
         self.work = None;
         self.comparing = None;
@@ -82,7 +82,7 @@ impl App {
         self.make_room(ctx);
     }
 
-    /// Drops what there is no room for.
+    /// Drops surplus runs and the contents of others.
     pub(crate) fn make_room(&mut self, ctx: &Context) {
         let surplus = self.state.runs.surplus();
         for number in surplus.contents {
@@ -93,7 +93,7 @@ impl App {
         }
     }
 
-    /// A program is recorded from now on.
+    /// Starts a live recording.
     pub(crate) fn follow(&mut self, ctx: &Context) {
         self.begin(ctx, Source::Live { paused: false }, true);
         self.following = Some(Following {
@@ -102,7 +102,7 @@ impl App {
         });
     }
 
-    /// Takes in some lines of its recording.
+    /// Adds whole lines of the live recording.
     pub(crate) fn take_piece(&mut self, ctx: &Context, piece: &[u8]) {
         let Some(following) = &mut self.following else {
             return;
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// It has ended.
+    /// Ends the live recording.
     pub(crate) fn end_following(&mut self, ctx: &Context, why: Option<String>) {
         self.arrived(ctx, SessionEvent::Ended(why));
         self.following = None;
@@ -132,7 +132,7 @@ impl App {
         }
     }
 
-    /// Goes on with what is done bit by bit. True if there is more of it.
+    /// Continues reading or simulating. Returns true if work remains.
     pub(crate) fn go_on(&mut self, ctx: &Context) -> bool {
         let budget = PLATFORM.budget(SLICE);
         if let Some(mut work) = self.work.take() {

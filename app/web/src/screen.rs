@@ -1,4 +1,4 @@
-//! What is on the screen, for tests: each text with its centre and size in points, what is open, and how long frames took.
+//! Content of the screen, for tests: each text with its centre and size in points, the source of the run, and frame times.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -15,7 +15,7 @@ struct Screen {
     is_asked: bool,
     state: Value,
     answer: String,
-    /// The longest frame since it was asked last, and when the one under way began.
+    /// Longest frame since the last answer, and start of the current frame.
     longest: Duration,
     began: Option<Duration>,
     frames: u32,
@@ -25,17 +25,17 @@ thread_local! {
     static SCREEN: RefCell<Screen> = RefCell::default();
 }
 
-/// The last answer is not wanted any more.
+/// Clears the last answer.
 pub(crate) fn forget() {
     SCREEN.with_borrow_mut(|screen| screen.answer.clear());
 }
 
-/// The last answer.
+/// Returns the last answer.
 pub(crate) fn answer() -> String {
     SCREEN.with_borrow(|screen| screen.answer.clone())
 }
 
-/// The texts of the frame that begins are wanted.
+/// Requests the texts of the current frame.
 pub(crate) fn ask(state: &State) {
     let source = match &state.session.source {
         Source::None => "none",
@@ -62,12 +62,12 @@ pub(crate) fn ask(state: &State) {
     });
 }
 
-/// A frame begins.
+/// Records the start of a frame.
 pub(crate) fn begin() {
     SCREEN.with_borrow_mut(|screen| screen.began = Some(PLATFORM.clock.now()));
 }
 
-/// Looks at what is drawn.
+/// Plugin that reads the drawn texts.
 pub(crate) struct Reader;
 
 impl Plugin for Reader {

@@ -1,4 +1,4 @@
-//! Simulates a run and folds it bit by bit.
+//! Simulates a run and applies its events in slices.
 
 use std::vec::IntoIter;
 
@@ -9,27 +9,27 @@ use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Event, Run, RunOptions};
 
-/// Events between two looks at the clock.
+/// Number of events between two checks of the budget.
 const PIECE: usize = 512;
 
-/// A simulation under way.
+/// Simulation in progress.
 pub enum Simulating {
-    /// Nothing was done yet: what is to be simulated.
+    /// Requested options, before the first slice.
     Asked(Box<RunOptions>),
-    /// What happened is taken in.
+    /// Run so far, and the remaining events.
     Folding(Box<Run>, IntoIter<Event>),
 }
 
 impl Simulating {
-    /// A simulation of these options.
+    /// Creates a simulation of these options.
     pub fn new(options: RunOptions) -> Self {
         Self::Asked(Box::new(options))
     }
 
-    /// Goes on for a while. The run, once it is there.
+    /// Continues until the budget is spent. Returns the run when it is complete.
     ///
     /// # Errors
-    /// Why it cannot be simulated.
+    /// If the options cannot be simulated. The string is the reason.
     pub fn go_on(&mut self, budget: &Budget) -> Result<Option<SessionEvent>, String> {
         if let Self::Asked(options) = self {
             let events = simulate(options, &MadeUp).map_err(|e| e.to_string())?;

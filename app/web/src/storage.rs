@@ -1,4 +1,4 @@
-//! The preferences, in the browser's local storage. A page that was opened from a mail or stands in another page may have none.
+//! Preferences in the browser's local storage. A page opened from a mail or inside another page may have none.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use web_sys::Storage;
 
 use crate::platform::PLATFORM;
 
-/// Under this name.
+/// Key of the preferences.
 const KEY: &str = "loadscope.preferences";
 
-/// They are written so often at most.
+/// Minimum time between two writes.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps the preferences.
+/// Storage of the preferences.
 #[derive(Default)]
 pub(crate) struct Store {
     kept: Option<Prefs>,
@@ -22,12 +22,12 @@ pub(crate) struct Store {
 }
 
 fn storage() -> Option<Storage> {
-    // The browser refuses it, rather than to have none, where pages may keep nothing.
+    // A browser that blocks storage returns an error, not `None`.
     web_sys::window()?.local_storage().ok()?
 }
 
 impl Store {
-    /// What was kept, if anything was.
+    /// Loads the stored preferences, if any.
     pub fn load(&mut self) -> Option<Prefs> {
         let text = storage()?.get_item(KEY).ok()??;
         let prefs: Prefs = serde_json::from_str(&text).ok()?;
@@ -35,7 +35,7 @@ impl Store {
         Some(prefs)
     }
 
-    /// Writes them now and then, if they have changed.
+    /// Stores the preferences if they changed, at most once per [`EVERY`].
     pub fn keep(&mut self, prefs: &Prefs) {
         let now = PLATFORM.clock.now();
         if now.saturating_sub(self.looked) < EVERY || self.kept.as_ref() == Some(prefs) {
@@ -44,11 +44,11 @@ impl Store {
         self.looked = now;
         self.kept = Some(prefs.clone());
         let mut prefs = prefs.clone();
-        // A page cannot open a file again by its name. Passwords are not kept.
+        // A page cannot reopen a file by its name. Passwords are not stored.
         prefs.recent.clear();
         prefs.options.dataset = without_password(&prefs.options.dataset);
         if let (Some(storage), Ok(text)) = (storage(), serde_json::to_string(&prefs)) {
-            // Where there is no room, they are forgotten.
+            // Without room, the preferences are not stored.
             let _ = storage.set_item(KEY, &text);
         }
     }

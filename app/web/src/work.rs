@@ -1,4 +1,4 @@
-//! What is done bit by bit, and what comes piece by piece.
+//! Work in slices, and live recordings.
 
 use loadscope_insight::platform::Budget;
 use loadscope_insight::session_event::SessionEvent;
@@ -9,22 +9,22 @@ use crate::live::Feed;
 use crate::reading::{Read, Reading};
 use crate::simulating::Simulating;
 
-/// What is done bit by bit.
+/// Work in slices.
 pub(crate) enum Work {
-    /// A recording of this name is read.
+    /// Reading of a recording with this name.
     Reading(String, Box<Reading>),
-    /// A run is simulated.
+    /// Simulation of a run.
     Simulating(Simulating),
 }
 
-/// The program whose recording comes piece by piece.
+/// Program that is being recorded.
 pub(crate) struct Following {
     pub feed: Feed,
-    /// The number of its run among those of the window.
+    /// Number of its run in the window.
     pub number: u32,
 }
 
-/// What to tell a user whose recording cannot be read.
+/// Returns the error for a recording that cannot be read.
 pub(crate) fn refusal(name: &str, error: &LogError) -> String {
     match error {
         LogError::NotALog { .. } => say!(
@@ -35,7 +35,7 @@ pub(crate) fn refusal(name: &str, error: &LogError) -> String {
 }
 
 impl Work {
-    /// Goes on for a while, and says what came of it.
+    /// Continues until the budget is spent. Returns the resulting events.
     pub fn go_on(&mut self, budget: &Budget) -> Vec<SessionEvent> {
         match self {
             Self::Reading(name, reading) => match reading.go_on(budget) {

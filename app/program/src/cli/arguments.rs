@@ -1,4 +1,4 @@
-//! The arguments of PyTorch's loader and samplers, for all commands that have them.
+//! Arguments of PyTorch's loader and samplers, shared by several commands.
 
 use std::str::FromStr;
 
@@ -85,7 +85,7 @@ pub struct LoaderArgs {
     epochs: Option<u32>,
 }
 
-/// A number, or `none`.
+/// Batch size: a number, or `none`.
 #[derive(Clone, Copy, Debug)]
 struct BatchSize(Option<usize>);
 
@@ -111,7 +111,7 @@ fn is_whole(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// With PyTorch's words for what is negative.
+/// Parses `num_workers`. A negative number fails with PyTorch's message.
 fn num_workers(text: &str) -> Result<usize, String> {
     let negative =
         "num_workers option should be non-negative. Use num_workers=0 to load in the main process.";
@@ -141,7 +141,7 @@ fn num_samples(text: &str) -> Result<u64, String> {
     )
 }
 
-/// The number of samples of a dataset.
+/// Parses the number of samples of a dataset.
 pub(super) fn len(text: &str) -> Result<u64, String> {
     whole(
         text,
@@ -184,7 +184,7 @@ fn non_negative(text: &str, words: &str) -> Result<(), String> {
     }
 }
 
-/// A whole number from 0 to `most`, however many digits were given.
+/// Parses a whole number from 0 to `most`. The text can have any number of digits.
 pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u64, String> {
     let text = text.strip_prefix('+').unwrap_or(text);
     if !is_whole(text) {
@@ -196,7 +196,7 @@ pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u
     }
 }
 
-/// An error with the names of options on the command line.
+/// Replaces `world_size` in an error by the option name `--world`.
 pub(super) fn with_option_names(error: impl Into<anyhow::Error>) -> anyhow::Error {
     let error = error.into();
     let text = error.to_string();
@@ -206,7 +206,7 @@ pub(super) fn with_option_names(error: impl Into<anyhow::Error>) -> anyhow::Erro
     }
 }
 
-/// Overwrites what was given.
+/// Overwrites `to` if `from` has a value.
 pub(super) fn set<T: Clone>(to: &mut T, from: &Option<T>) {
     if let Some(from) = from {
         to.clone_from(from);
@@ -214,7 +214,7 @@ pub(super) fn set<T: Clone>(to: &mut T, from: &Option<T>) {
 }
 
 impl LoaderArgs {
-    /// Writes what was given into `o`.
+    /// Writes the given arguments into `o`.
     pub fn apply(&self, o: &mut RunOptions) {
         if let Some(BatchSize(size)) = self.batch_size {
             o.batch_size = size;
@@ -229,7 +229,7 @@ impl LoaderArgs {
         o.global_seed = self.global_seed.or(o.global_seed);
         o.prefetch_factor = self.prefetch_factor.or(o.prefetch_factor);
         o.shuffle |= self.shuffle;
-        // Without it every sample would come once, whatever its class.
+        // Without replacement, every sample would be drawn once, regardless of its class.
         o.replacement |= self.replacement || o.sampler == "weighted:balanced";
         o.sampler_drop_last |= self.sampler_drop_last;
         o.set_epoch &= !self.no_set_epoch;
@@ -238,7 +238,7 @@ impl LoaderArgs {
     }
 }
 
-/// `--pin-memory[=…]`.
+/// Value of `--pin-memory[=…]`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum PinArg {
     /// No pinning
@@ -249,7 +249,7 @@ pub enum PinArg {
     Mlock,
 }
 
-/// `--on-error`.
+/// Value of `--on-error`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum OnErrorArg {
     /// End the run with the error

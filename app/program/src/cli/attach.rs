@@ -53,7 +53,7 @@ pub struct AttachArgs {
     web: WebArgs,
 }
 
-/// A process ID.
+/// Parses a process ID.
 fn process(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|pid| *pid > 0);
     number.ok_or_else(|| say!("expected a process ID. Find it with `ps -ef`.").to_owned())
@@ -109,8 +109,9 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Records the calling process until standard input has a byte or is closed. Prints two lines of JSON: the address for events, and the
-/// summary of the recording.
+/// Records the calling process until standard input has a byte or is closed.
+///
+/// Prints two lines of JSON: the address for events, and the summary of the recording.
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
         .map_err(|e| anyhow!(e.to_string()))?;
@@ -120,7 +121,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let file = (args.limits).create(output, existing, default_names(), &selection)?;
     let path = file.path().to_owned();
     let path = std::path::absolute(&path).unwrap_or(path);
-    // Without the live view the process is still recorded.
+    // The process is recorded even if the live view fails.
     let (mut shown, no_link) = match Shown::in_frame(
         &args.web,
         name_of(&path),
@@ -166,7 +167,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
         "troubles": troubles,
         "nothing": complaint,
     }))?;
-    // The process continues meanwhile.
+    // The recorded process continues during this wait.
     if let Some(shown) = shown {
         shown.end(complaint.as_deref(), false);
     }
@@ -177,7 +178,7 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
 fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     let watched = watched.clone();
     let wait = move || {
-        // A byte, its end or an error: workers that were forked may have it open for long.
+        // Returns at a byte, the end of input or an error. Forked workers can keep the pipe open for long.
         let _ = std::io::stdin().read(&mut [0]);
         watched.let_go();
     };

@@ -48,7 +48,7 @@ pub struct CompareArgs {
 }
 
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    // Before anything is read: what cannot be written is known at once.
+    // The file is created first, so that an unwritable path fails at once.
     let tests = match &args.junit {
         Some(path) => {
             refuse_input(path, &args.a)?;

@@ -1,4 +1,4 @@
-//! The sentence about a truncated recording, or one that is still being written.
+//! Sentence about a recording that is truncated or still being written.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use loadscope_files::is_being_written;
 use loadscope_trace::{Origin, Run, RunId, Summary, plural};
 use loadscope_words::{say, shell_word};
 
-/// The sentence about a truncated or growing recording at `path`: how much of `runs` is readable, and how to get an intact file.
+/// Returns the sentence about a truncated or growing recording at `path`: the readable part of `runs`, and the way to an intact file.
 pub(super) fn truncated(path: &Path, runs: &[(RunId, &Run)]) -> String {
     let batches: u64 = (runs.iter().map(|(_, run)| Summary::of(run).batches)).sum();
     let batches = plural(batches, say!(n: "batch"), say!(n: "batches"));

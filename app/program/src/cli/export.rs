@@ -1,4 +1,4 @@
-//! `loadscope export`: a recording for other tools.
+//! `loadscope export`: converts a recording for other tools.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ pub struct ExportArgs {
     force: ForceArg,
 }
 
-/// The formats of an export.
+/// Formats of an export.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum To {
     /// Trace for ui.perfetto.dev (perfetto is the same)
@@ -84,7 +84,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         let at = at.map_or(0..0, |at| at..at + 1);
         (runs, names) = (runs[at.clone()].to_vec(), names[at].to_vec());
     }
-    // On standard error, and only if it is a terminal.
+    // The bar is on standard error, and only if it is a terminal.
     let style = ProgressStyle::with_template("{bar:40} {percent} %")
         .unwrap_or(ProgressStyle::default_bar());
     let bar = ProgressBar::new(1000).with_style(style);
@@ -114,9 +114,9 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The format whose extension a file has that is written in `kind`.
+/// Returns the format that the extension of `path` belongs to, if it is not `kind`.
 fn misnamed(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
-    // Only compressed traces have an extension of their own.
+    // Among the `.gz` names, only `.json.gz` belongs to a format.
     let is = |path: &Path, ending: &str| {
         path.extension()
             .is_some_and(|found| found.eq_ignore_ascii_case(ending))
@@ -131,7 +131,7 @@ fn misnamed(kind: ExportFormat, path: &Path) -> Option<ExportFormat> {
     ExportFormat::for_path(path).filter(|other| *other != kind)
 }
 
-/// The value of `--to`.
+/// Returns the value of `--to`.
 fn name(kind: ExportFormat) -> &'static str {
     match kind {
         ExportFormat::Chrome => "chrome",
@@ -140,7 +140,7 @@ fn name(kind: ExportFormat) -> &'static str {
     }
 }
 
-/// A recording with a limit has sums of its beginning, which no table has a place for.
+/// Returns the warning about the beginning of a limited recording. It has only sums, and no table has a column for them.
 fn past_is_missing(past: &Past) -> String {
     let total = past.total();
     say!(

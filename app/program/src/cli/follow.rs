@@ -19,10 +19,10 @@ use crate::serve::{Spool, USUAL_SIZE, Writer};
 /// Polling interval for new bytes.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Capacity of the channel from the reader to the spool, events.
+/// Capacity of the channel from the reader to the spool, in events.
 const AHEAD: usize = 10_000;
 
-/// A file that may still grow. A read at its end blocks until the file grows, or until its writer has closed it.
+/// File that may still grow. A read at its end blocks until the file grows or its writer closes it.
 struct Tail {
     file: File,
     path: PathBuf,
@@ -31,7 +31,7 @@ struct Tail {
 impl Read for Tail {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            // Checked before the read: the writer can add bytes and close the file in between.
+            // Checked before the read, because the writer can add bytes and close the file in between.
             let grows = is_being_written(&self.path);
             let read = self.file.read(into)?;
             if read > 0 || into.is_empty() || !grows {
@@ -42,9 +42,9 @@ impl Read for Tail {
     }
 }
 
-/// Copies the growing recording at `path` into a spool for the pages, until its writer has closed it.
+/// Copies the growing recording at `path` into a spool for the pages, until its writer closes it.
 ///
-/// Returns `None` if no process writes the file, or if the recording has parts: pages then show it as it is.
+/// Returns `None` if no process writes the file, or if the recording has parts. Pages then show the recording in its current state.
 ///
 /// # Errors
 /// If the file is not a recording, or no temporary file can be created.
@@ -82,7 +82,7 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<Option<Arc<Spool>>> {
     Ok(Some(spool))
 }
 
-/// Writes received events in batches, and ends with the sentence of an error.
+/// Writes received events in batches. An error ends the spool with its sentence.
 fn copy(receive: &Receiver<Result<Event, String>>, mut writer: Writer) {
     while let Ok(first) = receive.recv() {
         let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! `--force`.
+//! The `--force` option.
 
 use loadscope_files::Existing;
 
@@ -13,7 +13,7 @@ pub struct ForceArg {
 }
 
 impl ForceArg {
-    /// Treatment of an existing file.
+    /// Returns the treatment of an existing file.
     pub fn existing(self) -> Existing {
         match self.force {
             true => Existing::Replace,

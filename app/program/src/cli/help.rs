@@ -12,16 +12,16 @@ use super::window::WINDOW;
 /// All paragraphs of the help, sorted by their English text.
 static HELP: &[(&str, Text)] = table!("help");
 
-/// Commands that open the window. The program without a command opens it too.
+/// Commands that open the window. The program also opens it without a command.
 const WITH_WINDOW: [&str; 4] = ["demo", "learn", "open", "watch"];
 
 /// Commands of the embedded loader. A build without it hides them.
 const OF_LOADER: [&str; 2] = ["demo", "run"];
 
-/// Shared options without an effect in a command. They are accepted there, and hidden.
+/// Shared options without an effect in a command. The command accepts and hides them.
 const WITHOUT_EFFECT: [(&str, &str); 1] = [("order", "prefetch_factor")];
 
-/// Texts of clap's own, in help and errors.
+/// Texts of clap in help and errors.
 const FRAMES: [Text; 14] = [
     text!("Usage:"),
     text!("[default: "),
@@ -39,9 +39,10 @@ const FRAMES: [Text; 14] = [
     text!("some similar subcommands exist: "),
 ];
 
-/// The command line with the help of each command. Window options are accepted everywhere, and shown by commands that open the window.
+/// Returns the command line with the help of each command. Every command accepts the window options, but only commands that open the window
+/// show them.
 pub(super) fn shown(mut command: Command) -> Command {
-    // Building copies the global options and clap's own options into the commands.
+    // `build` copies the global options and clap's own options into the commands.
     command.build();
     let command = command.mut_subcommands(|sub| match WITH_WINDOW.contains(&sub.get_name()) {
         true => sub,
@@ -66,7 +67,7 @@ pub(super) fn shown(mut command: Command) -> Command {
     general_last(command)
 }
 
-/// Puts the options of all commands after the options of a command.
+/// Moves the options of all commands after the options of a command.
 fn general_last(command: Command) -> Command {
     let order = |argument: Arg| match argument.get_id().as_str() {
         "lang" => argument.display_order(1_000),
@@ -85,7 +86,7 @@ fn without_window(command: Command) -> Command {
     command.mut_args(hide).mut_subcommands(without_window)
 }
 
-/// The command line with its help in the language of the program.
+/// Returns the command line with its help in the program's language.
 pub(super) fn translated(command: Command) -> Command {
     match language() {
         Language::En => command,
@@ -135,7 +136,7 @@ fn argument(argument: Arg) -> Arg {
     }
 }
 
-/// A text of the help with its paragraphs in the language of the program.
+/// Translates each paragraph of a help text.
 fn paragraphs(text: Option<&StyledStr>) -> Option<String> {
     let text = text?.to_string();
     let translated = text.split("\n\n");
@@ -143,7 +144,7 @@ fn paragraphs(text: Option<&StyledStr>) -> Option<String> {
     Some(translated.collect::<Vec<_>>().join("\n\n"))
 }
 
-/// An error with the tip of Loadscope, and without a tip of clap that leads nowhere.
+/// Adds Loadscope's tip to an error, and removes clap's misleading tips.
 pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -171,7 +172,7 @@ pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Removes clap's tip to pass an option as a value with `--` before it: after it, the option would be the name of a program or a file.
+/// Removes clap's tip to pass an option as a value after `--`. After `--`, the option would be the name of a program or a file.
 fn remove_dashes(error: &mut clap::Error) {
     let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) else {
         return;
@@ -182,7 +183,7 @@ fn remove_dashes(error: &mut clap::Error) {
     }
 }
 
-/// A rendered help or error with clap's own texts and the meanings of values in the language of the program.
+/// Translates clap's texts and the meanings of values in rendered help or errors.
 pub(super) fn reworded(text: String) -> String {
     let frames = FRAMES.into_iter();
     let text = frames.fold(text, |text, frame| {
@@ -193,7 +194,7 @@ pub(super) fn reworded(text: String) -> String {
             .split_once("- ")
             .filter(|(before, _)| before.starts_with(' '))
         {
-            // `  - zh: 中文`: the name of a value stays.
+            // In `  - zh: 中文`, the name of the value stays.
             Some((indent, value)) => {
                 let (name, meaning) = value
                     .split_once(":  ")

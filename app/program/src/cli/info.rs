@@ -47,12 +47,12 @@ pub fn run(file: &Path, loader: &OnlyLoaderArg, json: bool) -> anyhow::Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// One JSON object for a loader that is alone.
+/// Prints one JSON object for a run with a single loader.
 pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
     say(&object(RunId::default(), run, cut)?.to_string())
 }
 
-/// One JSON object with the summary, the options and whether the file is whole.
+/// Returns the summary and the options as one JSON object. `cut` is true for a truncated file.
 fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
     let mut object = facts(run)?;
     if let Some(map) = object.as_object_mut() {
@@ -66,7 +66,7 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
     Ok(object)
 }
 
-/// The summary as text. `cut` is the sentence about a truncated recording.
+/// Prints the summary as text. `cut` is the sentence about a truncated recording.
 pub(super) fn print_text(run: &Run, cut: Option<&str>) -> anyhow::Result<()> {
     let mut text = String::new();
     write_text(&mut text, run, cut)?;
@@ -86,7 +86,7 @@ fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Resul
     if run.has_only_parts() {
         row(say!(column: "time"), run.end().to_string())?;
     } else {
-        // A value that the source does not record is missing, not zero.
+        // A value that the source does not record is shown as missing, not as zero.
         let counts = s.samples > 0 || s.batches == 0;
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
         row(say!(column: "epochs"), format::count(s.epochs))?;
@@ -130,7 +130,7 @@ fn write_text(out: &mut String, run: &Run, cut: Option<&str>) -> std::fmt::Resul
     Ok(())
 }
 
-/// Mean values of the stages of a pipeline other than a `DataLoader`.
+/// Writes the mean values of the stages of a pipeline other than a `DataLoader`.
 fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
     let charts = Chart::all(run);
     let charts = charts.into_iter().filter(Chart::is_of_part);

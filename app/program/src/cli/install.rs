@@ -1,5 +1,5 @@
-//! `loadscope install` and `uninstall`: an environment of Python that can be recorded whatever becomes of its variables. The work is
-//! done by the package there, which knows where that Python looks for its packages.
+//! `loadscope install` and `uninstall` prepare a Python environment, so that its programs can be recorded without environment variables.
+//! The Python package does the work, because it knows the folders of its Python.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -16,7 +16,7 @@ pub struct InstallArgs {
     python: Option<PathBuf>,
 }
 
-/// Calls `python -m loadscope WHAT`.
+/// Runs `python -m loadscope WHAT`.
 pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
     let python = args.python.clone().unwrap_or_else(beside);
     let name = python.display();
@@ -44,7 +44,7 @@ pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code.unwrap_or(1)))
 }
 
-/// The Python of the environment that this program was installed into.
+/// Returns the Python of the environment that contains this program.
 fn beside() -> PathBuf {
     let own = std::env::current_exe().ok();
     let beside = own.as_deref().and_then(|own| own.parent());

@@ -1,4 +1,4 @@
-//! Signals that ask a command to end. The first one is obeyed in order, so that what was written is whole; a second one ends the
+//! Signals that ask a command to end. The first signal ends it in order, so that its output is complete. The second signal ends the
 //! program at once.
 
 use std::sync::Arc;
@@ -7,46 +7,46 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loadscope_session::ending_signals;
 use signal_hook::flag;
 
-/// The exit code of a program that is ended by the signal that came; 0: none came.
+/// Exit code for the received signal, 0 if there was none.
 static CAME: AtomicUsize = AtomicUsize::new(0);
-/// True once one came: the next one ends the program.
+/// True after the first signal. The next one ends the program.
 static HAS_COME: AtomicBool = AtomicBool::new(false);
 
-/// From now on signals that ask this process to end are noted. One that it inherited as ignored, by `nohup` say, stays ignored.
+/// Starts to record signals that ask this process to end. An inherited ignored signal, as under `nohup`, stays ignored.
 pub(super) fn take() {
     for number in ending_signals() {
         let code = 128 | number;
-        // When it comes, they are done in this order.
+        // A signal runs these actions in this order.
         let taken = flag::register_conditional_shutdown(number, code, &HAS_COME)
             .and_then(|_| flag::register_usize(number, &CAME, code.unsigned_abs() as usize))
             .and_then(|_| flag::register(number, &HAS_COME));
-        // One that cannot be taken ends the program at once, as without.
+        // On failure, the signal ends the program at once, as by default.
         drop(taken);
     }
 }
 
-/// The exit code of a program that was ended by the signal that came.
+/// Returns the exit code for the received signal.
 pub(super) fn came() -> Option<u8> {
     let code = u8::try_from(CAME.load(Ordering::SeqCst));
     code.ok().filter(|code| *code != 0)
 }
 
-/// Signals that ask this process to end, counted: the caller that looks sees to its end.
+/// Counter of signals that ask this process to end. The caller ends the process.
 #[derive(Default)]
 pub(super) struct Signals {
-    /// The number of the one that came since the last look; 0: none.
+    /// Number of the signal received since the last call of [`Self::count`], 0 if none.
     came: Arc<AtomicUsize>,
-    /// The number of the first one.
+    /// Number of the first signal.
     first: AtomicUsize,
     count: AtomicUsize,
 }
 
 impl Signals {
-    /// Counts from now on. One that this process ignores stays ignored.
+    /// Starts to count. Ignored signals stay ignored.
     pub fn take() -> Self {
         let signals = Self::default();
         for number in ending_signals() {
-            // One that cannot be taken ends the program at once, as without.
+            // On failure, the signal ends the program at once, as by default.
             let value = number.unsigned_abs() as usize;
             drop(flag::register_usize(
                 number,
@@ -57,11 +57,11 @@ impl Signals {
         signals
     }
 
-    /// How many came; those that came since the last look are one.
+    /// Returns the number of signals so far. Signals between two calls count as one.
     pub fn count(&self) -> usize {
         let came = self.came.swap(0, Ordering::SeqCst);
         if came != 0 {
-            // The first signal counts.
+            // The exit code is that of the first signal.
             if self.first.load(Ordering::SeqCst) == 0 {
                 self.first.store(came, Ordering::SeqCst);
             }
@@ -70,7 +70,7 @@ impl Signals {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// The exit code of a program that was ended by the first of them.
+    /// Returns the exit code for the first signal.
     pub fn code(&self) -> Option<u8> {
         let first = self.first.load(Ordering::SeqCst);
         u8::try_from(first)

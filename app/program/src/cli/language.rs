@@ -1,15 +1,15 @@
-//! The language of the command line, which has to be known before its arguments are read: their help is in it.
+//! The language of the command line. It is needed before the arguments are parsed, because their help is translated.
 
 use std::ffi::OsString;
 
 use loadscope_words::Language;
 
-/// The language that the environment asks for.
+/// Returns the language set by the environment.
 pub(super) fn of_system() -> Language {
     Language::of_environment(|name| std::env::var(name).ok())
 }
 
-/// The language of `--lang` among the arguments, or else that of the system.
+/// Returns the language of `--lang` in the arguments, or the language of the system.
 pub(super) fn of_arguments(arguments: impl IntoIterator<Item = OsString>) -> Language {
     asked(arguments).unwrap_or_else(of_system)
 }
@@ -18,7 +18,7 @@ fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<Language> {
     let mut arguments = arguments
         .into_iter()
         .map(|a| a.to_string_lossy().into_owned());
-    // Arguments after `--` are for the recorded program.
+    // Arguments after `--` belong to the recorded program.
     while let Some(argument) = arguments.next().filter(|a| a != "--") {
         let value = match argument.strip_prefix("--lang") {
             Some("") => arguments.next(),

@@ -1,4 +1,4 @@
-//! `loadscope learn`: the window at a lesson.
+//! `loadscope learn`: opens the window at a lesson.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,6 @@ pub struct LearnArgs {
     what: Option<String>,
 }
 
-/// Opens the window.
 pub fn run(args: &LearnArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
     window::learn(what(args.what.as_deref())?, window)
 }
@@ -39,7 +38,7 @@ fn what(text: Option<&str>) -> anyhow::Result<Learn> {
         return Ok(Learn::Lesson(number));
     }
     let path = PathBuf::from(text);
-    // An error in the file is printed in the terminal.
+    // Errors in the file are printed in the terminal.
     read_lesson(&path).map_err(|why| anyhow!(why))?;
     Ok(Learn::File(path))
 }

@@ -10,7 +10,7 @@ use loadscope_words::say;
 use super::number::whole_number;
 use loadscope_session::{Limits, NewLimited, Record, Selection, new_recording, new_recording_in};
 
-/// Heading of the limits of a recording.
+/// Help heading of the limits.
 const LIMITS: &str = "Recording limits";
 
 /// Limits of a recording, none by default.
@@ -38,7 +38,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The limits of the arguments, `None` to keep everything.
+    /// Returns the limits of the arguments, or `None` to keep everything.
     pub fn limits(&self) -> Option<Limits> {
         let Self {
             last,
@@ -55,10 +55,10 @@ impl LimitArgs {
         })
     }
 
-    /// Creates the recording at `path`, or under a name of its own.
+    /// Creates the recording at `path`, or under the first free one of `names`.
     ///
     /// # Errors
-    /// If the name is not that of a recording, there is a file that may not be replaced, or the folder cannot be written to.
+    /// If the extension is wrong, the file exists and may not be replaced, or the folder is not writable.
     pub fn create(
         &self,
         path: Option<&Path>,
@@ -80,7 +80,7 @@ impl LimitArgs {
     }
 }
 
-/// True for a name of a recording, and for a device, a pipe or a folder.
+/// Returns true for the name of a recording, and for a device, a pipe or a folder.
 fn is_recording(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
@@ -91,16 +91,16 @@ fn is_recording(path: &Path) -> bool {
         || is_special()
 }
 
-/// A recording that is to be written.
+/// New recording, not yet written.
 pub enum NewRecord {
-    /// With everything.
+    /// Recording of all events.
     Whole(GrowingFile),
-    /// With a limit.
+    /// Recording with limits.
     Limited(NewLimited),
 }
 
 impl NewRecord {
-    /// The final path.
+    /// Returns the final path.
     pub fn path(&self) -> &Path {
         match self {
             Self::Whole(file) => file.path(),
@@ -126,7 +126,7 @@ impl From<NewRecord> for Record {
     }
 }
 
-/// Units of time, the longer names first, since `s` is the end of `ms`.
+/// Units of time. `ms` is before `s`, because `s` is the end of `ms`.
 const TIMES: [(&str, f64); 5] = [
     ("ms", 1e-3),
     ("s", 1.0),
@@ -149,7 +149,7 @@ fn time(text: &str) -> Result<Nanos, String> {
     }
 }
 
-/// Units of size in lower case, the longer names first, since `b` is the end of all.
+/// Units of size in lower case. `b` is last, because all others end with it.
 const SIZES: [(&str, f64); 8] = [
     ("kib", 1024.0),
     ("mib", 1_048_576.0),
@@ -161,10 +161,10 @@ const SIZES: [(&str, f64); 8] = [
     ("b", 1.0),
 ];
 
-/// Minimum memory of a live run in a window, bytes. Batches in flight must fit.
+/// Minimum memory limit of a live run in a window, bytes. The batches in flight must fit.
 const LEAST_MEMORY: u64 = 100_000_000;
 
-/// Reads the memory limit of a live run.
+/// Parses the memory limit of a live run.
 pub fn memory(text: &str) -> Result<u64, String> {
     match size(text)? {
         size if size < LEAST_MEMORY => Err(say!(
@@ -175,7 +175,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Reads the size limit of a recording.
+/// Parses the maximum size of a recording.
 fn max_size(text: &str) -> Result<u64, String> {
     match size(text)? {
         size if size < Limits::LEAST_SIZE => Err(say!(
@@ -186,7 +186,7 @@ fn max_size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Reads a number of bytes with its unit, in capital or small letters.
+/// Parses a size with a unit, in bytes. The unit can be in upper or lower case.
 fn size(text: &str) -> Result<u64, String> {
     let small = text.to_ascii_lowercase();
     let found = SIZES.into_iter().find_map(|(name, unit)| {
@@ -256,7 +256,7 @@ mod tests {
         );
     }
 
-    /// A script or a page that is named by mistake is not written to, also with --force.
+    /// A script or a page that is named by mistake is not overwritten, even with --force.
     #[test]
     fn a_recording_has_a_name_of_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");

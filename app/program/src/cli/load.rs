@@ -115,10 +115,10 @@ pub struct LoadArgs {
 }
 
 impl LoadArgs {
-    /// The options of the arguments and the file.
+    /// Returns the options of the arguments and the file.
     ///
     /// # Errors
-    /// If the file cannot be read or is not understood.
+    /// If the file cannot be read or parsed.
     pub fn options(&self) -> anyhow::Result<RunOptions> {
         let mut o = match &self.config {
             Some(path) => read_config(path)?,
@@ -154,11 +154,11 @@ impl LoadArgs {
         Ok(o)
     }
 
-    /// The input files of a run, without the images of a folder: a recording may be in the same folder.
+    /// Returns the input files of a run. It omits the images of a folder, because a recording may be in the same folder.
     fn inputs(&self, options: &RunOptions) -> Vec<PathBuf> {
         let file = |text: &str, kinds: &[&str]| {
             let (kind, rest) = text.trim_start().split_once(':')?;
-            // A path may be followed by options.
+            // Options can follow the path.
             let path = match Path::new(rest).exists() {
                 true => rest,
                 false => rest.split(',').next()?,
@@ -185,7 +185,7 @@ fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
     toml::from_str(&text).map_err(|e| anyhow::anyhow!(mistake(path, &text, &e)))
 }
 
-/// A mistake in a file of options: `FILE:LINE: key: …`
+/// Formats an error in a file of options: `FILE:LINE: key: …`
 fn mistake(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(0, |span| span.start);
     let before = text.get(..at).unwrap_or_default();
@@ -206,7 +206,7 @@ fn mistake(path: &Path, text: &str, error: &toml::de::Error) -> String {
             None => say!("{place}: unknown key '{name}'. Valid: {valid}"),
         };
     }
-    // A document of TOML has a wrong value, other text is wrong as a whole.
+    // In valid TOML, one value is wrong. Other text is not TOML at all.
     if toml::from_str::<toml::Table>(text).is_err() {
         let said = brief(said.to_owned());
         return say!(
@@ -281,9 +281,9 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Follows a run to its end with a progress bar on stderr. A signal ends it.
+/// Follows a run to its end with a progress bar on standard error. A signal ends it.
 fn watch(session: &Session) -> (Run, Option<String>) {
-    /// How soon a signal is noticed.
+    /// Polling interval for signals.
     const LOOK: Duration = Duration::from_millis(20);
     let mut run = Run::default();
     let mut error = None;

@@ -1,4 +1,4 @@
-//! The rules that every text of the help follows.
+//! Tests of the rules for all help texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use super::*;
 use crate::cli::Cli;
 
-/// A text of the help, with the command and the option that it belongs to.
+/// Help text, with its command and option.
 struct Entry {
     place: String,
     text: String,
@@ -64,7 +64,7 @@ fn all() -> Vec<Entry> {
     found
 }
 
-/// A paragraph without a translation is shown in English, and `cargo xtask check` lists it.
+/// A paragraph without a translation is not tested here. It is shown in English, and `cargo xtask check` lists it.
 #[test]
 fn every_key_of_the_catalog_is_used() {
     let all = all();
@@ -134,14 +134,14 @@ fn commands_with_exit_codes_of_their_own_list_them() {
 
 #[test]
 fn an_option_has_the_same_help_in_all_commands() {
-    // Options with the same name for different things, or with another default.
+    // Options with the same name but another meaning or default.
     const DIFFER: [&str; 6] = ["loader", "output", "set", "epochs", "dataset", "fail_on"];
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let command = shown(Cli::command());
     for sub in command.get_subcommands() {
         for argument in sub.get_arguments().filter(|one| !one.is_positional()) {
             let id = argument.get_id().to_string();
-            // The second half of `Print help` depends on whether there is more.
+            // The second half of `Print help` depends on whether the command has a longer help.
             if DIFFER.contains(&&*id) || id == "help" {
                 continue;
             }
@@ -184,7 +184,7 @@ fn the_table_is_sorted() {
     assert!(HELP.is_sorted_by_key(|(key, _)| *key));
 }
 
-/// The error of a command line, as it is printed.
+/// Returns the printed error for a command line.
 fn refused(line: &str) -> String {
     let refused = shown(Cli::command()).try_get_matches_from(line.split(' '));
     let error = refused.expect_err(line);

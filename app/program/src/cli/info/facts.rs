@@ -9,7 +9,7 @@ use loadscope_ui::timeline::chart::Chart;
 use loadscope_words::say;
 use serde_json::Value;
 
-/// The summary of a loader as JSON.
+/// Returns the summary of a loader as JSON.
 pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
     let mut object = serde_json::to_value(Summary::of(run))?;
     if let Some(map) = object.as_object_mut() {
@@ -45,7 +45,7 @@ pub(super) fn facts(run: &Run) -> anyhow::Result<Value> {
     Ok(object)
 }
 
-/// The first errors and warnings.
+/// Writes the first errors and warnings.
 pub(super) fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
     let is_import = matches!(run.info.origin, Origin::Import(_));
     let said = run.messages().iter();

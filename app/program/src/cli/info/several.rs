@@ -1,4 +1,4 @@
-//! The summary of several loaders, together and one by one.
+//! Summary of several loaders, in total and for each loader.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use loadscope_insight::loaders::{clocks, crew_names, crews, names, said};
 use loadscope_insight::report::loader::named;
 use loadscope_session::Opened;
 
-/// Width of the column of names at most.
+/// Maximum width of the name column, characters.
 const NAME: usize = 48;
 
-/// The sums of all loaders.
+/// Totals of all loaders.
 struct Sum {
     summary: Summary,
     ranks: usize,
@@ -37,7 +37,7 @@ impl Sum {
     }
 }
 
-/// One JSON object: the sums, and a list with everything about each.
+/// Returns one JSON object with the totals, and a list with the facts of each loader.
 pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<Value> {
     let sum = Sum::of(all);
     let mut object = serde_json::to_value(&sum.summary)?;
@@ -63,7 +63,7 @@ pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<V
     Ok(object)
 }
 
-/// The summary as text. `cut` is the sentence about a truncated recording.
+/// Returns the summary as text. `cut` is the sentence about a truncated recording.
 pub(super) fn text(all: &[(RunId, &Run)], cut: Option<&str>) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     let sum = Sum::of(all);
@@ -124,7 +124,7 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
     )?;
     let mut row = |number: &str, name: &str, s: &Summary, share: String| {
         let time = |s: f64| Nanos::from_secs_f64(s).to_string();
-        // A value that the source does not record is missing, not zero.
+        // A value that the source does not record is shown as missing, not as zero.
         let counts = s.samples > 0 || s.batches == 0;
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
         writeln!(

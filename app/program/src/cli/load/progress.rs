@@ -10,20 +10,21 @@ use loadscope_words::say;
 /// Minimum time between two updates.
 const OFTEN: Duration = Duration::from_millis(200);
 
-/// An update takes at most 1/20 of a core, because it sums all waits, and a run may have millions.
+/// Pause after an update, as a multiple of its duration. An update then takes at most 1/20 of a core. It sums all waits, and a run can have
+/// millions.
 const PART: u32 = 20;
 
-/// A progress bar, hidden without a terminal.
+/// Progress bar, hidden without a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
-    /// Batches that the trainer got.
+    /// Number of batches that training received.
     pub yielded: u64,
     /// Time of the next update.
     due: Instant,
 }
 
 impl Progress {
-    /// Nothing was yielded yet.
+    /// Creates a bar without yielded batches.
     pub fn on(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(None, target);
         let style = ProgressStyle::with_template("{bar:32} {pos}/{len} batches  {msg}");
@@ -65,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// A terminal that shows nothing.
+    /// Terminal that shows nothing.
     #[derive(Debug)]
     struct Blank;
 
@@ -99,7 +100,7 @@ mod tests {
         }
     }
 
-    /// It was worked out for each portion of events, over all waits so far: of a million batches that took longer than loading them.
+    /// Regression: the bar summed all waits for each portion of events. For a million batches, that took longer than loading them.
     #[test]
     fn it_is_not_worked_out_for_each_portion_of_events() {
         let mut progress = Progress::on(ProgressDrawTarget::term_like(Box::new(Blank)));
