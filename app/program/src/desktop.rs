@@ -1,4 +1,4 @@
-//! What a desktop gives: its clocks, and threads for long calculations.
+//! Clocks and threads of a desktop.
 
 use std::io;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use loadscope_insight::platform::{Clock, Jobs, Platform};
 
-/// Both of them.
+/// Clocks and jobs of a desktop.
 pub const PLATFORM: Platform = Platform {
     clock: &Clocks,
     jobs: &Threads,
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(name, Ok(Some("elsewhere".to_owned())));
         std::thread::sleep(Duration::from_millis(2));
         assert!(PLATFORM.clock.now() >= before + Duration::from_millis(2));
-        // 2020
+        // Seconds from 1970 to 2020.
         assert!(PLATFORM.clock.since_1970() > Duration::from_secs(1_577_836_800));
     }
 }

@@ -1,4 +1,4 @@
-//! File dialogs. They answer with a [`Command`], when the user has chosen.
+//! File dialogs. Each sends a [`Command`] when the user has chosen.
 
 use std::future::Future;
 use std::path::Path;
@@ -18,7 +18,7 @@ use loadscope_words::say;
 
 mod picture;
 
-/// Opens dialogs and hands their answers over.
+/// Open dialogs and their answers.
 pub struct Dialogs {
     answers: Receiver<Command>,
     out: Sender<Command>,
@@ -26,14 +26,14 @@ pub struct Dialogs {
 }
 
 impl Dialogs {
-    /// Dialogs that wake the window with `wake`.
+    /// Creates dialogs that call `wake` when the user has chosen.
     pub fn new(wake: Waker) -> Self {
-        // No bound is needed: an answer a dialog, and people open them one by one.
+        // The channel needs no bound: each dialog has one answer, and people open them one by one.
         let (out, answers) = unbounded();
         Self { answers, out, wake }
     }
 
-    /// What was chosen since the last call.
+    /// Returns the answers since the last call.
     pub fn answers(&self) -> impl Iterator<Item = Command> + '_ {
         self.answers.try_iter()
     }
@@ -52,7 +52,7 @@ impl Dialogs {
         });
     }
 
-    /// Asks for the program that is to be watched.
+    /// Asks for the program to watch.
     pub fn script(&self) {
         let dialog = AsyncFileDialog::new()
             .set_title(say!("Choose a program"))
@@ -74,7 +74,7 @@ impl Dialogs {
         });
     }
 
-    /// Asks where to save the recording.
+    /// Asks for the output file of the recording.
     pub fn save(&self) {
         let dialog = AsyncFileDialog::new()
             .set_title(say!("Save the recording"))
@@ -82,7 +82,7 @@ impl Dialogs {
             .add_filter(say!("Compressed recording"), &["zst"])
             .add_filter(say!("Plain recording"), &["jsonl"]);
         self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
-            // The dialog has asked whether to replace a file.
+            // The dialog has asked before replacing a file.
             Command::Overwrite(Output::Recording(f.path().to_owned()))
         });
     }
@@ -95,7 +95,7 @@ impl Dialogs {
         });
     }
 
-    /// Asks where to export to. The name says as what.
+    /// Asks for the output file of an export. Its extension sets the format.
     pub fn export(&self) {
         let dialog = AsyncFileDialog::new()
             .set_title(say!("Export the run"))
@@ -104,7 +104,7 @@ impl Dialogs {
             .add_filter(say!("Tables, Parquet"), &["parquet"])
             .add_filter(say!("Tables, CSV"), &["csv"]);
         self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
-            // The dialog has asked for this name. Of tables it does not know the names of their files.
+            // The dialog has asked before replacing this name. It does not know the names of the files with tables.
             match ExportFormat::for_path(f.path()) {
                 Some(ExportFormat::Chrome) => {
                     Command::Overwrite(Output::Export(f.path().to_owned(), None))
@@ -116,7 +116,7 @@ impl Dialogs {
         });
     }
 
-    /// Asks where to save a picture of the run that was read from `input`, and saves it.
+    /// Asks for the output file of a picture, and saves it. `input` is the recording of the run.
     pub fn picture(&self, picture: Picture, input: Option<&Path>) {
         let input = input.map(Path::to_owned);
         let dialog = AsyncFileDialog::new()
@@ -140,14 +140,14 @@ impl Dialogs {
         });
     }
 
-    /// Asks where the data of a dataset are.
+    /// Asks for the file or folder of a dataset.
     pub fn data(&self, word: &'static str, is_folder: bool) {
         let use_it = move |f: FileHandle| Command::UseData {
             word,
             path: f.path().to_owned(),
         };
         let dialog = AsyncFileDialog::new();
-        // Where there is no dialog, the place can be typed in the options.
+        // Without a dialog, the user can type the path in the options.
         match is_folder {
             true => self.ask(
                 dialog.set_title(say!("Choose a data folder")).pick_folder(),
@@ -173,19 +173,19 @@ impl Dialogs {
             let start = Instant::now();
             let answer = match pollster::block_on(dialog) {
                 Some(file) => answer(file),
-                // No user is that quick: there was no dialog to cancel.
+                // No user cancels that fast, so the system has no dialog.
                 None if start.elapsed() < Duration::from_millis(250) => missing(otherwise),
                 None => return,
             };
             let _ = out.send(answer);
             wake();
         };
-        // Without a thread there is no dialog; the same can be typed into the options or given on the command line.
+        // Without a thread there is no dialog. The user can type the path in the options or on the command line.
         let _ = Builder::new().name("file-dialog".to_owned()).spawn(wait);
     }
 }
 
-/// There is no dialog: the path can be typed, or, of a picture, something installed.
+/// Returns the command for a system without a dialog: type the path, or show an error.
 fn missing(otherwise: Option<PathFor>) -> Command {
     if let Some(what) = otherwise {
         let text = String::new();

@@ -1,4 +1,4 @@
-//! Loadscope's window and command line: what brings the model, the interface and the sources of runs together.
+//! Loadscope's window and command line. It connects the model, the interface and the sources of runs.
 
 #![deny(unsafe_code)]
 
@@ -15,7 +15,7 @@ pub mod preferences;
 pub mod serve;
 pub mod window;
 
-/// The example of the README compiles and holds.
+/// Doctest of the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

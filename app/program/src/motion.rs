@@ -1,7 +1,7 @@
-//! Whether the system asks for reduced motion. Egui does not tell, so the desktop is asked: once, at the start, by a thread.
+//! Detection of the system's setting for reduced motion. Egui does not report it, so a thread asks the desktop once at the start.
 //!
-//! Linux: the portal's `reduced-motion`, then GNOME's `enable-animations`. macOS: `reduceMotion`. Windows: `MinAnimate`. A desktop
-//! that none of them knows is taken to ask for nothing; the user's own choice and `--reduce-motion` always count.
+//! Linux: the portal's `reduced-motion`, then GNOME's `enable-animations`. macOS: `reduceMotion`. Windows: `MinAnimate`. On other desktops,
+//! motion is not reduced. The user's own choice and `--reduce-motion` take precedence.
 
 use std::process::{Command, Stdio};
 use std::thread::Builder;
@@ -10,12 +10,12 @@ use crossbeam_channel::{Receiver, bounded};
 
 use loadscope_session::Waker;
 
-/// What the system asks for, as soon as it is known.
+/// Pending answer about the system's setting.
 pub struct SystemMotion {
     answer: Receiver<bool>,
 }
 
-/// A program, its arguments, and the text in its answer that asks for reduced motion.
+/// Program, its arguments, and the text in its output that means reduced motion.
 type Probe = (&'static str, &'static [&'static str], &'static str);
 
 #[cfg(target_os = "macos")]
@@ -59,7 +59,7 @@ const PROBES: &[Probe] = &[
 ];
 
 impl SystemMotion {
-    /// Asks; `wake` is called when the answer is there.
+    /// Asks the system. It calls `wake` when the answer is available.
     pub fn ask(wake: Waker) -> Self {
         let (out, answer) = bounded(1);
         let ask = move || {
@@ -67,19 +67,19 @@ impl SystemMotion {
                 wake();
             }
         };
-        // Without a thread there is no answer, and everything moves.
+        // Without a thread there is no answer, and animations stay on.
         let _ = Builder::new().name("motion".to_owned()).spawn(ask);
         Self { answer }
     }
 
-    /// The answer is not wanted.
+    /// Creates a value without an answer.
     pub fn unasked() -> Self {
         Self {
             answer: bounded(0).1,
         }
     }
 
-    /// The answer, once.
+    /// Returns the answer, once.
     pub fn answer(&self) -> Option<bool> {
         self.answer.try_recv().ok()
     }
@@ -92,7 +92,7 @@ fn asks_for_stillness(probes: &[Probe]) -> bool {
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .output();
-        // A desktop without this program, or a program without this setting, says nothing.
+        // A missing program or setting counts as no answer.
         output.is_ok_and(|o| {
             o.status.success() && String::from_utf8_lossy(&o.stdout).trim().contains(yes)
         })

@@ -1,4 +1,4 @@
-//! The window in a browser: one page. `cargo xtask web` makes it, and the program includes it where it is there.
+//! The window in a browser, as one page. `cargo xtask web` builds the page. If it exists, the program contains it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,10 +6,10 @@ use loadscope_words::say;
 use serde::Serialize;
 use thiserror::Error;
 
-/// The page, with what is left open in it.
+/// The page with its placeholders.
 const PAGE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Why there is no page.
+/// Error of a build without the page.
 #[derive(Debug, Error)]
 #[error("{}", say!("this build does not contain the browser page. Run `cargo xtask setup --web` and `cargo xtask web`, then build again. The Python wheel contains the page."))]
 pub struct NoPage;
@@ -48,7 +48,7 @@ pub struct Content<'a> {
     pub other: &'a [u8],
 }
 
-/// Returns the page with its content: the recordings and names in base64, the report without markup.
+/// Fills in the page: the recordings and names in base64, the report without markup.
 ///
 /// # Errors
 /// If this build has no page.
@@ -66,7 +66,7 @@ fn filled(page: &str, about: &About<'_>, content: Content<'_>) -> Result<String,
     let packed = content.recording.len() + content.other.len();
     let mut out = String::with_capacity(page.len() + packed / 3 * 4 + told.len() * 2 + 64);
     let mut rest = page;
-    // The order of the template.
+    // In the order of the template.
     for place in [
         "@CONNECT@",
         "@REPORT@",
@@ -89,7 +89,7 @@ fn filled(page: &str, about: &About<'_>, content: Content<'_>) -> Result<String,
     Ok(out)
 }
 
-/// Text without markup, in ASCII: a server may name another encoding than that of the page.
+/// Escapes markup and non-ASCII characters, because a server may declare another encoding than the page has.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! The file of the preferences.
+//! Preferences file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use loadscope_files::{Existing, NewFile, WriteError, read_text};
 use loadscope_model::prefs::Prefs;
 use loadscope_trace::without_password;
 
-/// Preferences are written so often at most.
+/// Minimum time between two writes.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// No file of preferences is longer, bytes.
+/// Maximum size of the file, bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Keeps the preferences in a file, which is written as a whole, and not on the thread of the window.
+/// Storage of the preferences. A background thread replaces the file as a whole.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    /// What stands in the file.
+    /// Preferences last loaded or written.
     kept: Option<Prefs>,
     looked: Option<Instant>,
     writing: Option<JoinHandle<()>>,
@@ -33,13 +33,13 @@ impl Clone for Store {
 }
 
 impl Store {
-    /// The file of this user; `None` if the system knows of no place for it.
+    /// Returns the storage of this user, or `None` if the system has no data folder.
     pub fn of_user() -> Option<Self> {
         let data = dirs::data_dir()?;
         Some(Self::at(&data.join("loadscope").join("preferences.json")))
     }
 
-    /// The preferences in the file at `path`.
+    /// Returns the storage at `path`.
     pub fn at(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    /// What was kept, if anything was. A file that is not understood counts as none.
+    /// Loads the stored preferences. Returns `None` for a missing or invalid file.
     pub fn load(&mut self) -> Option<Prefs> {
         let text = read_text(&self.path, "preferences", LONGEST).ok()?;
         let prefs: Prefs = serde_json::from_str(&text).ok()?;
@@ -57,7 +57,7 @@ impl Store {
         Some(prefs)
     }
 
-    /// True every few seconds: then it is time to call [`Store::keep`].
+    /// Returns true every few seconds, when [`Store::keep`] is due.
     pub fn is_due(&mut self) -> bool {
         let due = self.looked.is_none_or(|at| at.elapsed() >= EVERY);
         if due {
@@ -66,7 +66,7 @@ impl Store {
         due
     }
 
-    /// Writes the preferences if they have changed, in the background.
+    /// Writes the preferences in the background, if they have changed.
     pub fn keep(&mut self, prefs: &Prefs) {
         let writes = self.writing.as_ref().is_some_and(|job| !job.is_finished());
         if writes || self.kept.as_ref() == Some(prefs) {
@@ -74,7 +74,7 @@ impl Store {
         }
         self.kept = Some(prefs.clone());
         let (path, prefs) = (self.path.clone(), prefs.clone());
-        // A disk that is full costs the preferences, and nothing else.
+        // A write to a full disk loses only the preferences.
         let job = move || drop(write(&path, &prefs));
         self.writing = Builder::new()
             .name("preferences".to_owned())
@@ -104,12 +104,12 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed("create"))?;
     }
-    // Passwords are not kept.
+    // Passwords are not stored.
     let mut prefs = prefs.clone();
     prefs.options.dataset = without_password(&prefs.options.dataset);
     let text = serde_json::to_vec_pretty(&prefs).map_err(std::io::Error::from);
     let text = text.map_err(failed("write"))?;
-    // Another window that closes at the same moment writes its own; that takes an instant.
+    // Another window that closes at the same moment may be writing the file. That takes an instant.
     for _ in 0..TRIES {
         match NewFile::write_all_to(path, Existing::Replace, &text) {
             Err(WriteError::InUse(_)) => std::thread::sleep(SOON),
@@ -119,7 +119,7 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
     NewFile::write_all_to(path, Existing::Replace, &text)
 }
 
-/// How often, and how soon, a file is tried again that another process writes.
+/// Attempts to write a file that another process writes, and the pause between them.
 const TRIES: usize = 5;
 const SOON: Duration = Duration::from_millis(20);
 
@@ -144,7 +144,7 @@ mod tests {
         prefs.inspector_open = !prefs.inspector_open;
         store.finish(&prefs);
         assert_eq!(Store::at(&path).load(), Some(prefs.clone()));
-        // What is damaged is replaced.
+        // A damaged file is replaced.
         fs::write(&path, "{\"theme\": 7").expect("room");
         let mut store = Store::at(&path);
         assert_eq!(store.load(), None);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(store.kept, None);
     }
 
-    /// A part of the new ones can be written, and not all: a place that takes nothing more stands for a disk that is full.
+    /// `/dev/full` stands for a full disk.
     #[cfg(unix)]
     #[test]
     fn the_old_ones_stay_where_new_ones_cannot_be_written() {
@@ -188,14 +188,14 @@ mod tests {
             asks: !old.asks,
             ..Prefs::default()
         };
-        // They are replaced as a whole and not followed: what a link leads to stays.
+        // The new file replaces the link. The target of the link stays.
         let link = dir.path().join("link.json");
         symlink(&path, &link).expect("links");
         let mut store = Store::at(&link);
         store.finish(&new);
         assert_eq!(Store::at(&link).load(), Some(new.clone()));
         assert_eq!(Store::at(&path).load(), Some(old.clone()));
-        // Where a folder has their name, nothing is written.
+        // A folder with the same name is not replaced.
         let folder = dir.path().join("folder");
         fs::create_dir(&folder).expect("own folder");
         let mut store = Store::at(&folder);

@@ -1,5 +1,5 @@
-//! A small server on this host alone: it gives a browser the page and a recording, or the recording of a program as it grows. Who
-//! has no link with its token gets nothing, and who stops reading is dropped; nothing of it touches the program that is recorded.
+//! Server for browsers on this host. It sends the page with a recording, or with the growing recording of a program. A request without
+//! the token of the link gets 404. A client that stops reading is disconnected. The recorded program is never delayed.
 
 mod http;
 mod live;
@@ -16,13 +16,13 @@ pub use spool::{Spool, USUAL_SIZE, Writer};
 
 use http::{Request, Response};
 
-/// The port that is taken if it is free, so that `ssh -L 7777:localhost:7777` is always the same.
+/// Default port, used if it is free. A fixed number keeps `ssh -L 7777:localhost:7777` the same.
 pub const PORT: u16 = 7777;
 
-/// Connections at a time, at most.
+/// Maximum number of connections.
 const MOST: usize = 32;
 
-/// A browser that asks for something is waited for so long.
+/// Timeout for reading a request or writing a response.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// URL of the recording, relative to the page.
@@ -32,47 +32,47 @@ pub const OTHER: &str = "other";
 /// URL of the WebSocket with a growing recording, relative to the page.
 pub const LIVE: &str = "live";
 
-/// What is given.
+/// Content of the server.
 pub struct Site {
-    /// The page.
+    /// HTML page.
     pub page: Vec<u8>,
     /// Recordings of the page.
     pub data: Data,
-    /// It may stand in a frame of a page that knows its link: in a notebook.
+    /// True if a page that knows the link, such as a notebook, may show the page in a frame.
     pub in_frame: bool,
 }
 
 /// Recordings for the page.
 pub enum Data {
-    /// A packed recording, and one to compare with.
+    /// Packed recording, and one to compare with.
     Recording(Vec<u8>, Option<Vec<u8>>),
-    /// A recording that grows.
+    /// Growing recording.
     Growing(Arc<Spool>),
 }
 
-/// A server that runs until the process ends.
+/// Server that runs until the process ends.
 pub struct Server {
     address: SocketAddr,
     token: String,
     viewers: Arc<Viewers>,
 }
 
-/// Who looks on.
+/// Counts of connections.
 #[derive(Default)]
 struct Viewers {
-    /// Connections under way.
+    /// Open connections.
     connections: AtomicUsize,
-    /// Those that get a recording as it grows.
+    /// Open WebSockets with a growing recording.
     now: AtomicUsize,
-    /// Of them, how many there ever were.
+    /// Number of such WebSockets since the start.
     ever: AtomicUsize,
 }
 
 impl Server {
-    /// Begins to listen, on this host alone: on `port`, or, where none is asked for, on [`PORT`] or any that is free.
+    /// Starts to listen on this host only. Without `port`, it uses [`PORT`] or any free port.
     ///
     /// # Errors
-    /// If the port is taken, or the system gives no thread or no random numbers.
+    /// If the port is taken, or the system has no thread or no random numbers.
     pub fn start(site: Site, port: Option<u16>) -> io::Result<Self> {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = match port {
@@ -87,7 +87,7 @@ impl Server {
         let listen = move || {
             for stream in listener.incoming() {
                 let Ok(stream) = stream else {
-                    // Too many files are open: some will be closed.
+                    // The process has too many open files. Some will be closed.
                     std::thread::sleep(Duration::from_millis(100));
                     continue;
                 };
@@ -96,10 +96,10 @@ impl Server {
                 }
                 let one = One::of(&counted.connections, Arc::clone(&counted));
                 let shared = Arc::clone(&shared);
-                // Without a thread the browser is not answered, and asks again.
+                // Without a thread, the browser gets no answer, and asks again.
                 let _ = Builder::new().name("browser".to_owned()).spawn(move || {
                     let (site, token) = &*shared;
-                    // Who goes away in the middle is not answered.
+                    // A client that disconnects gets no answer.
                     let _ = answer(stream, site, token, &one.0);
                     drop(one);
                 });
@@ -113,28 +113,28 @@ impl Server {
         })
     }
 
-    /// What is to be opened in a browser.
+    /// Returns the link for a browser.
     pub fn link(&self) -> String {
         format!("http://localhost:{}/{}/", self.address.port(), self.token)
     }
 
-    /// The port that it listens on.
+    /// Returns the port of the server.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// How many pages get a recording as it grows.
+    /// Returns the number of pages that receive a growing recording.
     pub fn viewers(&self) -> usize {
         self.viewers.now.load(Ordering::Acquire)
     }
 
-    /// How many there ever were.
+    /// Returns the number of such pages since the start.
     pub fn viewers_ever(&self) -> usize {
         self.viewers.ever.load(Ordering::Acquire)
     }
 }
 
-/// A connection that is counted as long as it is there.
+/// Guard that counts a connection until it is dropped.
 struct One(Arc<Viewers>);
 
 impl One {
@@ -150,7 +150,7 @@ impl Drop for One {
     }
 }
 
-/// What cannot be guessed.
+/// Creates a random token that cannot be guessed.
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
@@ -168,7 +168,7 @@ fn answer(mut stream: TcpStream, site: &Site, token: &str, viewers: &Viewers) ->
     if !request.is_of_this_host() {
         return Response::Forbidden.write(&mut stream);
     }
-    // Without the token one does not learn what there is.
+    // Without the token, all paths get the same answer.
     let Some(asked) = request.below(token) else {
         return Response::NotFound.write(&mut stream);
     };

@@ -1,4 +1,4 @@
-//! The window: reads what is new, shows the state, carries commands out.
+//! The window. It reads new events, draws the state, and performs commands.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,99 +39,99 @@ mod system;
 mod tries;
 mod trying;
 
-/// When the window closes, the loader's threads are given so long to end: one that reads a large file cannot be asked.
+/// Time for the loader's threads to end when the window closes. A thread that reads a large file cannot be interrupted.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The programs that a window started.
+/// Programs that a window started.
 pub type Started = Arc<Mutex<Vec<Watched>>>;
 
-/// What of a program is shown and recorded.
+/// Part of a program's batches that is shown and recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Extent {
-    /// These batches.
+    /// Batches to show and record.
     pub selection: Selection,
-    /// Of them so much is recorded; `None`: everything. All of them are shown.
+    /// Limits of the recording, `None` to record everything. The window shows all selected batches.
     pub limits: Option<Limits>,
 }
 
-/// What to show at the start.
+/// Content of the window at the start.
 #[derive(Clone, Default)]
 pub struct Start {
-    /// Recordings to open: the first one is shown, the others stand among the recent files.
+    /// Recordings to open. The first one is shown, and the others are added to the recent files.
     pub files: Vec<PathBuf>,
-    /// Run the demo.
+    /// True to run the demo.
     pub demo: bool,
-    /// What to open for learning.
+    /// Lesson to open.
     pub learn: Option<preview::Learn>,
-    /// Draw without animations.
+    /// True to draw without animations.
     pub still: bool,
-    /// The language of the system.
+    /// Language of the system.
     pub language: Language,
-    /// The language that was asked for, whatever is remembered.
+    /// Language of `--lang`, which overrides the stored one.
     pub asked_language: Option<Language>,
-    /// A program that was started and is to be watched.
+    /// Started program to watch.
     pub watched: Option<Watched>,
-    /// What of it is shown and recorded.
+    /// Part of its batches to show and record.
     pub extent: Extent,
-    /// That program, if it can be started again.
+    /// Command of that program, if it can be started again.
     pub program: Option<Program>,
-    /// Where the window puts the programs that it started: they may outlive it.
+    /// List for the programs that the window starts. They may outlive the window.
     pub started: Started,
-    /// Where live runs are written as they come; without, they are only in memory.
+    /// Journal that stores live runs as they arrive. Without it, they are only in memory.
     pub journal: Option<Journal>,
-    /// Where the preferences are kept; without, they are forgotten.
+    /// Storage of the preferences. Without it, they are lost.
     pub store: Option<Store>,
-    /// The loaders of a live run have at most so many bytes in memory; `None`: as many as they need.
+    /// Memory limit of a live run's loaders, bytes. `None` for no limit.
     pub memory: Option<u64>,
-    /// Keep everything that changes the state, so that it can be replayed.
+    /// True to keep a log of all messages, for replay.
     pub keeps_messages: bool,
-    /// There is no graphics card: processors compute the pixels.
+    /// True if there is no graphics card, so processors compute the pixels.
     pub computes_pixels: bool,
 }
 
-/// The window.
+/// Main window.
 pub struct App {
-    /// What is shown. Public for tests.
+    /// Shown state. Public for tests.
     pub state: Model,
     session: Option<Session>,
-    /// When it began.
+    /// Start of the session.
     begun: Instant,
-    /// The sessions of the runs of this window that are not shown, by number.
+    /// Sessions of the window's other runs, by number.
     kept: BTreeMap<u32, Session>,
     journal: Option<Journal>,
-    /// Bytes that the loaders of a live run have at most.
+    /// Memory limit of a live run's loaders, bytes.
     memory: Option<u64>,
     store: Option<Store>,
     dialogs: Dialogs,
     wake: Waker,
-    /// The file or folder that is looked at before it is opened.
+    /// File or folder that is checked before it is opened.
     looking: Option<pending::Looking>,
     system_motion: SystemMotion,
-    /// The window is to be closed, whatever is unsaved.
+    /// True if the window must close, even with unsaved runs.
     closing: bool,
     window: Window,
-    /// The file of a lesson that is being written.
+    /// Lesson file that is being written.
     preview: Option<preview::Preview>,
-    /// What programs print that are started here.
+    /// Output files of the programs started here.
     outputs: outputs::Outputs,
     /// Programs that were started here and have not ended.
     launched: Vec<launch::Launched>,
-    /// All that were started here, for who outlives the window.
+    /// All programs that were started here, for code that outlives the window.
     started: Started,
-    /// Other arguments are tried on it.
+    /// Tries of other settings in progress.
     tries: Option<tries::Tries>,
-    /// The recording that is being read, to compare the run with.
+    /// Recording that is being read for a comparison.
     comparing: Option<pending::Reading>,
-    /// How many runs have been compared with.
+    /// Number of comparisons so far.
     others: u64,
-    /// When the next frame is due.
+    /// Interval between frames.
     pacing: frame_pacing::FramePacing,
-    /// The run of this window was started so that it can be followed by eye.
+    /// True if the shown run is slowed down so that the user can follow it by eye.
     is_slowed: bool,
 }
 
 impl App {
-    /// A window with what was remembered from the last time.
+    /// Creates a window with the stored preferences.
     pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
         theme::install(ctx);
         let pacing = frame_pacing::FramePacing::new(start.computes_pixels);
@@ -186,7 +186,7 @@ impl App {
         app
     }
 
-    /// What is shown before anything has happened.
+    /// Returns the first state of the window.
     pub fn beginning(prefs: Prefs, start: &Start) -> State {
         let place = Place {
             no_engine: !session::HAS_ENGINE,
@@ -201,7 +201,7 @@ impl App {
         loadscope_window::beginning(prefs, place, !start.files.is_empty())
     }
 
-    /// Opens the first of several files; two are to be compared.
+    /// Opens the first of several files. Two files are compared.
     fn open_all(&mut self, ctx: &Context, files: &[PathBuf]) {
         let Some((first, others)) = files.split_first() else {
             return;
@@ -216,12 +216,12 @@ impl App {
         }
     }
 
-    /// What is to be remembered until the next time.
+    /// Returns the preferences to store.
     pub fn prefs(&self) -> Prefs {
         self.state.prefs_to_keep()
     }
 
-    /// Carries a command out.
+    /// Performs a command.
     pub fn run(&mut self, ctx: &Context, command: Command) {
         match command {
             Command::Open(path) => self.look_into(ctx, path),
@@ -229,7 +229,7 @@ impl App {
         }
     }
 
-    /// Takes a message in, and does outside what comes of it.
+    /// Applies a message to the state and performs its effect.
     pub(super) fn tell(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
         let effect = self.state.tell(message);
@@ -285,7 +285,7 @@ impl eframe::App for App {
         self.hear_tries(ctx);
         self.hear_launched(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
-            // What was not saved stays in the journal.
+            // An unsaved run stays in the journal.
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
@@ -322,13 +322,13 @@ impl eframe::App for App {
         let kept = kept.into_iter().filter(|(number, _)| is_live(*number));
         let kept = kept.map(|(_, session)| session);
         for session in kept.chain(self.session.take_if(|_| lasts)) {
-            // Those that have not ended by then are where nothing can be taken from them but time.
+            // A session that has not ended by then is busy where its end would only take time. It has nothing to lose.
             let _ = session.end(PATIENCE);
         }
     }
 
     fn persist_egui_memory(&self) -> bool {
-        // So that a broken layout never survives a restart.
+        // A broken layout must not survive a restart.
         false
     }
 }

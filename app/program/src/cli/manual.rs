@@ -1,4 +1,4 @@
-//! `loadscope completions` and, for those who make packages, `loadscope manual`: both from what clap knows of the command line.
+//! `loadscope completions`, and `loadscope manual` for packagers. Both use clap's description of the command line.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ pub struct ManualArgs {
     folder: PathBuf,
 }
 
-/// Prints what a shell has to read to complete the commands of the program.
+/// Prints the completion script of a shell.
 pub fn completions(args: &CompletionsArgs, mut program: Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program, "loadscope", &mut script);
@@ -33,9 +33,9 @@ pub fn completions(args: &CompletionsArgs, mut program: Command) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a man page of the program, and one of each command.
+/// Writes a man page for the program and one for each command.
 pub fn manual(args: &ManualArgs, mut command: Command) -> anyhow::Result<ExitCode> {
-    // Until then, commands do not know the name of the program.
+    // `build` adds the name of the program to its commands.
     command.build();
     page(&args.folder, "loadscope", &command)?;
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {

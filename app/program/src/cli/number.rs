@@ -1,4 +1,4 @@
-//! Numbers on the command line. An error names the accepted range, or has an example.
+//! Parsers of numbers on the command line. An error names the accepted range, or has an example.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use loadscope_trace::count;
 use loadscope_words::say;
 
-/// A parser of whole numbers from `least` to `most`.
+/// Returns a parser of whole numbers from `least` to `most`.
 pub(super) fn whole_number<T>(
     least: T,
     most: T,
@@ -22,23 +22,23 @@ where
     }
 }
 
-/// Reads a number of batches.
+/// Parses a number of batches.
 pub(super) fn batches(text: &str) -> Result<u64, String> {
     parsed(text, say!("expected a number of batches, such as 10"))
 }
 
-/// Reads the seed of a generator.
+/// Parses the seed of a generator.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let (least, most) = (0, u64::MAX);
     parsed(text, say!("expected a whole number from {least} to {most}"))
 }
 
-/// Reads the side of an image. Its range is checked with the other options.
+/// Parses the side of an image, pixels. The range is checked with the other options.
 pub(super) fn pixels(text: &str) -> Result<u32, String> {
     parsed(text, say!("expected a number of pixels, such as 224"))
 }
 
-/// Reads seconds. The range is checked with the other options.
+/// Parses seconds. The range is checked with the other options.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     parsed(
         text,
@@ -46,7 +46,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     )
 }
 
-/// Reads milliseconds. The range is checked with the other options.
+/// Parses milliseconds. The range is checked with the other options.
 pub(super) fn milliseconds(text: &str) -> Result<f64, String> {
     let expected = say!("expected a number of milliseconds, such as 20 or 0.5");
     parsed(text, expected)

@@ -1,4 +1,4 @@
-//! `loadscope order`: the batches that a loader will yield, without loading anything.
+//! `loadscope order`: prints the batches of a loader without loading anything.
 
 use std::fmt::Display;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -41,7 +41,7 @@ pub struct OrderArgs {
     json: bool,
 }
 
-/// How workers share an iterable-style dataset.
+/// Distribution of an iterable-style dataset to workers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Stream {
     /// Every worker yields all samples
@@ -53,7 +53,7 @@ enum Stream {
 impl OrderArgs {
     fn options(&self) -> RunOptions {
         let mut o = RunOptions {
-            // PyTorch's default; the other commands have a more practical one.
+            // PyTorch's default. Other commands have a more practical one.
             batch_size: Some(1),
             ..RunOptions::default()
         };
@@ -89,19 +89,19 @@ pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Without any seed PyTorch takes one from the system. Here it is chosen first, so that the answer can be had again.
+/// Chooses a seed if none was given, so that the user can reproduce the order. PyTorch would take a seed from the system.
 fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
     let seeded = options.seed.is_some() || options.global_seed.is_some();
     if seeded || !(is_one_of_many(options) || options.num_workers > 0) {
         return None;
     }
-    // As many bits as a generator is seeded with in PyTorch's own examples: short enough to be typed again.
+    // 32 bits, as in PyTorch's own examples. The seed is short enough to type.
     let seed = u64::from(RandomState::new().build_hasher().finish() as u32);
     options.global_seed = Some(seed);
     Some(seed)
 }
 
-/// One line per batch.
+/// Writes one line per batch.
 fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
     orders.each(|epoch| {
         write!(
@@ -129,7 +129,8 @@ fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()
     })
 }
 
-/// One object: len, epochs, workers, seeds. Only the seeds of earlier epochs are kept. The workers of batches are calculated twice.
+/// Writes one object with the keys len, epochs, workers and seeds. Only the seeds of earlier epochs are stored. The workers of batches are
+/// calculated twice.
 fn write_json(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
     match orders.len() {
         Some(len) => write!(out, "{{\"len\":{len}")?,

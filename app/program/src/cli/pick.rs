@@ -1,4 +1,4 @@
-//! The loader that a command analyzes.
+//! Selection of the loader that a command analyzes.
 
 use std::path::Path;
 
@@ -31,12 +31,12 @@ pub struct OnlyLoaderArg {
     pub loader: Option<String>,
 }
 
-/// A recording and the analyzed loader.
+/// Recording and the analyzed loader.
 pub struct Picked {
     opened: Opened,
     id: RunId,
     was_asked_for: bool,
-    /// An empty run, for a recording without a loader.
+    /// Empty run, for a recording without a loader.
     nothing: Run,
 }
 
@@ -64,30 +64,30 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
     })
 }
 
-/// The loader that matches `text`.
+/// Returns the loader that matches `text`.
 pub(super) fn which(opened: &Opened, text: &str) -> anyhow::Result<RunId> {
     let all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
     find(&all, text).map_err(|text| anyhow!(text))
 }
 
 impl Picked {
-    /// The loader.
+    /// Returns the loader.
     pub fn run(&self) -> &Run {
         self.opened.fleet.get(self.id).unwrap_or(&self.nothing)
     }
 
-    /// True if the file is truncated.
+    /// Returns true if the file is truncated.
     pub fn cut(&self) -> bool {
         self.opened.cut
     }
 
-    /// Adds what the other loaders of the recording show.
+    /// Adds the findings about the recording's other loaders.
     pub fn among<'a>(&self, report: Report<'a>) -> Report<'a> {
         let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
         report.among(&all, self.id, self.was_asked_for)
     }
 
-    /// The number and name of the loader, if the recording has several.
+    /// Returns the number and name of the loader, if the recording has several.
     pub fn about(&self) -> Option<AboutLoader> {
         let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
         AboutLoader::of(&all, self.id, self.was_asked_for)

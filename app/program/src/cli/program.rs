@@ -1,4 +1,4 @@
-//! `loadscope record`, `watch` and `probe`: a PyTorch program, unchanged.
+//! `loadscope record`, `watch` and `probe`: record an unchanged PyTorch program.
 
 mod arguments;
 
@@ -56,20 +56,20 @@ pub struct WatchArgs {
     limits: LimitArgs,
 }
 
-/// Number of default names to try.
+/// Maximum number of default names to try.
 const MOST_NAMES: u32 = 10_000;
 
-/// Exit code of shells for a command that cannot be started.
+/// Exit code for a command that cannot be started, as in shells.
 pub(super) const NOT_STARTED: u8 = 127;
-/// Exit code of shells for a command that is not executable.
+/// Exit code for a command that is not executable, as in shells.
 const NOT_EXECUTABLE: u8 = 126;
 /// Exit code for a recording that cannot be written.
 const NOT_RECORDED: u8 = 2;
 
-/// Runs a program and records its loaders. Ends with the program's exit code.
+/// Runs a program and records its loaders. Returns the program's exit code.
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let request = args.program.request()?;
-    // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
+    // The file is created before the program starts. Otherwise an unwritable output would fail after hours of training.
     let output = args.output.as_deref();
     let selection = args.program.select.selection();
     let existing = args.force.existing();
@@ -100,7 +100,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let session = match Session::watch_part(&watched, selection, file.into(), Arc::new(|| {}), None)
     {
         Ok(session) => session,
-        // The program already runs, and continues.
+        // The program is already running, and continues.
         Err(e) => {
             complain(say!("cannot record the program, which continues: {e}"));
             return end_as(watched.wait());
@@ -137,7 +137,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     end_as(end)
 }
 
-/// Runs a program with the window open. Ends with the program's exit code.
+/// Runs a program with the window open. Returns the program's exit code.
 pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
     let extent = Extent {
         selection: args.program.select.selection(),
@@ -146,7 +146,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     let args = &args.program;
     let request = args.request()?;
     if !args.web.web {
-        // Before the program starts, as for an output that cannot be written.
+        // A missing display fails before the program starts, as an unwritable output does.
         window::need_display("loadscope watch --web", "loadscope record")
             .context(say!("program not started"))?;
     }
@@ -165,7 +165,7 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     let opened = window::watch(&watched, (args.repeatable(), extent.clone()), window);
     if let Err(e) = &opened {
         complain(sentence(e));
-        // If the window never listened, the program is recorded all the same. It ends as it would have.
+        // If the window never followed the program, the journal records it. Its exit code stays the same.
         if !watched.is_followed() {
             record_in_journal(&watched, extent, None);
         }
@@ -175,9 +175,10 @@ pub fn watch(args: &WatchArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> 
     end_as(watched.wait())
 }
 
-/// While the program runs, signals are passed on to it. Once it has ended they end the window, whatever it shows then.
+/// Restores the handling of signals after the program has ended. Until then, signals are forwarded to the program. Afterwards they end the
+/// window.
 fn give_signals_back_after(watched: &Watched) {
-    /// How soon.
+    /// Polling interval.
     const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
     let watched = watched.clone();
     let look = move || {
@@ -186,7 +187,7 @@ fn give_signals_back_after(watched: &Watched) {
         }
         give_signals_back();
     };
-    // Without the thread the window can be closed by hand.
+    // Without the thread, the user can still close the window.
     drop(
         std::thread::Builder::new()
             .name("signals".to_owned())
@@ -194,29 +195,30 @@ fn give_signals_back_after(watched: &Watched) {
     );
 }
 
-/// The name of a file, for a page.
+/// Returns the name of a file, for a page.
 pub(super) fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The sentence about a recording without events, with the reason.
+/// Returns the sentence about a recording without events, with the reason.
 pub(super) fn without_recording(reason: &str) -> String {
     let reason = reason.trim_end_matches(['.', '。']);
     say!("no recording was written. {reason}.")
 }
 
-/// The sentences about a recording without events, with the host of `--ssh` and true if a process of the program was reached there.
+/// Returns the sentences about a recording without events. `host` is the host of `--ssh`, and true if a process of the program was reached
+/// there.
 fn nothing_recorded(reason: &str, end: End, host: Option<(String, bool)>) -> String {
     match (host, end) {
-        // Exit code of ssh if it cannot connect. It has printed the reason.
+        // Exit code of ssh if it cannot connect. ssh has printed the reason.
         (Some((host, _)), End::Code(255)) => say!(
             "no recording was written. ssh failed for host {host}, with the reason above. Check the name and the login with `ssh {host}`."
         ),
-        // Exit codes of shells, which have printed the reason.
+        // Exit codes of shells. The shell has printed the reason.
         (Some((host, false)), End::Code(126 | 127)) => say!(
             "no recording was written. The program could not start on {host}, with the reason above."
         ),
-        // Exit code for a missing folder, and of Python for a missing file.
+        // Exit code for a missing folder, or of Python for a missing file.
         (Some((host, false)), End::Code(2)) => say!(
             "no recording was written. The program on {host} ended with exit code 2 before it imported PyTorch. The reason is above."
         ),
@@ -224,7 +226,7 @@ fn nothing_recorded(reason: &str, end: End, host: Option<(String, bool)>) -> Str
     }
 }
 
-/// Records a program that has no window into the user's journal.
+/// Records a program without a window into the user's journal.
 fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>) {
     let Extent { selection, limits } = extent;
     let begin = |journal: Journal| journal.begin_with(&selection, limits).ok();
@@ -244,7 +246,7 @@ fn record_in_journal(watched: &Watched, extent: Extent, mut shown: Option<Shown>
             (None, None) => {}
         }
         if let Some(shown) = shown {
-            // From here on Ctrl+C is for this process.
+            // From here on, Ctrl+C ends this process.
             give_signals_back();
             shown.end(complaint.as_deref(), true);
         }
@@ -261,11 +263,11 @@ pub fn probe() -> anyhow::Result<ExitCode> {
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) loaders: u64,
-    /// Batches that the program received.
+    /// Number of batches that the program received.
     pub(super) batches: u64,
-    /// Workers that were started before the recording.
+    /// Number of workers that were started before the recording.
     earlier: u32,
-    /// Something went wrong with the recording.
+    /// True if the recording is incomplete because of an error.
     is_partial: bool,
 }
 
@@ -286,7 +288,7 @@ impl Seen {
         }
     }
 
-    /// The sentence about workers whose work is not in the recording.
+    /// Returns the sentence about workers whose work is not in the recording.
     pub(super) fn unrecorded(&self) -> Option<String> {
         let workers = plural(
             u64::from(self.earlier),
@@ -300,12 +302,12 @@ impl Seen {
         })
     }
 
-    /// `2 loaders, 100 batches in run.jsonl.zst`
+    /// Returns the summary: `2 loaders, 100 batches in run.jsonl.zst`.
     pub(super) fn sentence(&self, path: &Path) -> String {
         let loaders = plural(self.loaders, say!(n: "loader"), say!(n: "loaders"));
         let batches = plural(self.batches, say!(n: "batch"), say!(n: "batches"));
         match self.is_partial {
-            // Why, and where the rest is, was the message before.
+            // The previous message has the reason, and the place of the rest.
             true => say!("{loaders}, {batches}, not all of them recorded"),
             false => say!(
                 "{loaders}, {batches} in {}. To see why training waited, run `loadscope report {}`.",
@@ -316,7 +318,7 @@ impl Seen {
     }
 }
 
-/// Follows a session to its end, and shows it in a browser: what was recorded, and why nothing was.
+/// Follows a session to its end, and shows it in a browser. Returns a summary, and the reason if nothing was recorded.
 pub(super) fn follow_and(
     session: &Session,
     mut shown: Option<&mut Shown>,
@@ -346,7 +348,8 @@ pub(super) fn follow_and(
     (seen, complaint)
 }
 
-/// Exit codes of a shell: 127 for a missing command, 126 for one that is not executable. 2 if Loadscope did not try.
+/// Prints the error and returns an exit code as in shells: 127 for a missing command, 126 for one that is not executable. The code is 2 if
+/// Loadscope did not try.
 fn not_started(why: &ProgramError) -> ExitCode {
     complain(why);
     ExitCode::from(match why {
@@ -361,12 +364,12 @@ fn not_started(why: &ProgramError) -> ExitCode {
 pub(super) fn end_as(end: End) -> anyhow::Result<ExitCode> {
     match end {
         End::Signal(number) => end_by(number),
-        // A code of more than a byte is not known on Unix.
+        // A Unix exit code has one byte.
         End::Code(code) => Ok(ExitCode::from((code & 0xff) as u8)),
     }
 }
 
-/// `run.jsonl.zst`, `run-2.jsonl.zst`, …
+/// Returns `run.jsonl.zst`, `run-2.jsonl.zst`, …
 pub(super) fn default_names() -> impl Iterator<Item = PathBuf> {
     let first = std::iter::once("run.jsonl.zst".to_owned());
     let others = (2..=MOST_NAMES).map(|n| format!("run-{n}.jsonl.zst"));

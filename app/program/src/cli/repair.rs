@@ -56,7 +56,7 @@ pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Repairs a recording in one file.
+/// Repairs a recording with a single file.
 fn repaired(
     path: &Path,
     mut input: &File,
@@ -64,7 +64,7 @@ fn repaired(
     existing: Existing,
 ) -> anyhow::Result<Outcome> {
     input.rewind()?;
-    // The first pass only checks: an intact recording is not written again.
+    // The first pass only checks the recording. An intact one is not written again.
     let damage = read(path, input, |_| Ok(()))?;
     let outcome = |damage, output| Outcome {
         damage,
@@ -107,7 +107,7 @@ fn read(
     }
 }
 
-/// `run.jsonl` and `run.jsonl.zst` become `run.repaired.jsonl.zst`.
+/// Returns `run.repaired.jsonl.zst` for `run.jsonl` and `run.jsonl.zst`.
 fn default_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut stem = &*name;

@@ -1,4 +1,4 @@
-//! `loadscope report`: why training waited, and what to do about it.
+//! `loadscope report`: explains why training waited, and what to change.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ pub struct ReportArgs {
 }
 
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    // Before anything is read: what cannot be written is known at once.
+    // The files are created first, so that an unwritable path fails at once.
     let page = created(args.html.as_deref(), args)?;
     let tests = created(args.junit.as_deref(), args)?;
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
@@ -90,14 +90,14 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(say_broken(&checked))
 }
 
-/// Begins a file that the report is written to.
+/// Creates an output file for the report.
 fn created(path: Option<&Path>, args: &ReportArgs) -> anyhow::Result<Option<NewFile>> {
     let Some(path) = path else { return Ok(None) };
     refuse_input(path, &args.file)?;
     Ok(Some(NewFile::create(path, args.force.existing())?))
 }
 
-/// Writes it as a whole.
+/// Writes the whole text and commits the file.
 pub(super) fn write(mut file: NewFile, text: &str) -> anyhow::Result<()> {
     let path = file.path().display().to_string();
     file.write_all(text.as_bytes())
@@ -105,7 +105,7 @@ pub(super) fn write(mut file: NewFile, text: &str) -> anyhow::Result<()> {
     Ok(file.commit()?)
 }
 
-/// Says which rules are broken: then the exit code is 1.
+/// Prints the broken rules. Returns exit code 1 if there is one.
 pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
     let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
     let mut code = ExitCode::SUCCESS;

@@ -1,4 +1,4 @@
-//! The selection of batches to record.
+//! Selection of the batches to record.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ pub struct SelectArgs {
 }
 
 impl SelectArgs {
-    /// The selection of the arguments.
+    /// Returns the selection of the arguments.
     pub fn selection(&self) -> Selection {
         Selection {
             skip_first: self.skip_first,

@@ -1,4 +1,4 @@
-//! `loadscope share`: a recording as one HTML page.
+//! `loadscope share`: writes a recording as one HTML page.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::pick::pick;
 use super::terminal::{complain, say};
 use crate::page::{About, Content, page};
 
-/// Maximum size of a recording in a page, bytes. Browsers fail with larger ones.
+/// Maximum size of the recordings in a page, bytes. Browsers fail with larger ones.
 const MOST: usize = 250_000_000;
 
 /// The recordings, and the page to write.
@@ -40,7 +40,7 @@ pub struct ShareArgs {
 
 /// Writes the page.
 pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
-    // Fails before reading, if this build has no browser page.
+    // Fails before reading if this build has no browser page.
     page(&About::default(), Content::default())?;
     let name = name_of(&args.file);
     let output = match &args.output {
@@ -81,7 +81,7 @@ pub fn share(args: &ShareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file of `size` that was written, and how to open it.
+/// Returns the sentence about the written file: its size, and the way to open it.
 fn said(output: &Path, size: &str) -> String {
     let is_page = output
         .extension()
@@ -95,11 +95,11 @@ fn said(output: &Path, size: &str) -> String {
     }
 }
 
-/// Reads the recording for a page. [`report`] prints the notes about the recordings of a folder.
+/// Reads the recording for a page. [`report`] prints the notes about a folder's recordings.
 pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     let opened = || session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)));
     if file.is_dir() {
-        // A folder without a readable recording is refused. Packing leaves out damaged ones.
+        // A folder without a readable recording is refused. Packing omits damaged ones.
         opened()?;
     }
     let packed = packed(file, contents).map_err(|e| anyhow!(refusal(file, &e)))?;
@@ -111,7 +111,7 @@ pub(super) fn recording(file: &Path, contents: bool) -> anyhow::Result<Packed> {
     Ok(packed)
 }
 
-/// The report of a recording as text. Empty for a file without one.
+/// Returns the report of a recording as text. It is empty for a file without a report.
 pub(super) fn report(file: &Path) -> String {
     let Ok(picked) = pick(file, None) else {
         return String::new();
@@ -122,13 +122,13 @@ pub(super) fn report(file: &Path) -> String {
     text(&report)
 }
 
-/// The name of a file without its folder, because others receive the page.
+/// Returns the name of a file without its folder, because others receive the page.
 pub(super) fn name_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or(OsStr::new("recording"));
     name.to_string_lossy().into_owned()
 }
 
-/// The name without the extensions of recordings.
+/// Removes the extensions of recordings from a name.
 fn stem(name: &str) -> &str {
     let plain = name.strip_suffix(".zst").unwrap_or(name);
     let plain = plain.strip_suffix(".gz").unwrap_or(plain);
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(name_of(Path::new("/home/me/run.jsonl")), "run.jsonl");
     }
 
-    /// A browser shows the source of a file with another name.
+    /// A browser shows the source of a file with another extension.
     #[test]
     fn only_a_page_opens_in_any_browser() {
         for name in ["run.html", "run.HTM"] {

@@ -1,6 +1,5 @@
 //! All writes to standard output and standard error. Names and sentences come from untrusted recordings and programs, so control
-//! characters are escaped. Both streams may be closed, full, or a pipe without a reader. None of that may end or delay a recorded
-//! program.
+//! characters are escaped. Either stream may be closed, full, or a pipe without a reader. This must not end or delay a recorded program.
 
 use serde_json::Value;
 use std::fmt::Display;
@@ -14,13 +13,13 @@ use crossbeam_channel::{Sender, bounded};
 use loadscope_insight::format::printable;
 use loadscope_words::{explain, say, without_numbers};
 
-/// So long a message may take to be written. After the first that takes longer, no other is waited for.
+/// Timeout for writing a message. After the first timeout, no message is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Messages that may wait to be written.
+/// Capacity of the message queue.
 const WAITING: usize = 256;
 
-/// Prints, and takes a reader that has seen enough (`| head`) for a success.
+/// Prints a line. A reader that closes the pipe, such as `| head`, is not an error.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -28,7 +27,7 @@ pub(super) fn say(text: &str) -> anyhow::Result<()> {
     print(format!("{}\n", printable(text)).as_bytes())
 }
 
-/// Prints a report. In a log or a pipe it has plain spaces, because people search for `8.56 s`.
+/// Prints a report. A log or a pipe gets plain spaces, because people search for `8.56 s`.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -39,10 +38,10 @@ pub(super) fn say_report(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Spaces between a number and its unit, for people.
+/// Typographic spaces between a number and its unit.
 const SPACES: [char; 3] = ['\u{2009}', '\u{202f}', '\u{a0}'];
 
-/// Prints a JSON value on one line. Sentences in it have plain spaces: thin ones are for people.
+/// Prints a JSON value on one line. Sentences in it have plain spaces instead of typographic ones.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -51,7 +50,7 @@ pub(super) fn say_json(mut value: Value) -> anyhow::Result<()> {
     say(&value.to_string())
 }
 
-/// Puts plain spaces into sentences: a file may have a thin space in its name.
+/// Replaces typographic spaces in sentences only, because a file name can contain such a space.
 fn plain_spaces(value: &mut Value, is_sentence: bool) {
     const SENTENCES: [&str; 11] = [
         "text",
@@ -78,7 +77,7 @@ fn plain_spaces(value: &mut Value, is_sentence: bool) {
     }
 }
 
-/// Prints bytes as they are.
+/// Prints bytes unchanged.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -93,8 +92,7 @@ pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Prints what `write` writes, as it is made; a reader that has seen enough ends it, and is a success. It holds no text of
-/// strangers.
+/// Streams the output of `write`. A reader that closes the pipe ends it without an error. The output must not contain untrusted text.
 ///
 /// # Errors
 /// If `write` fails, or standard output cannot be written.
@@ -116,7 +114,7 @@ pub(super) fn say_as_made(
     }
 }
 
-/// An error with its causes, in plain words.
+/// Returns an error with its causes in plain words.
 pub fn sentence(error: &anyhow::Error) -> String {
     let said = error
         .chain()
@@ -127,26 +125,25 @@ pub fn sentence(error: &anyhow::Error) -> String {
     said.collect::<Vec<_>>().join(": ")
 }
 
-/// Writes a message to standard error. Waits for it to be written, but not for a reader that has stopped reading; an error
-/// changes nothing.
+/// Writes a message to standard error, and waits until it is written, at most [`PATIENCE`]. Errors are ignored.
 pub fn complain(what: impl Display) {
     send(format!("loadscope: {}\n", printable(&what.to_string())));
 }
 
-/// The same for what is wrong with the arguments, which has lines and a layout of its own.
+/// Writes an error about the arguments to standard error. Its text has its own lines and layout.
 pub(super) fn refuse(text: &str) {
     send(printable(text).into_owned());
 }
 
-/// Has a message written.
+/// Sends a message to the writer thread.
 fn send(text: String) {
-    /// True once a message has taken too long.
+    /// True after a message has timed out.
     static STUCK: AtomicBool = AtomicBool::new(false);
     let Some(writer) = writer() else {
         return write(&text);
     };
     let (done, written) = bounded(1);
-    // A message that there is no room for is dropped: its reader does not read.
+    // A full queue drops the message, because its reader has stopped reading.
     if writer.try_send((text, done)).is_ok()
         && !STUCK.load(Ordering::Relaxed)
         && let Err(crossbeam_channel::RecvTimeoutError::Timeout) = written.recv_timeout(PATIENCE)
@@ -155,10 +152,10 @@ fn send(text: String) {
     }
 }
 
-/// A message, and what is closed once it has been written.
+/// Message, and a sender that is dropped after the message is written.
 type Message = (String, Sender<()>);
 
-/// The thread that writes to standard error; `None` if the system has none.
+/// Returns the queue of the thread that writes to standard error, or `None` if the thread could not start.
 fn writer() -> Option<&'static Sender<Message>> {
     static WRITER: OnceLock<Option<Sender<Message>>> = OnceLock::new();
     let start = || {
@@ -176,6 +173,6 @@ fn writer() -> Option<&'static Sender<Message>> {
 }
 
 fn write(text: &str) {
-    // There is no place left to report an error to.
+    // There is no stream left for reporting this error.
     let _ = stderr().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! `loadscope tune`: other arguments of `DataLoader`, tried in the program itself.
+//! `loadscope tune`: measures other `DataLoader` arguments in the program itself.
 
 use std::ffi::OsString;
 use std::num::NonZeroU64;
@@ -21,9 +21,9 @@ use loadscope_insight::tune::overrides;
 use loadscope_session::Stop;
 use loadscope_session::tune::{Job, TuneError, tune};
 
-/// Number of default names to try.
+/// Maximum number of default names to try.
 const MOST_NAMES: u32 = 10_000;
-/// The exit code after Ctrl+C.
+/// Exit code after Ctrl+C.
 const INTERRUPTED: u8 = 130;
 
 /// The program, and the settings to try.
@@ -80,7 +80,7 @@ pub struct TuneArgs {
     command: Vec<OsString>,
 }
 
-/// `200` batches, or `30s`.
+/// Limit of a run: `200` batches, or a time such as `30s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct StopAfter(Stop);
 
@@ -146,7 +146,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The output folder.
+/// Creates the output folder.
 fn folder(args: &TuneArgs) -> anyhow::Result<PathBuf> {
     match &args.output {
         Some(path) => {

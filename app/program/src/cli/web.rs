@@ -1,4 +1,4 @@
-//! `--web` and `loadscope view`: the window in a browser, from a server on this host alone.
+//! `--web` and `loadscope view`: show the window in a browser, from a server that only this host can reach.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,10 +17,10 @@ use super::follow::follow;
 use crate::page::{About, Content, page};
 use crate::serve::{Data, LIVE, OTHER, RECORDING, Server, Site, Spool, USUAL_SIZE, Writer};
 
-/// Polling interval for the state of the pages.
+/// Polling interval for the number of open pages.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Time for open pages to receive the rest after the program has ended.
+/// Time for open pages to receive the rest after the end of the program.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The port of the server.
@@ -67,7 +67,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     if let Some(other) = &args.other {
         look(other).map_err(|e| anyhow!(refusal(other, &e)))?;
     }
-    // Fails before reading, if this build has no browser page.
+    // Fails before reading if this build has no browser page.
     page(&About::default(), Content::default())?;
     let server = start(site(args)?, args.port.port)?;
     say(&server.link())?;
@@ -77,7 +77,7 @@ pub fn view(args: &ViewArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The page and its recordings. A recording that is still being written is shown live.
+/// Returns the page and its recordings. A recording that is still being written is shown live.
 fn site(args: &ViewArgs) -> anyhow::Result<Site> {
     let name = name_of(&args.file);
     let other = args.other.as_deref().map(name_of);
@@ -125,7 +125,7 @@ fn start(site: Site, port: Option<u16>) -> anyhow::Result<Server> {
     })
 }
 
-/// Prints how to show a finished run in a browser.
+/// Prints the command that shows a finished run in a browser.
 pub(super) fn say_view(path: &Path) {
     complain(say!(
         "To show the run in a browser again, run `loadscope view {}`.",
@@ -133,19 +133,19 @@ pub(super) fn say_view(path: &Path) {
     ));
 }
 
-/// Bytes of the live view at most: a recording that is limited has no more.
+/// Returns the maximum size of the live view, bytes. It is at most the size limit of the recording.
 fn spool_size(limits: Option<Limits>) -> u64 {
     limits.map_or(USUAL_SIZE, |limits| limits.max_size.min(USUAL_SIZE))
 }
 
-/// A program that is shown in a browser while it is recorded.
+/// Server that shows a program in a browser while it is recorded.
 pub(super) struct Shown {
     server: Server,
     writer: Writer,
 }
 
 impl Shown {
-    /// Starts the server and prints the link. `None` without `--web`.
+    /// Starts the server and prints the link. Returns `None` without `--web`.
     ///
     /// # Errors
     /// If this build has no page, or the port is taken.
@@ -156,13 +156,13 @@ impl Shown {
     ) -> anyhow::Result<Option<Self>> {
         let shown = Self::open(args, name, (selection, limits), false)?;
         if let Some(shown) = &shown {
-            // Standard output is the program's own.
+            // Standard output belongs to the program.
             complain(shown.server.link());
         }
         Ok(shown)
     }
 
-    /// The same for a page inside a notebook, without printing the link.
+    /// Starts the server for a page inside a notebook, without printing the link.
     ///
     /// # Errors
     /// As [`Self::begin`].
@@ -202,18 +202,18 @@ impl Shown {
         Ok(Some(Self { server, writer }))
     }
 
-    /// The link for a browser.
+    /// Returns the link for a browser.
     pub fn link(&self) -> String {
         self.server.link()
     }
 
-    /// Writes events for all pages.
+    /// Returns the writer of events for all pages.
     pub fn writer(&mut self) -> &mut Writer {
         &mut self.writer
     }
 
-    /// Ends the run, with the reason `why` if nothing was recorded. Waits until the open pages have received everything and,
-    /// with `waits_for_one`, until a page was opened.
+    /// Ends the run, with the reason `why` if nothing was recorded. Waits until the open pages have received everything. With
+    /// `waits_for_one`, it first waits until a page was opened.
     pub fn end(mut self, why: Option<&str>, waits_for_one: bool) {
         self.writer.end(why.unwrap_or_default());
         if waits_for_one && self.server.viewers_ever() == 0 {

@@ -1,4 +1,4 @@
-//! `loadscope what-if`: forecasts of other settings from a recording.
+//! `loadscope what-if`: forecasts other settings from a recording.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -51,7 +51,7 @@ pub struct WhatIfArgs {
     json: bool,
 }
 
-/// `4`, `0..8` (with its end) or `1,2,4`.
+/// Range of numbers: `4`, `0..8` (8 included) or `1,2,4`.
 #[derive(Clone, Debug, PartialEq)]
 struct Range(Vec<usize>);
 
@@ -90,7 +90,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     }
     let mut settings = grid(&base, workers, &prefetch);
     if args.workers.is_none() {
-        // Default settings that cannot be forecast are skipped, such as other numbers of workers for iterable-style datasets.
+        // Default settings without a forecast are skipped, such as other numbers of workers for iterable-style datasets.
         recorded.headroom(&base)?;
         settings.retain(|s| recorded.headroom(s).is_ok());
     }
@@ -125,7 +125,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// The effect of one change to the recorded setting.
+    /// Returns the sentence about the effect of one change to the recorded setting.
     fn sentence(&self) -> String {
         let workers = self.recorded.setting().num_workers;
         self.prospects.sentence(workers, |time| time.to_string())
@@ -143,7 +143,7 @@ impl Answer<'_> {
         let own = &self.outlook.recorded;
         let mut recorded = object(own);
         if let Some(map) = recorded.as_object_mut() {
-            // The measured times, next to the forecast.
+            // Measured times, next to the forecast.
             map.insert("seconds".into(), self.recorded.time().as_secs_f64().into());
             let waited = self.recorded.waited().as_secs_f64();
             map.insert("waited_seconds".into(), waited.into());
@@ -186,13 +186,13 @@ impl Answer<'_> {
         Ok(out)
     }
 
-    /// Reasons of wide intervals.
+    /// Returns the reasons for wide intervals.
     fn doubts(&self) -> BTreeSet<&'static str> {
         let all = self.outlook.configurations.iter();
         all.filter_map(|f| f.doubt).collect()
     }
 
-    /// The facts above the table, one per line.
+    /// Returns the facts above the table, one per line.
     fn facts(&self) -> Vec<String> {
         let whole = self.recorded.time();
         let say = |time: Nanos| time.beside(whole);
@@ -212,7 +212,7 @@ impl Answer<'_> {
         ];
         let workers = self.recorded.setting().num_workers;
         match self.prospects.first(workers) {
-            // A model that does not fit the recording gives no advice, and its forecasts have wide intervals.
+            // A model that does not fit the recording gives no advice. Its forecasts have wide intervals.
             _ if !self.prospects.fits() => facts.push(self.sentence()),
             Some(_) => {
                 facts.push(self.verdict());
@@ -237,7 +237,7 @@ impl Answer<'_> {
         facts
     }
 
-    /// Effects of the best change on training; none if the model gives no advice.
+    /// Returns the side effects of the best change on training. The set is empty if the model gives no advice.
     fn effects(&self) -> BTreeSet<Effect> {
         if !self.prospects.fits() {
             return BTreeSet::new();
@@ -255,7 +255,7 @@ impl Answer<'_> {
         effects.flatten().collect()
     }
 
-    /// A faster change of an option that the table does not vary.
+    /// Returns a faster change of an option that the table does not vary.
     fn outside(&self) -> Option<loadscope_diagnose::Forecast> {
         let is_outside = |f: &loadscope_diagnose::Forecast| {
             matches!(f.change, Change::InOrder(_) | Change::PinMemory(_))
@@ -268,7 +268,7 @@ impl Answer<'_> {
             .find(|f| is_own && is_outside(f))
     }
 
-    /// The recommendation.
+    /// Returns the recommendation.
     fn verdict(&self) -> String {
         if let Some(first) = self.outside() {
             let (now, what) = (self.prospects.now(), first.change);
@@ -312,7 +312,7 @@ impl Answer<'_> {
         text
     }
 
-    /// The best change of one option; `None` if the best change is one, or without a forecast that is faster.
+    /// Returns the best change of one option. `None` if the best change is one, or no forecast is faster.
     fn single(&self) -> Option<String> {
         let own = self.recorded.setting();
         if self.outlook.recommended.setting.differences(&own).len() < 2 {
@@ -328,7 +328,7 @@ impl Answer<'_> {
         Some(say!("Best single change: {}: {took} ({gain})", best.change))
     }
 
-    /// The changes of a setting, in PyTorch's words.
+    /// Returns the changes of a setting in PyTorch's words.
     fn words(&self, setting: &Setting) -> String {
         setting.differences(&self.recorded.setting()).join(", ")
     }

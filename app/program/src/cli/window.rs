@@ -1,4 +1,4 @@
-//! Opening the window.
+//! Start of the window.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub enum Renderer {
 }
 
 pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
-    // A file that cannot be opened is reported on the terminal, where its name was typed.
+    // An error about a file is printed in the terminal where the user typed its name.
     for file in &files {
         look(file).map_err(|e| anyhow!(refusal(file, &e)))?;
     }
@@ -43,7 +43,7 @@ pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> 
     show(start, args)
 }
 
-/// Opens the window with a program that was started.
+/// Opens the window with a started program.
 pub fn watch(
     watched: &Watched,
     (program, extent): (Option<Program>, Extent),
@@ -76,7 +76,7 @@ pub fn learn(learn: Learn, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     show(start, args)
 }
 
-/// The start with the preferences and the journal of the user.
+/// Returns a start with the preferences and the journal of the user.
 fn of_user(args: &WindowArgs) -> Start {
     Start {
         still: args.reduce_motion,
@@ -112,7 +112,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             .with_min_inner_size([900.0, 600.0])
             .with_icon(icon())
             .with_drag_and_drop(true),
-        // The preferences have a file of their own, which is replaced as a whole.
+        // Loadscope stores the position with its preferences, in a file that is replaced as a whole.
         persist_window: false,
         ..eframe::NativeOptions::default()
     };
@@ -122,7 +122,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
             "loadscope",
             options,
             Box::new(|cc| {
-                // Earlier versions kept them where the window keeps its own.
+                // Earlier versions stored the preferences in eframe's storage.
                 let before = || cc.storage.and_then(|s| eframe::get_value(s, Prefs::KEY));
                 let prefs = kept.or_else(before).unwrap_or_default();
                 let start = Start {
@@ -156,7 +156,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error of the window system, without the place in its source, which is a path on the host that built it.
+/// Removes the place in the source from an error of the window system, because it is a path on the build host.
 fn without_place(error: &str) -> &str {
     let error = error
         .strip_prefix("winit EventLoopError: ")
@@ -170,7 +170,7 @@ fn without_place(error: &str) -> &str {
     reason.trim_end_matches('.')
 }
 
-/// The last position of the window, or the center.
+/// Returns the last position of the window, or the center of the screen.
 fn placed(place: Option<WindowPlace>) -> ViewportBuilder {
     let builder = ViewportBuilder::default();
     let Some(place) = place else {
@@ -181,7 +181,7 @@ fn placed(place: Option<WindowPlace>) -> ViewportBuilder {
         .with_inner_size(size)
         .with_maximized(place.maximized);
     match place.position {
-        // A screen that is gone leaves the window where it cannot be seen.
+        // A position on a disconnected screen would hide the window.
         Some(position) if position.iter().all(|at| (-100.0..8000.0).contains(at)) => {
             builder.with_position(position)
         }
@@ -194,7 +194,7 @@ fn icon() -> IconData {
         .unwrap_or_default()
 }
 
-/// `--lang`.
+/// Value of `--lang`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LangArg {
     /// English
@@ -212,7 +212,7 @@ impl From<LangArg> for Language {
     }
 }
 
-/// Heading of the options that only commands with a window show.
+/// Help heading of the options that only commands with a window show.
 pub(super) const WINDOW: &str = "Window options";
 
 /// Options of commands that open the window.

@@ -1,4 +1,4 @@
-//! Writes a picture to a file.
+//! Saves a picture.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
 use loadscope_model::picture::Picture;
 use loadscope_words::say;
 
-/// Writes it as PNG, whatever the name ends with. `input` is the recording that it is from.
+/// Writes the picture as PNG, regardless of the extension. `input` is its recording.
 ///
 /// # Errors
 /// If the file is that recording or cannot be written, or the recorded pixels do not match the recorded size.
@@ -21,27 +21,27 @@ pub fn save(picture: &Picture, path: &Path, input: Option<&Path>) -> Result<(), 
         _ => ExtendedColorType::L8,
     };
     let (w, h) = (picture.width, picture.height);
-    // The encoder takes for granted that they match.
+    // The encoder assumes that the pixels match the size.
     let expected = u64::from(w) * u64::from(h) * u64::from(colours.channel_count());
     if picture.pixels.len() as u64 != expected {
         return Err(PictureError::Size(w, h, picture.pixels.len()));
     }
     let mut png = Vec::new();
     PngEncoder::new(&mut png).write_image(&picture.pixels, w, h, colours)?;
-    // The dialog has asked whether to replace a file.
+    // The dialog has asked before replacing a file.
     Ok(NewFile::write_all_to(path, Existing::Replace, &png)?)
 }
 
-/// Why a picture was not saved.
+/// Error of saving a picture.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// The recorded pixels do not match the recorded size.
+    /// Mismatch between the recorded pixels and the recorded size.
     #[error("{}", say!("an image of {0}×{1} pixels cannot have the {2} bytes in the recording", .2, .0, .1))]
     Size(u32, u32, usize),
-    /// It cannot be written as PNG.
+    /// Error of the PNG encoder.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// The file cannot be written.
+    /// Error of writing the file.
     #[error(transparent)]
     File(#[from] WriteError),
 }

@@ -1,16 +1,16 @@
-//! As much of HTTP as a page needs.
+//! Subset of HTTP for the page.
 
 use std::io::{self, Read, Write};
 
 use tungstenite::handshake::derive_accept_key;
 
-/// A request is no longer.
+/// Maximum length of a request, bytes.
 const LONGEST: usize = 16 << 10;
 
-/// So many lines of it are looked at.
+/// Maximum number of headers.
 const LINES: usize = 64;
 
-/// What a browser asks for.
+/// Request of a browser.
 #[derive(Debug, Default)]
 pub(super) struct Request {
     path: String,
@@ -20,7 +20,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Reads a request; nothing if it is none that is answered.
+    /// Reads a request. Returns `None` for an invalid or unsupported one.
     pub fn read(stream: &mut impl Read) -> io::Result<Option<Self>> {
         let mut text = Vec::new();
         let mut some = [0; 2048];
@@ -57,48 +57,50 @@ impl Request {
         })
     }
 
-    /// True if the browser asks for a name of this host: a page of strangers that has its own name lead here has another.
+    /// Returns true if the `Host` header names this host. This check prevents DNS rebinding: a foreign page whose name resolves to this
+    /// host
+    /// sends that name.
     pub fn is_of_this_host(&self) -> bool {
         let name = self.host.rsplit_once(':').map_or(&*self.host, |(n, _)| n);
         matches!(name, "localhost" | "127.0.0.1")
     }
 
-    /// True if a page of this server asks, and not one that stands somewhere else.
+    /// Returns true if the `Origin` header is this server, not another site.
     pub fn is_of_our_page(&self) -> bool {
         let ours = format!("http://{}", self.host);
         self.origin.as_deref() == Some(&ours)
     }
 
-    /// What is asked for below the token; nothing without it.
+    /// Returns the path after the token, or `None` without the token.
     pub fn below(&self, token: &str) -> Option<&str> {
         let path = self.path.split('?').next().unwrap_or_default();
         let (given, rest) = path.strip_prefix('/')?.split_once('/')?;
         is_same(given.as_bytes(), token.as_bytes()).then_some(rest)
     }
 
-    /// The place up to which the page has the recording. `None` for a new page.
+    /// Returns the offset up to which the page has the recording. `None` for a new page.
     pub fn from(&self) -> Option<i64> {
         let (_, query) = self.path.split_once('?')?;
         query.strip_prefix("from=")?.parse().ok()
     }
 
-    /// What is answered to a browser that asks for a WebSocket.
+    /// Returns the `Sec-WebSocket-Accept` value for a WebSocket request.
     pub fn upgrade(&self) -> Option<String> {
         let key = self.upgrade.as_ref()?;
         Some(derive_accept_key(key.as_bytes()))
     }
 }
 
-/// In a time that does not depend on where they differ.
+/// Compares in constant time.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let pairs = a.iter().zip(b);
     a.len() == b.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// What is answered.
+/// Response to a browser.
 pub(super) enum Response<'a> {
     Page(&'a [u8]),
-    /// The page, for a frame of another one.
+    /// Page that another page may show in a frame.
     Framed(&'a [u8]),
     Bytes(&'a [u8]),
     Upgrade(String),
@@ -172,7 +174,7 @@ mod tests {
                      Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\nOrigin: http://";
         let ours = request(&format!("{lines}localhost:1")).unwrap();
         assert!(ours.is_of_our_page());
-        // The example of RFC 6455.
+        // Example of RFC 6455.
         let accept = ours.upgrade();
         assert_eq!(accept.as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
         let theirs = request(&format!("{lines}evil.example")).unwrap();

@@ -1,4 +1,4 @@
-//! Sends a recording to a page as it grows. The page says how far it has come, and is not sent much more than that.
+//! Sends a growing recording to a page. The page acknowledges the received offset, and at most [`AHEAD`] bytes are unacknowledged.
 
 use std::io;
 use std::net::TcpStream;
@@ -11,19 +11,19 @@ use loadscope_words::say;
 
 use super::spool::{Next, Spool};
 
-/// How often it is looked whether there is more.
+/// Polling interval for new data.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// What may be under way to a page that has not said yet that it has come, bytes.
+/// Limit of unacknowledged bytes.
 const AHEAD: i64 = 4 << 20;
 
-/// A page that says nothing of what was sent for so long is dropped. It can come again, and gets the rest.
+/// Timeout for an acknowledgement. A disconnected page can reconnect, and receives the rest.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a page says is short.
+/// Maximum size of a message from a page, bytes.
 const SHORT: usize = 1 << 10;
 
-/// Sends the recording from a place on, until it has ended or the page is gone. A page without a place is new.
+/// Sends the recording from an offset until it has ended or the page is gone. A page without an offset is new.
 pub(super) fn send(stream: TcpStream, spool: &Spool, from: Option<i64>) -> io::Result<()> {
     send_within(stream, spool, from, PATIENCE)
 }
@@ -47,7 +47,7 @@ pub(super) fn send_within(
     let mut heard = Instant::now();
     let mut said_end = false;
     loop {
-        // What is known of the end comes first: what was written before it is sent.
+        // The end is read first, so that everything written before it is sent.
         let end = spool.end();
         if sent.saturating_sub(arrived) < AHEAD {
             match spool.read(sent)? {
@@ -86,13 +86,13 @@ pub(super) fn send_within(
         if arrived < sent && heard.elapsed() > patience {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        // Waits, if nothing comes.
+        // This read blocks for up to [`EVERY`].
         continue_reading(&mut socket, &mut arrived, &mut heard)?;
     }
 }
 
-/// Sends a summary of the removed parts, after the place of its first byte: `@-120`. Returns the place after the summary, and the place
-/// that the page has reached.
+/// Sends a summary of the removed parts, after the offset of its first byte: `@-120`. Returns the offset after the summary, and the
+/// offset that the page has reached.
 fn begin(socket: &mut WebSocket<TcpStream>, spool: &Spool) -> io::Result<(i64, i64)> {
     let (start, head) = spool.beginning();
     let place = start - head.len() as i64;
@@ -107,7 +107,7 @@ fn begin(socket: &mut WebSocket<TcpStream>, spool: &Spool) -> io::Result<(i64, i
     Ok((start, place))
 }
 
-/// Takes in what the page says: how far it has come.
+/// Reads a message from the page: the offset that it has reached.
 fn continue_reading(
     socket: &mut WebSocket<TcpStream>,
     arrived: &mut i64,
@@ -135,7 +135,7 @@ fn of(error: Error) -> io::Error {
     }
 }
 
-/// True for what a socket says when nothing came in time.
+/// Returns true for the errors of a read that timed out.
 fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),

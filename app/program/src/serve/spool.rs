@@ -1,5 +1,5 @@
-//! The recording of a program that runs, for the pages that show it. Each page reads it at its own pace. Temporary files
-//! without a name contain it, so nothing remains after the process. Their size is limited. Older data is reduced to sums, long waits and errors.
+//! Spool of a program's recording, for the pages that show it live. Each page reads it at its own pace. Unnamed temporary files contain
+//! it, so nothing remains after the process. Their size is limited. Older data is reduced to sums, long waits and errors.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
@@ -11,16 +11,16 @@ use loadscope_session::History;
 use loadscope_trace::{Compression, Event, Heading, LogError, LogWriter, line_of};
 use loadscope_words::say;
 
-/// Bytes of one read.
+/// Size of one read, bytes.
 const PIECE: u64 = 256 << 10;
 
-/// Usual size of the files, bytes.
+/// Default size of the files, bytes.
 pub const USUAL_SIZE: u64 = 256_000_000;
 
-/// Number of parts that fill the size. The oldest goes when there are as many.
+/// Number of parts that fill the size. Then each new part replaces the oldest.
 const PARTS: u64 = 16;
 
-/// The recording so far.
+/// Recording so far.
 #[derive(Debug)]
 pub struct Spool {
     state: Mutex<State>,
@@ -28,23 +28,23 @@ pub struct Spool {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The last parts, in order. There is always one.
+    /// Last parts, in order. There is always at least one.
     parts: Vec<Arc<Part>>,
-    /// Bytes before the first part, if some are gone: a recording of what is kept of them.
+    /// Summary of the removed parts, as a recording. Its bytes precede the first part.
     head: Arc<Vec<u8>>,
-    /// Place after the last whole line.
+    /// Offset after the last whole line.
     end: i64,
-    /// The end of the recording, with a sentence if something went wrong.
+    /// End of the recording, with a sentence if there was an error.
     ended: Option<String>,
 }
 
-/// A part of the recording.
+/// Part of the recording.
 #[derive(Debug)]
 struct Part {
     number: u32,
-    /// Place of its first byte, counted from the start of the recording.
+    /// Offset of the first byte, from the start of the recording.
     start: i64,
-    /// State of the loaders at its start.
+    /// State of the loaders at the start of the part.
     state: Vec<Event>,
     file: Mutex<File>,
 }
@@ -65,7 +65,7 @@ impl Part {
         file.write_all(bytes)
     }
 
-    /// Whole lines from the byte `from` to the byte `to`, about a piece of them.
+    /// Reads whole lines between the bytes `from` and `to`, about [`PIECE`] bytes.
     fn read(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
         let mut file = locked(&self.file);
         file.seek(SeekFrom::Start(from))?;
@@ -78,29 +78,29 @@ impl Part {
                 return Ok(piece);
             }
             if read == 0 {
-                // The writer adds whole lines only.
+                // The writer appends only whole lines.
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
     }
 }
 
-/// Writes the recording.
+/// Writer of the recording.
 pub struct Writer {
     history: History,
-    /// Bytes of all parts at most.
+    /// Maximum size of all parts, bytes.
     most: u64,
     text: Vec<u8>,
     spool: Arc<Spool>,
 }
 
-/// The next piece for a page.
+/// Next piece for a page.
 pub(super) enum Next {
     /// Whole lines.
     Piece(Vec<u8>),
-    /// Nothing has come since.
+    /// No new data.
     Nothing,
-    /// The page has a place that is gone.
+    /// The data at this offset was removed.
     Gone,
 }
 
@@ -133,14 +133,14 @@ impl Spool {
         locked(&self.state)
     }
 
-    /// The place of a new page, and the bytes that it gets first.
+    /// Returns the offset for a new page, and the summary that it receives first.
     pub(super) fn beginning(&self) -> (i64, Arc<Vec<u8>>) {
         let state = self.state();
         let start = state.parts.first().map_or(state.end, |part| part.start);
         (start, Arc::clone(&state.head))
     }
 
-    /// Whole lines from a place on.
+    /// Reads whole lines from an offset on.
     pub(super) fn read(&self, from: i64) -> io::Result<Next> {
         let (part, to) = {
             let state = self.state();
@@ -158,7 +158,7 @@ impl Spool {
         Ok(Next::Piece(part.read(from as u64, to as u64)?))
     }
 
-    /// Where it ends, if it has ended, and the sentence.
+    /// Returns the final offset and the sentence, if the recording has ended.
     pub fn end(&self) -> Option<(i64, String)> {
         let state = self.state();
         let ended = state.ended.clone();
@@ -167,7 +167,7 @@ impl Spool {
 }
 
 impl Writer {
-    /// Writes events, which can be read at once. What cannot be written ends it, with a sentence; the recording itself goes on.
+    /// Writes events. Pages can read them at once. An error ends the live view with a sentence. The recording itself continues.
     pub fn write(&mut self, events: &[Event]) {
         if self.spool.state().ended.is_some() {
             return;
@@ -175,7 +175,7 @@ impl Writer {
         let most = self.part_size();
         let mut rest = events;
         while !rest.is_empty() {
-            // A part has its size also if all comes at once.
+            // Many events at once are split into parts of the same size.
             let written = self.write_some(rest, most);
             match written {
                 Ok(count) => rest = rest.get(count..).unwrap_or_default(),
@@ -188,7 +188,7 @@ impl Writer {
         (self.most / PARTS).max(1)
     }
 
-    /// Writes the first of these events, and answers how many.
+    /// Writes the first of these events. Returns their number.
     fn write_some(&mut self, events: &[Event], most: u64) -> Result<usize, LogError> {
         let (mut lines, mut count) = (Vec::new(), 0);
         while count < events.len() && (lines.len() as u64) < most {
@@ -218,13 +218,13 @@ impl Writer {
         Ok(count)
     }
 
-    /// Begins another part. The oldest ones go.
+    /// Starts a new part, and removes the oldest ones.
     fn next_part(&mut self, start: i64, first: u32) -> Result<(), LogError> {
         let (number, state) = self.history.cut(first);
         let part = Part::new(number, start, state).map_err(failed)?;
         let mut parts = self.spool.state().parts.clone();
         parts.push(part);
-        // With the part that begins here, they have their size.
+        // The new part needs the rest of the size.
         let most = self.most.saturating_sub(self.part_size());
         let gone = parts.partition_point(|part| (start - part.start) as u64 > most);
         parts.drain(..gone.min(parts.len().saturating_sub(1)));
@@ -242,7 +242,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Nothing more will come. The sentence says why, if something went wrong.
+    /// Ends the recording. `why` is the reason if there was an error.
     pub fn end(&mut self, why: &str) {
         let mut state = self.spool.state();
         state.ended.get_or_insert_with(|| why.to_owned());
@@ -255,7 +255,7 @@ impl Drop for Writer {
     }
 }
 
-/// A recording with these events.
+/// Returns a recording of these events.
 fn recording(heading: Heading<'_>, events: &[Event]) -> Result<Vec<u8>, LogError> {
     let mut log = LogWriter::headed(Vec::new(), Compression::None, heading)?;
     events.iter().try_for_each(|event| log.write(event))?;

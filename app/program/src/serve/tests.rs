@@ -73,7 +73,7 @@ fn socket(
     }
 }
 
-/// Reads to the end, or until so many bytes have come.
+/// Reads to the end, or until `most` bytes have arrived.
 fn received(socket: &mut WebSocket<TcpStream>, most: usize, before: usize) -> Vec<u8> {
     let mut all = Vec::new();
     while all.len() < most {
@@ -153,7 +153,7 @@ fn a_page_gets_every_line_also_when_it_comes_again() {
     assert_eq!(count, 1 + 5_000 + 20_000 + 2_000);
 }
 
-/// It gets no more than what may be under way; what is recorded is written as fast as without it.
+/// The page receives at most the limit of unacknowledged bytes. The recording is not slowed down.
 #[test]
 fn a_page_that_stops_reading_is_dropped_and_holds_nothing_up() {
     let (spool, mut writer) = Spool::new(Selection::default().heading(), USUAL_SIZE).expect("a place");
@@ -193,7 +193,7 @@ fn a_viewer_is_counted_while_it_is_there() {
     }
 }
 
-/// The place of its first byte, and what comes then.
+/// Returns the first offset of a late page, and the summary.
 fn late(server: &Server) -> (i64, Vec<u8>) {
     let mut page = socket(server, None, None).expect("a page");
     let Message::Text(place) = page.read().expect("it sends") else {

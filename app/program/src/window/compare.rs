@@ -1,4 +1,4 @@
-//! Runs beside the one that is shown: another recording, or what came of a forecast.
+//! Comparison of the shown run with another recording or with the outcome of a forecast.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl App {
         self.others
     }
 
-    /// Runs what was forecast. What was there before stands beside it then.
+    /// Runs the forecast settings, and compares the result with the previous run.
     pub(super) fn check(&mut self, ctx: &Context, check: Check) {
         let number = self.next_other();
         let before = loadscope_window::before(&self.state, number);
@@ -35,14 +35,14 @@ impl App {
             true => self.simulate(ctx),
             false => self.start(ctx, Pace::default()),
         }
-        // Refused: the run is still the one that was there.
+        // If the start was refused, the previous run is still shown.
         if self.state.session.run_number != run_number {
             let check = Box::new(check);
             self.tell(ctx, Message::Checking { check, before });
         }
     }
 
-    /// Puts another run of this window beside the one that is shown.
+    /// Compares the shown run with another run of this window.
     pub(super) fn compare_run(&mut self, ctx: &Context, number: u32) {
         let other = self.next_other();
         let Some(other) = loadscope_window::kept(&self.state, number, other) else {
@@ -62,7 +62,7 @@ impl App {
             move || wake(),
             move |progress| {
                 let read = open(&from, |share| progress.tell(f64::from(share)).is_ok());
-                // What was read so far is not the recording.
+                // A cancelled read is incomplete and must not be returned.
                 progress.tell(1.0).map_err(|Unwanted| Unwanted)?;
                 Ok(read.map_err(|e| refusal(&from, &e)))
             },
@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// Takes in the recording to compare with, once it has been read.
+    /// Compares the run with the recording, once it is read.
     pub(super) fn take_other(&mut self, ctx: &Context) {
         let Some(reading) = &self.comparing else {
             return;
@@ -103,7 +103,7 @@ impl App {
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
                 name.push_str(&among(&loaders, &run));
-                // A try is the outcome of a change to the program whose run is shown.
+                // A try is the outcome of a change to the program of the shown run.
                 let tried = self.state.look.trying.as_ref();
                 let tried = tried.and_then(|trying| trying.setting(&path));
                 let role = match tried {

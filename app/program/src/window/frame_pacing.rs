@@ -1,4 +1,4 @@
-//! How often the window is drawn while data flow and the user leaves it alone: the processors are the loader's then.
+//! Interval between the frames of a live run. Without user input, the window is drawn less often, to leave the processors to the loader.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,20 +10,20 @@ use loadscope_model::state::State;
 use loadscope_session::Waker;
 use loadscope_window::LIVE_FRAME;
 
-/// Untouched for so long, the window is drawn as rarely as its cost asks for.
+/// Time without user input after which the interval depends on the cost of a frame.
 const UNTOUCHED: Duration = Duration::from_secs(3);
 
-/// Of the time of all processors, what drawing may take then.
+/// Maximum share of all processors for drawing an untouched window.
 const SHARE: f64 = 0.02;
 
-/// However much it costs, it is drawn so often.
+/// Maximum interval between frames.
 const RAREST: Duration = Duration::from_secs(1);
 
-/// What a processor takes for a pixel where there is no graphics card, ns: 0.8 processors draw 24 frames of 1440×900 a second with
-/// llvmpipe on an Intel Xeon (`cargo bench -p loadscope --bench window`).
+/// CPU time per pixel without a graphics card, ns. With llvmpipe on an Intel Xeon, 24 frames of 1440×900 per second use 0.8 processors
+/// (`cargo bench -p loadscope --bench window`).
 const PIXEL: f64 = 25.0;
 
-/// True if processors compute the pixels: OpenGL's renderer is one of those that need no graphics card.
+/// Returns true if processors compute the pixels: OpenGL names a software renderer.
 #[expect(unsafe_code, reason = "a call of OpenGL")]
 pub fn computes_pixels(gl: Option<&glow::Context>) -> bool {
     let Some(gl) = gl else { return false };
@@ -39,22 +39,22 @@ pub fn computes_pixels(gl: Option<&glow::Context>) -> bool {
     computed.iter().any(|name| renderer.contains(name))
 }
 
-/// When the next frame is due.
+/// Interval between frames, and the measurements that it depends on.
 pub(super) struct FramePacing {
-    /// When the user last did something, by the window's clock.
+    /// Time of the last user input, by the window's clock.
     touched: Duration,
-    /// What a frame takes of a processor, without taking in events.
+    /// CPU time of a frame without applying events.
     cost: Duration,
-    /// What taking in the last events took.
+    /// Time for applying events in the last frame.
     taken_in: Duration,
     computes_pixels: bool,
     processors: usize,
-    /// Until the next frame, µs: also for threads that have something new.
+    /// Interval between frames, µs. Other threads read it to request a frame.
     every: Arc<AtomicU64>,
 }
 
 impl FramePacing {
-    /// Nothing was drawn yet.
+    /// Creates the pacing of a window without frames.
     pub fn new(computes_pixels: bool) -> Self {
         let processors = std::thread::available_parallelism();
         Self {
@@ -67,7 +67,7 @@ impl FramePacing {
         }
     }
 
-    /// Has the window drawn when something is new.
+    /// Returns a function that requests a frame for new data.
     pub fn waker(&self, ctx: &Context) -> Waker {
         let (ctx, every) = (ctx.clone(), Arc::clone(&self.every));
         Arc::new(move || {
@@ -76,18 +76,19 @@ impl FramePacing {
         })
     }
 
-    /// Until the next frame.
+    /// Returns the interval between frames.
     pub fn every(&self) -> Duration {
         Duration::from_micros(self.every.load(Ordering::Relaxed))
     }
 
-    /// So long it took to take in what is new in this frame.
+    /// Records the time for applying events in this frame.
     pub fn took_in(&mut self, time: Duration) {
         self.taken_in = time;
     }
 
-    /// A frame begins; the last one took so much of the window's thread. True if it need not be smooth: the
-    /// loader runs at its own pace, nothing is played, presented or learned, and the user has left the window alone for a while.
+    /// Starts a frame. `last` is the time of the last frame on the window's thread. Returns true if motion need not be smooth: a run is
+    /// live
+    /// at its own pace, nothing is played, presented or learned, and the user has not touched the window for a while.
     pub fn begin(&mut self, ctx: &Context, state: &State, is_slowed: bool, last: Duration) -> bool {
         let now = state.place.platform.clock.now();
         let cost = last.saturating_sub(self.taken_in);
@@ -99,7 +100,7 @@ impl FramePacing {
             true => Duration::from_nanos((f64::from(pixels) * PIXEL) as u64),
             false => Duration::ZERO,
         };
-        // One frame alone says little.
+        // A single frame is not representative.
         self.cost = (self.cost * 3 + cost + computed) / 4;
         let watched = state.session.playing || state.look.presenting || state.learn.page.is_some();
         let unattended = state.flows()
@@ -115,7 +116,7 @@ impl FramePacing {
     }
 }
 
-/// From one frame to the next, so that frames that take `cost` of a processor take [`SHARE`] of all.
+/// Returns the interval at which frames with this CPU time take [`SHARE`] of all processors.
 fn interval(cost: Duration, processors: usize) -> Duration {
     cost.div_f64(SHARE * processors.max(1) as f64)
         .clamp(LIVE_FRAME, RAREST)
@@ -133,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// ms.
+    /// Time of the test clock, ms.
     static NOW: AtomicU64 = AtomicU64::new(0);
 
     struct ByHand;
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn drawing_takes_its_share_of_the_processors() {
         let ms = Duration::from_millis;
-        // A graphics card on two processors, computed pixels there, the same on sixteen, and frames that cost nearly nothing.
+        // A graphics card with 2 processors, software rendering with 2 and with 16 processors, and two extremes.
         assert_eq!(interval(ms(5), 2), ms(125));
         assert_eq!(interval(ms(37), 2), ms(925));
         assert_eq!(interval(ms(37), 16).as_millis(), 115);

@@ -1,4 +1,4 @@
-//! Takes in what a session tells.
+//! Applies the updates of sessions.
 
 use std::time::{Duration, Instant};
 
@@ -10,30 +10,30 @@ use loadscope_session::Session;
 
 use super::App;
 
-/// Events are taken in for at most so long a frame.
+/// Time limit per frame for applying events.
 const DRAIN: Duration = Duration::from_millis(10);
 
-/// And while the user leaves the window alone: no one waits for it then, and frames are rare.
+/// Time limit per frame while the window is untouched. Frames are rare then, and nobody waits for them.
 const DRAIN_UNATTENDED: Duration = Duration::from_millis(100);
 
-/// A file that is read by then is not shown before.
+/// Minimum reading time before a snapshot is shown. A file that is read sooner is shown only once.
 const SOON: Duration = Duration::from_millis(250);
 
-/// Time between two looks at a file that is read.
+/// Interval between snapshots of a file that is being read.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Reading needed memory that looking does not.
+/// Returns memory to the system after reading, which needs more than showing.
 fn give_memory_back() {
     #[cfg(target_os = "linux")]
     {
-        // Without a thread the memory stays where it is.
+        // Without a thread, the process keeps the memory.
         let thread = std::thread::Builder::new().name("give back".to_owned());
         let _ = thread.spawn(crate::allocator::give_back);
     }
 }
 
 impl App {
-    /// Sees whether anybody uses the window.
+    /// Updates whether the window is untouched.
     pub(super) fn attend(&mut self, ctx: &Context, frame: &eframe::Frame) {
         let seconds = (frame.info().cpu_usage).unwrap_or(self.state.look.frame_ms / 1e3);
         let last = Duration::try_from_secs_f32(seconds).unwrap_or_default();
@@ -43,7 +43,7 @@ impl App {
         }
     }
 
-    /// Takes in what is new, of all runs. True if there is more.
+    /// Applies the updates of all runs. Returns true if more are pending.
     pub(super) fn take_in(&mut self, ctx: &Context) -> bool {
         let start = Instant::now();
         let more = self.drain(ctx) | self.drain_kept(ctx);
@@ -51,7 +51,7 @@ impl App {
         more
     }
 
-    /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
+    /// Applies the updates of the shown run, for at most [`DRAIN`] or [`DRAIN_UNATTENDED`]. Returns true if more are pending.
     pub(super) fn drain(&mut self, ctx: &Context) -> bool {
         let most = match self.state.look.unattended {
             true => DRAIN_UNATTENDED,
@@ -77,7 +77,7 @@ impl App {
         true
     }
 
-    /// Takes the latest snapshot of a large file that is read.
+    /// Shows the latest snapshot of a large file that is being read.
     pub(super) fn show_partial_run(&mut self, ctx: &Context) {
         if !self.state.is_reading() || self.begun.elapsed() < SOON {
             return;
@@ -93,14 +93,14 @@ impl App {
         ctx.request_repaint_after(LOOK_EVERY);
     }
 
-    /// Tells the user what went wrong.
+    /// Shows an error.
     pub(super) fn complain(&mut self, text: String) {
         self.say(Notice::error(text));
     }
 
-    /// Tells the user.
+    /// Shows a notice.
     pub(super) fn say(&mut self, notice: Notice) {
-        // Nothing has to be done outside for a notice.
+        // A notice has no effect to perform.
         let _ = self.state.tell(Message::Notice(notice));
     }
 }

@@ -1,4 +1,4 @@
-//! A program that was started from the window: what it is started with, and how it ended.
+//! Program started from the window: its command, its output and its end.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,31 +12,31 @@ use loadscope_words::{path_error, say};
 
 use super::outputs::Outputs;
 
-/// So many of the last lines that a program wrote are shown when it fails.
+/// Number of the last output lines shown when a program fails.
 const LAST_LINES: usize = 4;
-/// They are looked for in so many bytes at the end.
+/// Bytes at the end of the output that are searched for these lines.
 const LAST_BYTES: i64 = 4096;
 
-/// A program that was started from the window.
+/// Program that was started from the window.
 pub(super) struct Launched {
     pub watched: Watched,
-    /// Its file, or its module.
+    /// File name or module.
     name: String,
-    /// What it writes.
+    /// Output file.
     output: PathBuf,
-    /// As it is started again.
+    /// Command to start it again.
     pub again: Program,
 }
 
 impl Launched {
-    /// It cannot be watched: it is ended, and what it has printed is not kept.
+    /// Ends a program that cannot be watched, and removes its output.
     pub fn give_up(self) {
         self.watched.end_unfollowed();
         let _ = std::fs::remove_file(self.output);
     }
 }
 
-/// Starts a program; the sentence says why it cannot be.
+/// Starts a program. The error is a sentence with the reason.
 pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<Launched, String> {
     let command = program.command()?;
     let folder = program.folder();
@@ -78,7 +78,7 @@ pub(super) fn start(program: &ProgramToWatch, outputs: &mut Outputs) -> Result<L
     })
 }
 
-/// How a program ended, and where what it printed is.
+/// Returns the notice about the end of a program, with the path of its output.
 pub(super) fn notice(launched: &Launched, end: End) -> Notice {
     let Launched { name, output, .. } = launched;
     let shown = output.display();

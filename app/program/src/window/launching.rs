@@ -1,4 +1,4 @@
-//! Starts programs from the window, watches them, and says how they ended.
+//! Starts programs from the window, watches them, and reports their end.
 
 use std::sync::PoisonError;
 
@@ -10,7 +10,7 @@ use super::launch::{Launched, notice, start};
 use super::{App, Extent};
 
 impl App {
-    /// Starts a program and watches it; the sheet says why it cannot be.
+    /// Starts a program and watches it. The dialog shows an error.
     pub(super) fn launch(&mut self, ctx: &Context, program: &ProgramToWatch) {
         let launched = match start(program, &mut self.outputs) {
             Ok(launched) => launched,
@@ -27,7 +27,7 @@ impl App {
         self.launched.push(launched);
     }
 
-    /// Says of programs that were started here how they ended.
+    /// Reports the end of programs that were started here.
     pub(super) fn hear_launched(&mut self, ctx: &Context) {
         let is_over = |launched: &mut Launched| launched.watched.has_ended();
         let over: Vec<Launched> = self.launched.extract_if(.., is_over).collect();

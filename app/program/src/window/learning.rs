@@ -1,4 +1,4 @@
-//! The window opens what is for learning.
+//! Opens lessons in the window.
 
 use eframe::egui::Context;
 use loadscope_model::command::{Action, LearnCommand};
@@ -8,7 +8,7 @@ use super::App;
 use super::preview::{Learn, Preview};
 
 impl App {
-    /// Opens what was asked for on the command line.
+    /// Opens the lesson of the command line.
     pub(super) fn open_learn(&mut self, ctx: &Context, learn: Option<Learn>) {
         match learn {
             Some(Learn::Contents) => self.tell(ctx, Action::Learn),
@@ -26,7 +26,7 @@ impl App {
         }
     }
 
-    /// Takes in what the file of a lesson says now.
+    /// Applies a change of the lesson file.
     pub(super) fn take_preview(&mut self, ctx: &Context) {
         let news = self.preview.as_ref().and_then(Preview::news);
         if let Some((path, read)) = news {

@@ -1,5 +1,5 @@
-//! A file or a folder is looked at before it is opened: what is no recording must not take the place of a run, nor be a reason for a
-//! question. Listing a large folder, or one that is far away, takes longer than a frame, so a thread does it.
+//! Checks a file or folder before it is opened. An invalid one must not replace a run or cause a question. A thread does this, because
+//! listing a large or remote folder takes longer than a frame.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::pending::Looking;
 use crate::desktop::PLATFORM;
 
 impl App {
-    /// Looks at what is to be opened, and then opens it.
+    /// Checks a path and opens it.
     pub(super) fn look_into(&mut self, ctx: &Context, path: PathBuf) {
         self.look_at(ctx, path, false, None);
     }
 
-    /// The same, and does something more once it is being opened.
+    /// Checks a path, opens it, and runs `then`.
     pub(super) fn look_into_and(&mut self, ctx: &Context, path: PathBuf, then: Command) {
         self.look_at(ctx, path, false, Some(then));
     }
 
-    /// The same for what was dropped: what is no recording is taken for data, and a folder of nothing that is known for one of pictures.
+    /// Checks a dropped path and opens it. A file that is no recording is opened as data, an unknown folder as pictures.
     pub(super) fn look_into_dropped(&mut self, ctx: &Context, path: PathBuf) {
         self.look_at(ctx, path, true, None);
     }
@@ -52,7 +52,7 @@ impl App {
         }
     }
 
-    /// Opens what was looked at, or says why not.
+    /// Opens the checked path, or shows the reason why not.
     pub(super) fn take_look(&mut self, ctx: &Context) {
         let Some(looking) = &self.looking else {
             return;

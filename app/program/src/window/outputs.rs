@@ -1,5 +1,5 @@
-//! What programs print that are started from the window: files that only this user can read, beside the journal. They outlive the
-//! window, so that they can be read afterwards; the next one that starts removes the oldest.
+//! Output files of programs started from the window. Only this user can read them. They are next to the journal, and outlive the window.
+//! The next window removes the oldest.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use loadscope_files::{
 };
 use loadscope_session::Journal;
 
-/// So many files stay.
+/// Maximum number of files.
 const MOST_FILES: usize = 20;
-/// All files together have at most so many bytes.
+/// Maximum size of all files, bytes.
 const MOST_BYTES: u64 = 1 << 30;
-/// Names that are tried for a file.
+/// Maximum number of names to try for a file.
 const MOST_NAMES: u32 = 1000;
 
-/// The files.
+/// Output files.
 pub(super) struct Outputs {
-    /// Where they stand; `None`: the system knows of no such place.
+    /// Folder of the files, `None` without a journal.
     folder: Option<PathBuf>,
-    /// Where they stand then, as long as the window is open.
+    /// Temporary folder without a journal. It is removed with the window.
     temporary: Option<TemporaryFolder>,
 }
 
 impl Outputs {
-    /// Those beside the journal.
+    /// Returns the files next to the journal.
     pub fn of(journal: Option<&Journal>) -> Self {
         Self {
             folder: journal.map(Journal::beside),
@@ -34,13 +34,13 @@ impl Outputs {
         }
     }
 
-    /// A new file, and where it is.
+    /// Creates a file, and returns its path.
     pub fn create(&mut self) -> Result<(PathBuf, File), WriteError> {
         let folder = self.place()?;
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let millis = since.unwrap_or_default().as_millis();
         let mut last = WriteError::Exists(folder.clone());
-        // Names sort by time.
+        // The names sort by time.
         for n in 0..MOST_NAMES {
             let path = folder.join(format!("{millis:015}-{n:03}.txt"));
             match private_file_for_others(&path) {

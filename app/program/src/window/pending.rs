@@ -1,4 +1,4 @@
-//! What is read or looked at on a thread of its own.
+//! Background reads.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,18 @@ use loadscope_insight::background::Background;
 use loadscope_model::command::Command;
 use loadscope_session::Opened;
 
-/// A recording that is being read.
+/// Recording that is being read.
 pub(super) struct Reading {
     pub path: PathBuf,
     pub job: Background<Result<Opened, String>>,
 }
 
-/// What is looked at.
+/// Path that is being checked.
 pub(super) struct Looking {
     pub path: PathBuf,
-    /// A folder that holds no recording may hold pictures.
+    /// True to open a path without a recording as data or pictures.
     pub or_data: bool,
-    /// What is done once it is being opened.
+    /// Command to run after the path is opened.
     pub then: Option<Command>,
     pub job: Background<Result<(), String>>,
 }

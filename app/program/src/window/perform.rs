@@ -1,4 +1,4 @@
-//! Does outside what comes of a message: dialogs, files, the session, the clipboard.
+//! Effects of messages: dialogs, files, the session, the clipboard.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,10 @@ use loadscope_words::set_language;
 
 use super::App;
 
-/// A run at a tenth of its speed.
+/// Factor by which a slow run is slower.
 const SLOWLY: u32 = 10;
 
 impl App {
-    /// Does it.
     pub(super) fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         match effect {
             Some(Effect::Start) => self.start(ctx, Pace::default()),
@@ -38,7 +37,7 @@ impl App {
             Some(Effect::Demo) => {
                 self.tell(ctx, Message::LetGo);
                 self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
-                // The digits can be simulated, too: each takes as long as its cost says.
+                // The digits can also be simulated with their configured costs.
                 match self.state.place.no_engine {
                     true => self.simulate(ctx),
                     false => self.start(ctx, Pace::default()),

@@ -1,4 +1,4 @@
-//! A lesson that is being written: its file is read again whenever it changes.
+//! Preview of a lesson file. The file is read again whenever it changes.
 
 use std::path::{Path, PathBuf};
 use std::thread::Builder;
@@ -9,27 +9,27 @@ use loadscope_files::read_text;
 use loadscope_lessons::Lesson;
 use loadscope_session::Waker;
 
-/// The file is looked at so often.
+/// Polling interval for the file.
 const EVERY: Duration = Duration::from_millis(300);
 
-/// No lesson is longer, bytes.
+/// Maximum size of a lesson, bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// What to open for learning.
+/// Lesson or list to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Learn {
-    /// The list of lessons.
+    /// List of lessons.
     Contents,
-    /// A lesson, by its number.
+    /// Lesson by number.
     Lesson(u32),
-    /// A file that is being written.
+    /// Lesson file that is being written.
     File(PathBuf),
 }
 
 /// Reads a lesson.
 ///
 /// # Errors
-/// A sentence with the file, the line, and what to write instead.
+/// A sentence with the file, the line, and the correct form.
 pub fn read_lesson(path: &Path) -> Result<Box<Lesson>, String> {
     let text = read_text(path, "lesson", LONGEST).map_err(|error| error.to_string())?;
     let name = path.file_name().unwrap_or(path.as_os_str());
@@ -37,19 +37,19 @@ pub fn read_lesson(path: &Path) -> Result<Box<Lesson>, String> {
     lesson.map(Box::new).map_err(|error| error.to_string())
 }
 
-/// What a file says.
+/// Lesson, or the error of its file.
 pub(super) type Read = Result<Box<Lesson>, String>;
 
-/// A file that is being written.
+/// Lesson file that is being written.
 pub(super) struct Preview {
     path: PathBuf,
     news: Receiver<Read>,
-    /// Dropped with this: the thread ends.
+    /// Ends the thread when it is dropped.
     _end: Sender<()>,
 }
 
 impl Preview {
-    /// Begins to follow the file; the first news is what it says now.
+    /// Starts to follow the file. The first news is its current content.
     pub(super) fn of(path: &Path, wake: Waker) -> std::io::Result<Self> {
         let (tell, news) = bounded(4);
         let (end, ended) = bounded::<()>(0);
@@ -65,7 +65,7 @@ impl Preview {
         })
     }
 
-    /// The file, and what it says now if that is new.
+    /// Returns the path and the newest content, if it changed.
     pub(super) fn news(&self) -> Option<(PathBuf, Read)> {
         let read = self.news.try_iter().last()?;
         Some((self.path.clone(), read))

@@ -1,4 +1,4 @@
-//! Runs begin and end: the engine, the simulator, a file, a program that is watched.
+//! Start and end of runs: the embedded loader, the simulator, a file, a watched program.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use loadscope_words::say;
 
 use super::{App, Extent};
 
-/// Other owners of a run that is gone keep it for no longer than this.
+/// Maximum wait until other owners have released a dropped run.
 const DROP_WITHIN: Duration = Duration::from_secs(1);
 
-/// So many messages of a run that is not shown are taken in a frame: each holds up to a thousand events.
+/// Messages per frame from a run that is not shown. Each has up to a thousand events.
 const AT_ONCE: usize = 8;
 
 impl App {
@@ -32,7 +32,7 @@ impl App {
         let pace = Pace { memory, ..pace };
         let session = Session::start_at(options, pace, record, Arc::clone(&self.wake));
         if session.is_ok() {
-            // Two loaders at a time would slow each other down.
+            // Two loaders at the same time would slow each other down.
             self.stop_engines();
         }
         self.is_slowed = pace.factor > 1;
@@ -40,10 +40,10 @@ impl App {
         self.begin(ctx, session, Source::Live { paused }, false);
     }
 
-    /// Watches a program that was started, and may be started again.
+    /// Watches a started program. `again` is its command, if it can be started again.
     ///
     /// # Errors
-    /// If it cannot be watched. It runs then without being watched.
+    /// If the program cannot be watched. It continues unwatched.
     pub(super) fn watch(
         &mut self,
         ctx: &Context,
@@ -98,7 +98,7 @@ impl App {
         self.make_room(ctx);
     }
 
-    /// Shows a run of this window again.
+    /// Shows another run of this window.
     pub(super) fn show_run(&mut self, ctx: &Context, number: u32) {
         if self.state.runs.get(number).is_none() {
             return;
@@ -109,10 +109,10 @@ impl App {
         self.make_room(ctx);
     }
 
-    /// Drops a run of this window for good.
+    /// Drops a run of this window permanently.
     pub(super) fn drop_run(&mut self, ctx: &Context, number: u32) {
         if self.state.session.number == number && self.state.has_run() {
-            // What is dropped gives way to the latest of the others.
+            // The latest of the other runs replaces the dropped run.
             match self.state.runs.all().last().map(KeptRun::number) {
                 Some(other) => self.show_run(ctx, other),
                 None => self.close(ctx),
@@ -129,7 +129,7 @@ impl App {
         self.tell(ctx, Message::Dropped(number));
     }
 
-    /// Drops what there is no room for. What was not saved stays in the journal.
+    /// Drops surplus runs and the contents of others. Unsaved runs stay in the journal.
     pub(super) fn make_room(&mut self, ctx: &Context) {
         let surplus = self.state.runs.surplus();
         for number in surplus.contents {
@@ -145,14 +145,14 @@ impl App {
         }
     }
 
-    /// Asks engines that still run to end.
+    /// Asks running loaders to end.
     fn stop_engines(&self) {
         let is_engine = |session: &&Session| session.is_engine();
         let all = self.kept.values().chain(&self.session);
         all.filter(is_engine).for_each(Session::stop);
     }
 
-    /// Takes in what sessions of runs that are not shown have to tell. True if there is more.
+    /// Applies updates of the runs that are not shown. Returns true if more are pending.
     pub(super) fn drain_kept(&mut self, ctx: &Context) -> bool {
         let told = |(number, session): (&u32, &Session)| {
             let updates = session.updates.try_iter().take(AT_ONCE);
@@ -171,7 +171,7 @@ impl App {
             .any(|session| !session.updates.is_empty())
     }
 
-    /// Where a live run is kept until it is saved.
+    /// Returns the place of a live run until it is saved.
     fn record(&mut self, extent: &Extent) -> Record {
         let Some(journal) = &self.journal else {
             return Record::Memory;
@@ -188,13 +188,13 @@ impl App {
         }
     }
 
-    /// The journal keeps runs only if they were neither saved nor said to be of no use.
+    /// Removes runs from the journal that were saved or that the user does not need.
     pub(super) fn part_with_journal(&mut self) {
         self.discard_unneeded(self.session.as_ref(), &self.state.session);
         for kept in self.state.runs.all() {
             self.discard_unneeded(self.kept.get(&kept.number()), &kept.session);
         }
-        // Those that were opened from the journal, and saved somewhere else.
+        // Runs that were opened from the journal and saved elsewhere.
         let kept = self.state.runs.all().iter().map(|kept| &kept.session);
         let all = kept.chain([&self.state.session]);
         let saved: Vec<PathBuf> = all.filter_map(|s| self.saved_elsewhere(s)).collect();
@@ -204,7 +204,7 @@ impl App {
         }
     }
 
-    /// Where in the journal a run was read from that is saved somewhere else by now.
+    /// Returns the journal file of a run that was opened from the journal and saved elsewhere.
     fn saved_elsewhere(&self, session: &SessionState) -> Option<PathBuf> {
         let Source::Recording { path, .. } = &session.source else {
             return None;
@@ -229,7 +229,7 @@ impl App {
         }
     }
 
-    /// Offers what earlier windows have left in the journal.
+    /// Offers the runs that earlier windows left in the journal.
     pub(super) fn offer_left_over(&mut self, ctx: &Context, on_start_page: bool) {
         if let Some(journal) = &self.journal {
             let left_over = journal.left_over();
@@ -237,7 +237,7 @@ impl App {
         }
     }
 
-    /// Keeps the session of the run that is shown, if its run is to be kept: [`loadscope_model`] puts that aside with the next message.
+    /// Keeps the session of the shown run, if the run is worth keeping. [`loadscope_model`] sets the run itself aside at the next message.
     pub(super) fn set_aside(&mut self) {
         let shown = &self.state.session;
         let session = self.session.take();
@@ -255,7 +255,7 @@ impl App {
         self.comparing = None;
     }
 
-    /// Removes the journal of a run, unless the run would be gone with it.
+    /// Removes the journal entry of a run, unless the run would be lost.
     fn discard_unneeded(&self, session: Option<&Session>, of: &SessionState) {
         if let Some(entry) = session.and_then(Session::journal)
             && !self.state.keeps(of)
@@ -264,29 +264,29 @@ impl App {
         }
     }
 
-    /// A thread lets go of the loaders that are about to be replaced.
+    /// Drops the shown loaders on a thread, because they are about to be replaced.
     pub(super) fn drop_runs_in_background(&self) {
         let shown = &self.state.session;
         drop_in_background(shown.loaders.snapshot(&shown.run));
     }
 }
 
-/// The loaders of a program that is watched have at most so many bytes, where nothing else was asked for: a window that is left open for
-/// days must take neither the memory of the training beside it nor that of the host.
+/// Returns the default memory limit of a watched program's loaders, bytes. A window that is open for days must not exhaust the memory of
+/// the training or the host.
 fn usual_memory() -> u64 {
     const MOST: u64 = 4_000_000_000;
     memory_of_host().map_or(MOST, |all| (all / 2).min(MOST))
 }
 
-/// A thread lets go of runs: a large one is in many pieces, and to give them all back takes longer than a frame.
+/// Drops runs on a thread. A large run has many allocations, and freeing them takes longer than a frame.
 fn drop_in_background(all: Vec<(RunId, Arc<Run>)>) {
-    // It waits until the window has let go of them, so that it is the last one to.
+    // The thread waits until the window has released the runs, so that the thread is their last owner.
     let job = move || {
         let until = Instant::now() + DROP_WITHIN;
         while all.iter().any(|(_, run)| run.is_shared()) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
-    // Without a thread the window does it.
+    // Without a thread, the window drops them.
     let _ = Builder::new().name("drop runs".to_owned()).spawn(job);
 }

@@ -1,4 +1,4 @@
-//! What the system tells the window: less motion, a request to close, files dropped on it.
+//! Input from the system: reduced motion, a request to close, dropped files.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use loadscope_model::message::Message;
 use loadscope_model::prefs::WindowPlace;
 use loadscope_ui::theme;
 
-/// Notes where the window is, in points without zoom, as a window is opened. Of one that fills the screen the size before is kept.
+/// Records the position and size of the window in points without zoom, as for opening it. A maximized window keeps its previous size.
 fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
     let zoom = ctx.zoom_factor();
     ctx.input(|input| {
@@ -32,7 +32,7 @@ fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
 }
 
 impl App {
-    /// Animations are off if the user says so, or if the system asks for it and the user does not object.
+    /// Turns animations off if the user chose so, or if the system asks for it and the user does not object.
     pub(super) fn settle_motion(&mut self, ctx: &Context) {
         if let Some(still) = self.system_motion.answer() {
             self.tell(ctx, Message::SystemStill(still));
@@ -40,7 +40,7 @@ impl App {
         theme::set_motion(ctx, !self.state.look.still);
     }
 
-    /// Keeps what has changed of the preferences, now and then.
+    /// Stores changed preferences every few seconds.
     pub(super) fn keep_prefs(&mut self, ctx: &Context) {
         let is_due = self.store.as_mut().is_some_and(Store::is_due);
         if !is_due {
@@ -57,7 +57,7 @@ impl App {
         }
     }
 
-    /// The window is closed by its frame: the same question comes first.
+    /// Handles the close button of the window frame: it asks the same question as the command.
     pub(super) fn close_request(&mut self, ctx: &Context) {
         if self.closing || !ctx.input(|i| i.viewport().close_requested()) {
             return;
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Zoomed in, as in a presentation, the window has fewer points. It must not come back smaller.
+    /// Zoomed in, as in a presentation, the window has fewer points. Its stored size must not shrink.
     #[test]
     fn the_size_of_a_window_does_not_depend_on_its_zoom() {
         for zoom in [0.8, 1.0, 1.25, 2.0] {
@@ -102,7 +102,7 @@ mod tests {
                 ..RawInput::default()
             };
             let mut place = None;
-            // The zoom counts from the second frame on.
+            // The zoom applies from the second frame on.
             for _ in 0..2 {
                 let mut shown = ctx.run_ui(input.clone(), |ui| note_place(ui.ctx(), &mut place));
                 shown.textures_delta.clear();

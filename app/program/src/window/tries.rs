@@ -1,4 +1,4 @@
-//! Runs the program that is watched with other arguments, in a thread of its own.
+//! Runs the watched program with other arguments, on a thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,9 +9,9 @@ use loadscope_model::trying::{News, Outcome};
 use loadscope_session::Waker;
 use loadscope_session::tune::{Job, Progress, tune};
 
-/// Tries that are under way.
+/// Tries in progress.
 pub(super) struct Tries {
-    /// How often the user has asked for the end: once, and the program is asked to end in order.
+    /// Number of requests to end. The first one asks the program to end in order.
     ends: Arc<AtomicUsize>,
     pub news: Receiver<News>,
     thread: Option<JoinHandle<()>>,
@@ -19,7 +19,7 @@ pub(super) struct Tries {
 
 impl Tries {
     pub fn start(job: Job, wake: Waker) -> std::io::Result<Self> {
-        // No bound is needed: a handful of news a try, and a try takes seconds.
+        // The channel needs no bound: a try sends a few messages and takes seconds.
         let (sender, news) = unbounded();
         let ends = Arc::new(AtomicUsize::new(0));
         let asked = Arc::clone(&ends);
@@ -39,7 +39,7 @@ impl Tries {
 }
 
 impl Drop for Tries {
-    /// The window goes away, and with it the one who could end the program.
+    /// Ends the program, because nobody could end it without the window.
     fn drop(&mut self) {
         self.ends.fetch_add(2, Ordering::AcqRel);
         if let Some(thread) = self.thread.take() {
@@ -50,7 +50,7 @@ impl Drop for Tries {
 
 fn run(job: &Job, ends: &AtomicUsize, news: &Sender<News>, wake: &Waker) {
     let tell = |new| {
-        // Without a window there is no reader.
+        // Without a window there is no receiver.
         let _ = news.send(new);
         wake();
     };

@@ -1,4 +1,4 @@
-//! Begins to try other arguments on the program that is watched, and hears what comes of it.
+//! Starts tries of other arguments on the watched program, and applies their news.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -16,15 +16,15 @@ use loadscope_words::{cause, say};
 use super::App;
 use super::tries::Tries;
 
-/// Each run ends once its loader has yielded so many batches.
+/// Number of batches after which a run ends.
 const BATCHES: u64 = 200;
-/// Settings that are tried.
+/// Number of settings to try.
 const TRIES: usize = 6;
-/// Default names that are tried for the folder.
+/// Maximum number of default names for the folder.
 const MOST_NAMES: u32 = 10_000;
 
 impl App {
-    /// Begins to try.
+    /// Starts the tries.
     pub(super) fn try_program(&mut self, ctx: &Context) {
         let Some(program) = self.state.session.program.clone() else {
             return;
@@ -38,7 +38,7 @@ impl App {
         }
     }
 
-    /// The session that is shown names the program; the recordings go into a folder beside it.
+    /// Starts the tries for the shown loader of the program. Their recordings are in a new folder inside the program's folder.
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);
@@ -66,7 +66,7 @@ impl App {
         Ok((folder, tries))
     }
 
-    /// Takes in what the tries have said.
+    /// Applies the news of the tries.
     pub(super) fn hear_tries(&mut self, ctx: &Context) {
         while let Some(news) = self.tries.as_ref().and_then(|t| t.news.try_recv().ok()) {
             let is_over = matches!(news, News::Over(_));
@@ -78,7 +78,7 @@ impl App {
     }
 }
 
-/// The folder that a program was started in, as an absolute path: the user sees it, and a relative name leads nowhere.
+/// Returns the folder that a program was started in, as an absolute path, because the user sees it.
 fn place_of(program: &Program) -> PathBuf {
     let folder = program.folder.clone().unwrap_or_default();
     std::env::current_dir().unwrap_or_default().join(folder)

@@ -1,4 +1,4 @@
-//! The program to record, and the request to its probe.
+//! Arguments of the recorded program, and the request to its probe.
 
 use std::ffi::OsString;
 
@@ -50,7 +50,7 @@ pub struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// The request to the probe.
+    /// Returns the request to the probe.
     pub(super) fn request(&self) -> anyhow::Result<Request> {
         let overrides =
             overrides_of_all(&self.set).map_err(|text| anyhow!(say!("--set: {text}")))?;
@@ -62,7 +62,7 @@ impl ProgramArgs {
         })
     }
 
-    /// Starts the program.
+    /// Starts the program, here or on the host of `--ssh`.
     pub(super) fn start(&self, request: &Request) -> Result<Watched, ProgramError> {
         #[cfg(unix)]
         if let Some(remote) = &self.ssh {
@@ -71,7 +71,7 @@ impl ProgramArgs {
         Watched::start(&self.command, request, Output::Inherited)
     }
 
-    /// The program as other runs of it would be started: only on this host.
+    /// Returns the program for further runs. `None` for a program on another host.
     pub(super) fn repeatable(&self) -> Option<Program> {
         #[cfg(unix)]
         if self.ssh.is_some() {
@@ -83,7 +83,7 @@ impl ProgramArgs {
         })
     }
 
-    /// The host of --ssh.
+    /// Returns the host of `--ssh`.
     pub(super) fn host(&self) -> Option<String> {
         #[cfg(unix)]
         if let Some(remote) = &self.ssh {

@@ -1,4 +1,4 @@
-//! The outcome of a repair, as text or JSON.
+//! Outcome of a repair, as text or JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::super::terminal::{complain, say};
 
-/// A recording that was read, and the one that was written if it is damaged.
+/// Damage of a recording, and the output file if it is damaged.
 pub(super) struct Outcome {
     pub damage: Damage,
-    /// Damage of each part by its name, if the recording has parts.
+    /// Damage of each part by name, if the recording has parts.
     pub parts: Vec<(String, Damage)>,
     pub output: Option<PathBuf>,
 }
 
-/// Prints the outcome for the recording at `path`, to standard error if the recording itself goes to standard output.
+/// Prints the outcome for the recording at `path`. It uses standard error if the recording goes to standard output.
 pub(super) fn report(path: &Path, is_json: bool, outcome: &Outcome) -> anyhow::Result<()> {
     let output = outcome.output.as_deref();
     let text = match (is_json, output) {
@@ -42,7 +42,7 @@ pub(super) fn report(path: &Path, is_json: bool, outcome: &Outcome) -> anyhow::R
     Ok(())
 }
 
-/// The result as one JSON object.
+/// Returns the outcome as one JSON object.
 fn object(outcome: &Outcome) -> Value {
     let Outcome {
         damage,
@@ -80,7 +80,7 @@ fn object(outcome: &Outcome) -> Value {
     })
 }
 
-/// The result as text.
+/// Returns the outcome as text.
 fn said(path: &Path, output: &Path, outcome: &Outcome) -> String {
     let Outcome { damage, parts, .. } = outcome;
     let mut lines = vec![say!("{} is damaged", path.display())];
@@ -99,7 +99,7 @@ fn said(path: &Path, output: &Path, outcome: &Outcome) -> String {
     lines.join("\n")
 }
 
-/// Adds the damage of a file.
+/// Adds lines about the damage of a file.
 fn add(lines: &mut Vec<String>, damage: &Damage) {
     lines.push(lost(damage));
     if damage.bytes > 0 {
@@ -139,7 +139,7 @@ fn add(lines: &mut Vec<String>, damage: &Damage) {
     }
 }
 
-/// `2 lines are lost`
+/// Returns a line such as `2 lines are lost`.
 fn lost(damage: &Damage) -> String {
     match (damage.lost, damage.lost_is_at_least) {
         (0, true) => say!("An unknown number of lines is lost").to_owned(),
@@ -151,7 +151,7 @@ fn lost(damage: &Damage) -> String {
     }
 }
 
-/// `  lines 4–5 · bytes 129–221 · between 3 ns and 6 ns`
+/// Returns a line such as `  lines 4–5 · bytes 129–221 · between 3 ns and 6 ns`.
 fn place(gap: &Gap) -> String {
     let range = |name: &str, names: &str, first: u64, last: u64| match first == last {
         true => format!("{name} {}", count(first)),

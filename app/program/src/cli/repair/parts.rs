@@ -1,4 +1,4 @@
-//! A recording in parts, repaired into a recording in one file.
+//! Repair of a recording in parts into a recording in one file.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -16,16 +16,16 @@ use super::outcome::Outcome;
 
 /// Prefix of the temporary folder.
 const PREFIX: &str = "loadscope-repair-";
-/// Names of the recording in the temporary folder.
+/// Names of the recording and its parts in the temporary folder.
 const HEAD: &str = "run.jsonl";
 const FOLDER: &str = "run.parts";
 
-/// A file of the recording.
+/// Part of the recording.
 struct Part {
     path: PathBuf,
     member: Member,
     damage: Damage,
-    /// No line in it is sound.
+    /// True if no line is intact.
     is_lost: bool,
 }
 
@@ -55,7 +55,7 @@ impl Part {
         })
     }
 
-    /// Puts the sound lines into a folder.
+    /// Writes the intact lines into a folder.
     fn put_into(&self, folder: &Path) -> anyhow::Result<()> {
         let to = folder.join(self.member.name());
         if self.damage.is_none() {
@@ -63,7 +63,7 @@ impl Part {
         }
         let file = File::create_new(&to).with_context(|| cannot_write(&to))?;
         if self.is_lost {
-            // The parts have no gap.
+            // The numbers of the parts must have no gap, so a lost part is replaced by an empty one.
             LogWriter::headed(file, Compression::Zstd, Heading::Limited)?.finish()?;
             return Ok(());
         }
@@ -112,7 +112,7 @@ pub(super) fn repaired(
     Ok(outcome(&parts, kept, Some(output)))
 }
 
-/// The files of a recording, in the order of their names.
+/// Checks the parts of a recording, in the order of their names.
 fn checked(folder: &Path) -> anyhow::Result<Vec<Part>> {
     let failed = || say!("cannot read {}", folder.display());
     let mut members = Vec::new();
@@ -125,7 +125,7 @@ fn checked(folder: &Path) -> anyhow::Result<Vec<Part>> {
     parts.map(|member| Part::check(folder, member)).collect()
 }
 
-/// A sound recording in parts, in a temporary folder.
+/// Creates an intact recording in parts in a temporary folder.
 fn put_together(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
     let folder = place.join(FOLDER);
     fs::create_dir(&folder).with_context(|| cannot_write(&folder))?;
@@ -136,7 +136,7 @@ fn put_together(parts: &[Part], place: &Path) -> anyhow::Result<PathBuf> {
     Ok(head)
 }
 
-/// Passes the events of a recording to `each`, and counts them.
+/// Passes the events of a recording to `each`. Returns their number.
 fn each_event(
     path: &Path,
     mut each: impl FnMut(&Event) -> Result<(), LogError>,
@@ -149,7 +149,7 @@ fn each_event(
     Ok(count)
 }
 
-/// The damage of all files together. Its places are those of the files.
+/// Returns the outcome with the total damage of all parts. Its gaps are listed per part.
 fn outcome(parts: &[Part], kept: u64, output: Option<PathBuf>) -> Outcome {
     let all = || parts.iter().map(|part| &part.damage);
     let damage = Damage {
@@ -172,7 +172,7 @@ fn outcome(parts: &[Part], kept: u64, output: Option<PathBuf>) -> Outcome {
     }
 }
 
-/// A sound file is not copied.
+/// Links an intact part. Systems without symbolic links copy it.
 fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::symlink(std::path::absolute(from)?, to);

@@ -1,4 +1,4 @@
-//! The table of forecasts.
+//! Table of forecasts.
 
 use std::fmt::Write as _;
 
@@ -45,16 +45,16 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// The fastest setting of the table.
+    /// Returns the fastest setting of the table.
     pub(super) fn fastest(&self) -> Option<&Forecast> {
         let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
         all.min_by_key(|f| (f.time, f.setting.num_workers, f.setting.prefetch_factor))
     }
 
-    /// The mark of a row: at most one row of the table is the fastest, and another one recommended.
+    /// Returns the mark of a row. At most one row is the fastest, and at most one other row is recommended.
     fn mark(&self, f: &Forecast) -> &'static str {
         let is = |other: &Forecast| f.setting == other.setting;
-        // An iterable-style dataset has a forecast for one number of workers only.
+        // An iterable-style dataset has a forecast for only one number of workers.
         let is_open = self.prospects.workers_refused.is_none();
         match self.fastest() {
             _ if !is_open || !self.prospects.fits() || self.outside().is_some() => "",
@@ -65,7 +65,7 @@ impl Answer<'_> {
     }
 }
 
-/// Writes a line of the table, with times in the unit of the longest one.
+/// Writes a row of the table, with times in the unit of the longest time.
 fn row(
     out: &mut String,
     f: &Forecast,

@@ -4,7 +4,7 @@ use loadscope_trace::{Run, RunOptions};
 
 use super::*;
 
-/// A recording with one worker, the forecast for its own settings, and the forecasts for others.
+/// Returns a run with one worker, and its forecasts.
 fn forecasts() -> (Run, Recorded, Outlook, Prospects) {
     let options = RunOptions {
         dataset: "synthetic:len=8,cost_ms=5".to_owned(),
@@ -23,7 +23,7 @@ fn forecasts() -> (Run, Recorded, Outlook, Prospects) {
     (run, recorded, outlook, prospects)
 }
 
-/// The base was the recorded time in one line, and its forecast in another one.
+/// Regression: one line compared with the recorded time, another with its forecast.
 #[test]
 fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
     let (run, recorded, outlook, mut prospects) = forecasts();
@@ -50,7 +50,7 @@ fn all_changes_are_held_against_the_forecast_for_the_recorded_settings() {
     }
 }
 
-/// The table had the heading "No forecasts".
+/// Regression: the table had the heading "No forecasts".
 #[test]
 fn forecasts_that_miss_the_recording_are_called_unreliable() {
     let (run, recorded, outlook, mut prospects) = forecasts();
@@ -76,7 +76,7 @@ fn ranges_end_at_what_may_be_asked_for() {
     assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
 }
 
-/// `persistent_workers=True` was offered without the effect on `dataset.set_epoch()`.
+/// Regression: `persistent_workers=True` was suggested without its effect on `dataset.set_epoch()`.
 #[test]
 fn the_best_change_is_named_with_its_side_effects() {
     let (run, recorded, mut outlook, prospects) = forecasts();

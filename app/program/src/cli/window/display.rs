@@ -1,5 +1,4 @@
-//! The display of the window: it may be missing, or its connection may be lost. At some places the library that draws the window
-//! panics if the connection is lost.
+//! Display of the window. It may be missing, or its connection may be lost. The window library then panics at some places.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -10,10 +9,11 @@ use loadscope_words::say;
 
 use crate::page::HAS_PAGE;
 
-/// Checks that a variable names a display. It may still be unreachable. `in_browser` and `in_terminal` are commands that need none.
+/// Checks that a variable names a display. The display may still be unreachable. `in_browser` and `in_terminal` are commands without a
+/// window.
 ///
 /// # Errors
-/// If no variable names one.
+/// If no variable names a display.
 pub fn needed(in_browser: &str, in_terminal: &str) -> anyhow::Result<()> {
     let instead = match HAS_PAGE {
         true => say!("`{in_browser}` for a browser, or `{in_terminal}`"),
@@ -30,7 +30,7 @@ pub fn needed(in_browser: &str, in_terminal: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens a window by `open`; `None` if its display went away.
+/// Calls `open`. Returns `None` if the connection to the display was lost.
 pub fn guarded<T>(open: impl FnOnce() -> T) -> Option<T> {
     let is_gone = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&is_gone);
@@ -51,7 +51,7 @@ pub fn guarded<T>(open: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-/// True if a panic at this place with these words is about the connection to the display.
+/// Returns true for a panic about the connection to the display. `place` is its source file.
 fn is_of_display(place: &str, words: &str) -> bool {
     place.contains("winit-") && (words.contains("Connection") || words.contains("connection"))
 }

@@ -1,4 +1,4 @@
-//! A window that closes or loses its display. The watched programs continue, and are recorded to their end.
+//! Exit of a window that closes or loses its display. The watched programs continue, and are recorded to their end.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,13 +8,13 @@ use loadscope_words::say;
 use crate::cli::terminal::complain;
 use crate::window::Started;
 
-/// The programs of the open window.
+/// Programs of the open window.
 static LEFT: Mutex<Option<Left>> = Mutex::new(None);
 
 struct Left {
-    /// The program that `loadscope watch` has started.
+    /// Program that `loadscope watch` has started.
     shown: Option<Watched>,
-    /// Those that were started from the window.
+    /// Programs that the window has started.
     started: Started,
 }
 
@@ -22,7 +22,7 @@ fn left() -> MutexGuard<'static, Option<Left>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A library ends this process if its display is gone: from now on that waits for these programs.
+/// Installs an exit handler that waits for these programs. A library ends this process if the display is lost.
 pub fn wait_if_gone(shown: Option<Watched>, started: &Started) {
     *left() = Some(Left {
         shown,
@@ -31,12 +31,12 @@ pub fn wait_if_gone(shown: Option<Watched>, started: &Started) {
     at_exit(is_gone);
 }
 
-/// The window is closed.
+/// Disables the exit handler, because the window is closed.
 pub fn is_closed() {
     *left() = None;
 }
 
-/// Programs that were started from the window go on without it. This says so, and waits for them.
+/// Prints `why` if programs started from the window still run, and waits for them.
 pub fn wait_for(started: &Started, why: &str) {
     let started: Vec<Watched> = {
         let started = started.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ pub fn wait_for(started: &Started, why: &str) {
     }
 }
 
-/// This process ends as the program of `loadscope watch` does, if there is one.
+/// Waits for the programs. Ends with the exit code of the program of `loadscope watch`, if there is one.
 fn is_gone() {
     let Some(Left { shown, started }) = left().take() else {
         return;
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// The display of a window that `loadscope watch` has not opened was lost, and with it every recorder.
+    /// Regression: when a window lost its display, all its recorders ended, unless `loadscope watch` had opened it.
     #[test]
     fn a_display_that_is_lost_leaves_no_program_unrecorded() {
         let begun = Instant::now();
@@ -93,7 +93,7 @@ mod tests {
         is_gone();
         assert!(watched.has_ended());
         assert!(begun.elapsed() >= Duration::from_millis(700));
-        // Once the window is closed in order, the end of this process waits for nothing.
+        // After a regular close, the exit handler waits for nothing.
         is_gone();
         wait_if_gone(None, &Started::default());
         is_closed();

@@ -7,7 +7,7 @@ use super::*;
 
 const MOST: u64 = 100_000;
 
-/// Batches of a loader without workers.
+/// Returns the events of batches of a loader without workers.
 fn batches(numbers: std::ops::Range<u32>) -> Vec<Event> {
     let of = |idx: u32| {
         let batch = BatchId { epoch: 0, idx };
@@ -43,7 +43,7 @@ fn begun() -> Vec<Event> {
     kinds.into_iter().map(event).collect()
 }
 
-/// Reads to the end, from a place on. `None` if that is gone.
+/// Reads from an offset to the end. Returns `None` if the offset was removed.
 fn rest(spool: &Spool, mut at: i64) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     loop {
@@ -99,7 +99,7 @@ fn lines_are_read_whole_and_once() {
     assert_eq!(run(all).batches().len(), 60);
 }
 
-/// Whatever is written, and in whichever pieces.
+/// The sizes of the writes do not matter.
 #[test]
 fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
     for piece in [1, 300, 20_000] {
@@ -122,7 +122,7 @@ fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
         assert!((text.len() as u64) < 2 * MOST, "{} bytes", text.len());
         let summary = Summary::of(&run(text));
         assert_eq!((summary.batches, summary.epochs), (20_000, 1), "by {piece}");
-        // A page that has followed continues where it is.
+        // A page that follows continues at its offset.
         let (end, _) = spool.end().unwrap_or((spool.state().end, String::new()));
         writer.write(&batches(20_000..20_001));
         let more = rest(&spool, end).expect("it is there");
@@ -130,7 +130,7 @@ fn the_files_have_their_size_and_a_late_page_has_the_counts_of_all() {
     }
 }
 
-/// An epoch may begin in its middle: a page of an older version must not take it for whole.
+/// With a selection, an epoch may start in its middle. A page of an older version must not treat it as complete.
 #[test]
 fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
     let selection = Selection {
@@ -142,7 +142,7 @@ fn a_selection_says_in_its_first_line_that_not_everything_is_there() {
     assert!(first.starts_with(b"{\"loadscope\":2,"));
 }
 
-/// They stayed in the temporary folder after a crash.
+/// Regression: the files remained in the temporary folder after a crash.
 #[test]
 #[cfg(unix)]
 fn the_files_have_no_name() {
