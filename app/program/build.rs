@@ -1,4 +1,4 @@
-//! Includes the window in a browser where `cargo xtask web` has made it. Without it everything else works.
+//! Includes the browser page if `cargo xtask web` has built it. A build without the page lacks nothing else.
 
 #![allow(clippy::print_stdout, reason = "it speaks to cargo")]
 #![allow(
@@ -14,7 +14,7 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../web/page");
     let page = folder.join("built.html");
-    // The folder, as the page comes and goes.
+    // The folder is watched, because the page may be created or removed.
     println!("cargo::rerun-if-changed={}", folder.display());
     let text = match page.is_file() {
         true => format!("Some(include_str!({:?}))", page.canonicalize()?),

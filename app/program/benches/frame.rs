@@ -1,10 +1,10 @@
-//! Whole frames of the window without a screen: everything egui lays out, paints and tessellates. Prints the median and the
-//! 99th percentile; a mean would hide what stutters.
+//! Time of whole frames of the window without a screen: layout, painting and tessellation by egui. Prints the median and the 99th
+//! percentile, because a mean would hide stutter.
 //!
-//! - panning, zooming and pointing through a recording of a million spans;
-//! - scrolling through the table of a million batches;
-//! - stepping with batches that glide, and without;
-//! - a live run of 100,000 events a second, taken in as the window does between two frames.
+//! - panning, zooming and pointing in a recording of a million spans
+//! - scrolling through the table of a million batches
+//! - stepping with and without gliding batches
+//! - a live run of 100,000 events per second, applied between frames as in the window
 
 #![allow(
     clippy::print_stdout,
@@ -30,7 +30,7 @@ mod recording;
 
 use recording::Recording;
 
-/// As in the program: where it puts large lists decides how fast they are walked.
+/// Allocator of the program. The placement of large lists affects the speed of iterating over them.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
@@ -38,13 +38,13 @@ static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Alloca
 const SCREEN: egui::Vec2 = vec2(1920.0, 1080.0);
 const FRAMES: usize = 600;
 
-/// The window without a screen.
+/// Window without a screen.
 struct Window {
     ctx: Context,
     app: App,
     frame: Frame,
     time: f64,
-    /// What the renderer would be given.
+    /// Number of triangles for the renderer.
     triangles: usize,
 }
 
@@ -53,7 +53,7 @@ impl Window {
         Self::moving(run, false)
     }
 
-    /// With animations, or without.
+    /// Creates a window with or without animations.
     fn moving(run: Run, moves: bool) -> Self {
         let ctx = Context::default();
         ctx.set_pixels_per_point(1.0);
@@ -76,7 +76,7 @@ impl Window {
         }
     }
 
-    /// One frame; returns what it cost the processor.
+    /// Draws a frame and returns its CPU time.
     fn frame(&mut self, events: Vec<Input>) -> Duration {
         self.time += 1.0 / 60.0;
         let input = RawInput {
@@ -102,7 +102,7 @@ impl Window {
     }
 }
 
-/// Prints how long frames took; returns the 99th percentile, ms.
+/// Prints the times of frames. Returns the 99th percentile, ms.
 fn report(name: &str, mut took: Vec<Duration>, triangles: usize) -> f64 {
     if std::env::var_os("SLOWEST").is_some() {
         let mut slow: Vec<(Duration, usize)> = took.iter().copied().zip(0..).collect();
@@ -131,7 +131,7 @@ fn pan(window: &mut Window, name: &str, length: impl Fn(Nanos) -> Nanos) {
     let took = (0..FRAMES).map(|k| {
         let start = Nanos((room as f64 * k as f64 / FRAMES as f64) as i64);
         window.app.state.set_up().session.view = Some(TimeView::new(start, start + length));
-        // The pointer wanders over the lanes, so that hovering is in it, too.
+        // The pointer moves over the lanes, so that the frames include hovering.
         let x = 500.0 + (k as f32 * 7.3) % 1_000.0;
         let y = 620.0 + (k as f32 * 3.1) % 400.0;
         window.frame(vec![Input::PointerMoved(pos2(x, y))])
@@ -169,7 +169,7 @@ fn panning() {
     report("nothing changes", took, window.triangles);
 }
 
-/// Scrolls through the table of a million batches, from its first row to its last.
+/// Scrolls through the table of a million batches, from the first row to the last.
 fn table() {
     let run = Recording::workers(16, 7_000_000).run();
     let rows = run.batches().len();
@@ -194,8 +194,8 @@ fn table() {
     report("table, scrolled to its end", took, window.triangles);
 }
 
-/// Steps through a recording, three times a second: what a frame costs while batches are on their way, and the same where they do not
-/// glide. Then nothing happens, and no frame may be asked for.
+/// Steps through a recording three times per second, with and without gliding. Measures the frames while batches glide. Afterwards, no
+/// frame may be requested.
 fn gliding() {
     const A_STEP: usize = 20;
     for (moves, name) in [
@@ -216,7 +216,7 @@ fn gliding() {
                 window.frame(Vec::new());
             }
             let one = window.frame(Vec::new());
-            // Three quarters of the time they are on their way.
+            // Batches glide for three quarters of a step.
             if k % A_STEP < A_STEP * 3 / 4 {
                 took.push(one);
             }
@@ -233,7 +233,7 @@ fn gliding() {
     }
 }
 
-/// Feeds a run at a rate of events and draws at 30 frames a second.
+/// Applies events at this rate and draws 30 frames per second.
 fn live(rate: usize) {
     let events = Recording::workers(16, 700_000).events();
     let mut window = Window::new(Run::new(RunInfo::default()));

@@ -1,7 +1,10 @@
-//! The longest frame while something heavy is done with a run of a million batches: it is opened, diagnosed, saved, exported, replaced;
-//! a folder of many files is dropped on the window; the loader tells events while the run is looked at.
+//! The longest frame during heavy work on a run of a million batches: it is opened, diagnosed, saved, exported and replaced. A folder of
+//! many
+//! files is opened. The loader sends events while the run is shown.
 //!
-//! Prints a table: the longest and the middle frame of each, ms. No frame should take more than 16 ms. `BATCHES=100000` for less.
+//! Prints a table of the longest and the median frame of each step, ms. No frame should take more than 16 ms. `BATCHES=100000` makes a
+//! shorter
+//! run.
 
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 #![allow(
@@ -25,15 +28,15 @@ use loadscope_model::state::Source;
 use loadscope_trace::{LogWriter, RunOptions};
 use recording::Recording;
 
-/// As in the program.
+/// Allocator of the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
-/// Files of the folder that is listed.
+/// Number of files in the listed folder.
 const FILES: usize = 20_000;
 
-/// A window without pixels, and how long its frames took.
+/// Window without pixels.
 struct Window {
     app: App,
     ctx: Context,
@@ -67,13 +70,13 @@ impl Window {
             app.logic(&ui.ctx().clone(), frame);
             app.ui(ui, frame);
         });
-        // There is no renderer that takes pictures.
+        // There is no renderer for textures.
         output.textures_delta.clear();
         drop(self.ctx.tessellate(output.shapes, output.pixels_per_point));
         begun.elapsed()
     }
 
-    /// Frames until `done`, for at least a second and at most two minutes; prints the longest of them.
+    /// Draws frames until `done`, for at least one second and at most two minutes. Prints the longest frame.
     fn watch(&mut self, what: &str, done: impl Fn(&App) -> bool) {
         let begun = Instant::now();
         let mut frames = Vec::new();

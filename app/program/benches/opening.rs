@@ -1,7 +1,7 @@
-//! Opening a recording of 1 M batches and 10 M samples: how long it takes, and what it costs in memory.
+//! Time and memory for opening a recording of 1 M batches and 10 M samples.
 //!
-//! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one, `BATCHES=10000000` for one that is too large for memory;
-//! `RECORDING=FILE` for one that is there already, with the contents that it has.
+//! `BATCHES=100000 cargo bench -p loadscope --bench opening` makes a smaller recording. `BATCHES=10000000` makes one that is too large for
+//! memory. `RECORDING=FILE` opens an existing recording.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "a file to measure with")]
@@ -26,13 +26,12 @@ use recording::Recording;
 
 const SAMPLES: u32 = 10;
 
-/// The allocator of the program. Counts, when asked to, what is allocated and not yet given back: two threads that count
-/// together wait for each other, so what is timed is not counted.
+/// Allocator of the program. On request, it counts live allocations. Shared counters slow threads down, so timed runs do not count.
 struct Counting;
 
 static INNER: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 static COUNTS: AtomicBool = AtomicBool::new(false);
-/// Begins so high that what was allocated before and is given back now does not make it negative.
+/// The high start value keeps the count positive when earlier allocations are freed.
 static LIVE: AtomicUsize = AtomicUsize::new(1 << 40);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
@@ -49,25 +48,25 @@ fn shrunk(by: usize) {
     }
 }
 
-// SAFETY: everything is passed on to mimalloc as it is.
+// SAFETY: every call is passed on to mimalloc unchanged.
 #[expect(unsafe_code, reason = "an allocator that counts")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
-        // SAFETY: the caller keeps the rules of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { INNER.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         shrunk(layout.size());
-        // SAFETY: the caller keeps the rules of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { INNER.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         shrunk(layout.size());
         grown(size);
-        // SAFETY: the caller keeps the rules of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { INNER.realloc(at, layout, size) }
     }
 }
@@ -97,7 +96,7 @@ fn open(path: &Path) -> Run {
     run
 }
 
-/// What opening costs in memory.
+/// Prints the memory for opening a recording.
 fn weigh(path: &Path) {
     let before = LIVE.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
@@ -114,7 +113,7 @@ fn weigh(path: &Path) {
     drop(run);
 }
 
-/// What the system says of this process, in the words of `/proc/self/status`, MB.
+/// Returns a value of `/proc/self/status`, MB.
 fn resident(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -122,7 +121,7 @@ fn resident(name: &str) -> f64 {
     kilobytes.and_then(|n| n.parse().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
-/// Opens it as the window does, and looks at what has come fifty times a second.
+/// Opens the recording as the window does, and takes a snapshot 50 times per second.
 fn look(path: &Path) {
     const EVERY: Duration = Duration::from_millis(20);
     let start = Instant::now();
@@ -181,7 +180,7 @@ fn main() {
     for name in ["recording.jsonl", "recording.jsonl.zst"] {
         let path = dir.path().join(name);
         write(&recording, &path);
-        // The first: what was read before leaves memory that is not given back.
+        // This is measured first, because earlier reads leave memory that is not returned.
         look(&path);
         for _ in 0..3 {
             drop(open(&path));

@@ -1,5 +1,4 @@
-//! Ten million indices in a random order: everything that is reported about them, and their picture. And the plots of a run of half a
-//! million batches while one pans through it.
+//! Analysis and picture of ten million indices in random order, and plots of a run of half a million batches while panning.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 
@@ -20,7 +19,7 @@ use loadscope_ui::panels::plots::Plots;
 
 const INDICES: u64 = 10_000_000;
 
-/// The engine's order for `shuffle=True`.
+/// Returns the embedded loader's order for `shuffle=True`.
 fn order() -> Order {
     let options = RunOptions {
         dataset: format!("synthetic:len={INDICES}"),
@@ -110,7 +109,7 @@ fn plots(c: &mut Criterion) {
         output.textures_delta.clear();
         output.shapes.len()
     };
-    // What was recorded is taken in piece by piece.
+    // The plots apply the recorded data in pieces.
     for _ in 0..20 {
         frame(&state);
     }

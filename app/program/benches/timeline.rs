@@ -1,4 +1,4 @@
-//! A million spans on 16 lanes: laying them out and building the mesh, for a screen 1920 pixels wide.
+//! Layout and mesh of a million spans on 16 lanes, for a screen 1920 pixels wide.
 
 #![allow(
     clippy::print_stdout,
@@ -20,7 +20,7 @@ use loadscope_ui::timeline::lanes::Lanes;
 use loadscope_ui::timeline::layout::{Grid, lay_out};
 use loadscope_ui::timeline::paint::Painted;
 
-/// As in the program: where it puts large lists decides how fast they are walked.
+/// Allocator of the program. The placement of large lists affects the speed of iterating over them.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
@@ -28,7 +28,7 @@ static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Alloca
 const WORKERS: u16 = 16;
 const SPANS: u32 = 1_000_000;
 
-/// Workers that fetch and collate, with pauses. Nothing is queued or trained on, so that all spans are on 16 lanes.
+/// Returns a run of workers that fetch and collate, with pauses. No batch is queued or trained on, so all spans are on 16 lanes.
 fn run() -> Run {
     let mut run = Run::new(RunInfo::default());
     let mut events = Vec::new();
@@ -44,7 +44,7 @@ fn run() -> Run {
     let mut noise = 1u32;
     for idx in 0..SPANS / 2 {
         noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        // Batches are numbered in the order of their dispatch.
+        // Batches have numbers in the order of dispatch.
         let worker = (0..WORKERS)
             .min_by_key(|w| free[usize::from(*w)])
             .unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Time travel through a million batches: the pipeline at a random instant, the next stall, what every button asks in every
-//! frame, and a search through ten million samples.
+//! Time travel in a million batches: the pipeline at a random instant, the next stall, the state of all buttons in each frame, and a search
+//! in ten million samples.
 
 #![allow(
     clippy::print_stdout,
@@ -24,11 +24,10 @@ use loadscope_trace::{
 
 const BATCHES: u32 = 1_000_000;
 const SAMPLES: u32 = 10;
-/// Between two dispatches, ns.
+/// Interval between two dispatches, ns.
 const TICK: i64 = 50_000;
 
-/// A loader that always has `window` batches in flight. Every 50,000th wait of the trainer is long, the others are nothing
-/// beside it.
+/// Returns a run with `window` batches in flight at all times. Every 50,000th wait of the trainer is long, the others are negligible.
 fn run(batches: u32, window: u32, samples: u32) -> Run {
     let mut run = Run::new(RunInfo::default());
     let mut tell = |at: i64, kind| {
@@ -57,7 +56,7 @@ fn run(batches: u32, window: u32, samples: u32) -> Run {
                 .filter(|i| *i < batches);
             if let Some(idx) = idx {
                 if stage == Stage::Training {
-                    // The step before is over.
+                    // The previous step is over.
                     if let Some(last) = idx.checked_sub(1) {
                         let (batch, stage) = (id(last), Stage::Done);
                         tell(at, EventKind::Entered { batch, stage });
@@ -98,7 +97,7 @@ fn run(batches: u32, window: u32, samples: u32) -> Run {
     run
 }
 
-/// Instants all over the run, the same in every benchmark.
+/// Returns instants across the run, the same in every benchmark.
 fn instants(run: &Run) -> impl FnMut() -> Nanos + use<> {
     let end = run.end().0;
     let mut noise = 1u64;

@@ -1,4 +1,4 @@
-//! What may be asked for has limits: each ends with a sentence, soon, and without taking the host's memory.
+//! Limits of arguments. Exceeding one ends soon with a sentence, and without exhausting the memory of the host.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -21,10 +21,10 @@ mod orders;
 #[path = "bounds/runs.rs"]
 mod runs;
 
-/// Bytes of address space that a command needs before it does anything, generously: libtorch alone takes more than one.
+/// Address space for a command, bytes. libtorch alone needs more than 1 GB.
 const USUAL: u64 = 3 << 30;
 
-/// The program with at most so many bytes of address space.
+/// Returns the program with a limited address space, bytes.
 #[expect(unsafe_code, reason = "a limit for the program that is started")]
 fn command(args: &[&str], space: u64) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
@@ -40,7 +40,7 @@ fn command(args: &[&str], space: u64) -> Command {
             rlim_cur: space,
             rlim_max: space,
         };
-        // SAFETY: the call only reads the limit, which lives through it, and may be made between fork and exec.
+        // SAFETY: `setrlimit` only reads the limit, which outlives the call. It may be called between fork and exec.
         match unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } {
             0 => Ok(()),
             _ => Err(std::io::Error::last_os_error()),
@@ -61,7 +61,7 @@ fn run_in(args: &[&str], space: u64) -> Output {
     ends(child, Duration::from_secs(60))
 }
 
-/// Runs what must be refused, and returns the sentence.
+/// Runs a command that must be refused. Returns the error.
 fn refused(args: &[&str]) -> String {
     refused_in(args, USUAL)
 }
@@ -69,7 +69,7 @@ fn refused(args: &[&str]) -> String {
 fn refused_in(args: &[&str], space: u64) -> String {
     let output = run_in(args, space);
     let text = String::from_utf8(output.stderr).expect("UTF-8");
-    // Neither by a signal nor by a panic.
+    // It must not end by a signal or a panic.
     assert_eq!(
         output.status.code(),
         Some(2),
@@ -172,7 +172,7 @@ fn every_argument_has_a_limit() {
             "Use fewer workers.",
         ),
         ("order --len 5 --epochs 4294967295", "Choose fewer epochs."),
-        // A random order of that length takes 4 GB, more than this process may allocate.
+        // A random order of this length needs 4 GB, more than this process may allocate.
         (
             "order --len 1000000000 --shuffle",
             "takes 4.0\u{2009}GB of memory, but this program may use only 3.2\u{2009}GB",
@@ -285,7 +285,7 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
             assert!(text.contains(device), "{text}");
         }
     }
-    // Sparse: it takes no room on the disk, and nothing of it is read.
+    // A sparse file takes no room on the disk. It is never read.
     let file = std::fs::File::create(at("huge")).expect("room");
     file.set_len(limits::SAMPLER_BYTES + 1).expect("room");
     let text = refused(&[
@@ -299,7 +299,7 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
         text.contains("is larger than 1000 MB, the limit for weights"),
         "{text}"
     );
-    // A pipe that is written to is read to its end.
+    // A pipe with a writer is read to its end.
     make_pipe(Path::new(&at("pipe")));
     let sampler = format!("subset:{}", at("pipe"));
     let args = ["order", "--len", "9", "--sampler", &sampler, "--seed", "1"];
@@ -347,7 +347,7 @@ fn more_settings_than_can_be_forecast_are_refused() {
     }
 }
 
-/// It has no writer: that is noticed and reported.
+/// A pipe without a writer is reported.
 #[test]
 fn a_silent_pipe_is_not_waited_for_for_ever() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -359,6 +359,6 @@ fn a_silent_pipe_is_not_waited_for_for_ever() {
 
 #[expect(unsafe_code, reason = "a signal")]
 fn signal(child: &Child, number: libc::c_int) {
-    // SAFETY: the child was not waited for, so its number is no one else's.
+    // SAFETY: the child was not waited for, so its process id is not reused.
     assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, number) }, 0);
 }

@@ -1,4 +1,4 @@
-//! What CI asks for: Markdown, test reports, rules about two recordings, exit codes.
+//! Features for CI: Markdown, test reports, rules for two recordings, exit codes.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -12,7 +12,7 @@ use loadscope_plan::dataset::MadeUp;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
 
-/// A simulated run, as a recording.
+/// Writes a recording of a simulated run.
 fn recording(folder: &Path, num_workers: usize) -> String {
     let options = RunOptions {
         dataset: "synthetic:len=400,cost_ms=10,jitter=0.5".to_owned(),
@@ -56,7 +56,7 @@ fn a_report_is_printed_as_markdown_and_written_as_tests() {
         xml.contains("<testsuites tests=\"2\" failures=\"1\">"),
         "{xml}"
     );
-    // Like every file it is not overwritten without being asked to, nor is the recording.
+    // An existing test report is not overwritten without `--force`, and the recording never is.
     assert!(refusal(&args).contains("--force"), "{args:?}");
     assert_eq!(code(&[&args[..], &["--force"]].concat()).0, Some(1));
     let onto = refusal(&["report", &path, "--junit", &path, "--force"]);

@@ -1,4 +1,4 @@
-//! The command line, run as a user runs it.
+//! Tests of the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -129,7 +129,7 @@ fn a_process_id_is_a_number() {
     }
 }
 
-/// It waited for ever for a program that can never answer.
+/// Regression: it waited forever for a program that can never answer.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_program_without_python_is_refused_at_once() {
@@ -264,7 +264,7 @@ fn an_interrupted_run_leaves_a_whole_recording() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the executable starts");
-    // Interrupt it once it has something to lose.
+    // Interrupts it after it has recorded something.
     let size = || std::fs::metadata(&path).map_or(0, |m| m.len());
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while size() < 1_000 {

@@ -1,4 +1,4 @@
-//! Every signal to a recorder reaches its program, once. The program starts with the signals that the recorder inherited.
+//! Every signal to a recorder reaches its program once. The program starts with the signal dispositions that the recorder inherited.
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -20,10 +20,10 @@ mod terminal;
 
 use program::{END, NOTES, STOPS, all};
 
-/// Nothing here takes longer.
+/// Timeout of each wait.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A wait in which a signal that is passed on twice would arrive.
+/// Time in which a signal that is forwarded twice would arrive.
 const REST: Duration = Duration::from_millis(500);
 
 fn loadscope() -> Command {
@@ -36,7 +36,7 @@ fn loadscope() -> Command {
     command
 }
 
-/// A recorder that leads a process group, and its program, which notes its signals.
+/// Recorder that leads a process group, with a program that logs its signals.
 struct Recorded {
     recorder: Child,
     folder: tempfile::TempDir,
@@ -50,7 +50,7 @@ impl Recorded {
         })
     }
 
-    /// `change` gives it a process group.
+    /// Starts a recorder. `change` sets its process group.
     fn start_in(change: impl FnOnce(&mut Command)) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let own = std::env::current_exe().expect("this program");
@@ -78,7 +78,7 @@ impl Recorded {
         self.folder.path().join(name)
     }
 
-    /// Signals that the program received, by number. Number 0 is its start.
+    /// Returns the number of signals that the program received, by signal number. Number 0 is its start.
     fn counts(&self) -> [u32; 65] {
         let mut counts = [0; 65];
         for number in fs::read(self.at("notes")).unwrap_or_default() {
@@ -95,7 +95,7 @@ impl Recorded {
         }
     }
 
-    /// The program ends with its own exit code, and the recorder too.
+    /// Ends the program. The recorder must end with the same exit code.
     fn end(&mut self) {
         let running = self.recorder.try_wait().expect("it is our child");
         assert_eq!(running, None, "the recorder ended before its program");
@@ -106,18 +106,18 @@ impl Recorded {
     }
 }
 
-/// A test that fails leaves no process.
+/// A failed test leaves no process.
 impl Drop for Recorded {
     fn drop(&mut self) {
-        // SAFETY: the call reads no memory of ours. The recorder leads a group.
+        // SAFETY: `kill` reads no memory of this process. The recorder leads a group.
         unsafe { libc::kill(-self.id(), libc::SIGKILL) };
         let _ = self.recorder.wait();
     }
 }
 
-/// To a process, or to a group if the id is negative.
+/// Sends a signal to a process, or to a group if the id is negative.
 fn send(process: libc::pid_t, number: i32) {
-    // SAFETY: the call reads no memory of ours.
+    // SAFETY: `kill` reads no memory of this process.
     assert_eq!(unsafe { libc::kill(process, number) }, 0, "signal {number}");
 }
 
@@ -155,7 +155,7 @@ fn every_signal_to_the_process_group_reaches_the_program_once() {
     each_signal_arrives_once(true);
 }
 
-/// Job systems send a signal to each process of a job, one after the other.
+/// Job schedulers send a signal to each process of a job, one after another.
 #[test]
 fn a_signal_to_each_process_of_the_group_reaches_the_program_once() {
     let mut recorded = Recorded::start(|_| {});
@@ -191,7 +191,7 @@ fn real_time_signals_keep_their_number() {
 fn a_timer_from_before_the_recorder_reaches_the_program() {
     let mut recorded = Recorded::start(|command| {
         let set = || {
-            // SAFETY: the call reads no memory of ours.
+            // SAFETY: `alarm` reads no memory of this process.
             unsafe { libc::alarm(2) };
             Ok(())
         };
@@ -265,11 +265,11 @@ fn a_killed_recorder_leaves_its_program_and_nothing_else() {
     }
 }
 
-/// Waits for the state of a child to change, and returns the signal.
+/// Waits until a child changes its state. Returns the signal.
 fn changed(child: libc::pid_t, how: i32) -> i32 {
     let began = Instant::now();
     loop {
-        // SAFETY: the system fills in the all-zero information.
+        // SAFETY: an all-zero `siginfo_t` is valid, and the system fills it in.
         let found = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let id = libc::id_t::try_from(child).expect("a process id");
@@ -285,7 +285,7 @@ fn changed(child: libc::pid_t, how: i32) -> i32 {
     }
 }
 
-/// State and process group of a process: `S`, `T`, `Z`.
+/// Returns the state (`S`, `T`, `Z`) and the process group of a process.
 fn stat(process: libc::pid_t) -> Option<(char, libc::pid_t)> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
@@ -297,7 +297,7 @@ fn state(process: libc::pid_t) -> Option<char> {
     stat(process).map(|(state, _)| state)
 }
 
-/// Living processes of a group, in order of their ids.
+/// Returns the living processes of a group, in order of their ids.
 fn group(leader: libc::pid_t) -> Vec<libc::pid_t> {
     let entries = fs::read_dir("/proc").expect("Linux").flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -308,7 +308,7 @@ fn group(leader: libc::pid_t) -> Vec<libc::pid_t> {
     members
 }
 
-/// The process that notes signals.
+/// Returns the process that logs its signals.
 fn the_program(recorded: &Recorded) -> libc::pid_t {
     let own = std::env::current_exe().ok();
     let is_program = |id: &libc::pid_t| fs::read_link(format!("/proc/{id}/exe")).ok() == own;

@@ -1,4 +1,4 @@
-//! `report`, `what-if` and `compare`, run as a script runs them.
+//! `report`, `what-if` and `compare` on the command line.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -35,7 +35,7 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
 }
 
-/// What must fail with exit code 2 and one sentence.
+/// Runs a command that must fail with exit code 2 and one sentence.
 fn refusal(args: &[&str]) -> String {
     let output = loadscope(args);
     let said = complaint(&output);
@@ -44,7 +44,7 @@ fn refusal(args: &[&str]) -> String {
     said
 }
 
-/// A folder with recordings.
+/// Folder with recordings.
 struct Folder(TempDir);
 
 impl Folder {
@@ -65,7 +65,7 @@ impl Folder {
         self.name(name)
     }
 
-    /// Really runs a loader.
+    /// Records a run of the embedded loader.
     fn record(&self, name: &str, args: &str) -> String {
         let file = self.name(name);
         let mut all: Vec<&str> = std::iter::once("run")
@@ -190,7 +190,7 @@ fn a_report_is_read_by_people_and_by_browsers() {
     assert!(nowhere.contains("/no/such/folder/report.html"), "{nowhere}");
 }
 
-/// A search for "8.56 s" in a log found nothing.
+/// Regression: a search for "8.56 s" in a log found nothing.
 #[test]
 fn what_is_printed_into_a_pipe_has_plain_spaces() {
     let folder = Folder::new();
@@ -263,7 +263,7 @@ fn two_recordings_are_compared_in_both_directions() {
         );
         folder.record(name, &args)
     };
-    // Four would just do; a busy host must not make a difference.
+    // Four workers would just suffice. Twelve also suffice on a busy host.
     let (slow, fast) = (run("slow.jsonl", 1), run("fast.jsonl", 12));
     let better = json(&["compare", &slow, &fast, "--json"]);
     assert_eq!(better["outcome"], "improved", "{better}");
@@ -301,7 +301,7 @@ fn two_recordings_are_compared_in_both_directions() {
         said.contains("Resolved findings: Too few workers"),
         "{said}"
     );
-    // The same recording twice.
+    // A comparison of a recording with itself is unclear.
     let same = json(&["compare", &slow, &slow, "--json"]);
     assert_eq!(same["outcome"], "unclear");
 }
@@ -363,7 +363,7 @@ fn tiny_cut_and_empty_recordings_get_sentences() {
     refusal(&["compare", &one, "/no/such.jsonl"]);
 }
 
-/// What fails on its way, and streams that end, leave recordings that can be opened.
+/// Failed runs and iterable-style datasets leave recordings that can be opened.
 #[test]
 fn recordings_of_failures_and_streams_are_reported() {
     let folder = Folder::new();

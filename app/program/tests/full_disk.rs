@@ -1,4 +1,4 @@
-//! Recordings on a disk that is full, or nearly.
+//! Recordings on a full or nearly full disk.
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -13,10 +13,10 @@ mod python;
 
 use python::needed_python;
 
-/// Bytes of the smallest piece of the file system.
+/// Block size of the file system, bytes.
 const PAGE: usize = 4096;
 
-/// Sends one loader as the probe does, with indices that nothing can compress.
+/// Program that sends one loader as the probe does, with incompressible indices.
 const PROGRAM: &str = r#"
 import base64, json, os, socket, time
 path = os.environ["LOADSCOPE_PROBE_TO"].partition(":")[2]
@@ -38,11 +38,11 @@ for batch in range(200):
 say("end", now(), 0, 0); say("bye", now(), 0)
 "#;
 
-/// A small file system. It goes when this is dropped.
+/// Small file system. It is unmounted when it is dropped.
 struct Disk(tempfile::TempDir);
 
 impl Disk {
-    /// `None` if this process may not mount one.
+    /// Returns `None` if this process may not mount a file system.
     fn new(pages: usize) -> Option<Self> {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let mut mount = Command::new("mount");
@@ -86,7 +86,7 @@ fn loadscope(arguments: &[&str], folder: &Path) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// Whatever the recorder could write can be read, and its message says so.
+/// Everything that the recorder could write is readable, and its message reports the rest.
 #[test]
 #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
 fn a_recording_on_a_full_disk_can_be_read_or_is_not_there() {
@@ -99,7 +99,7 @@ fn a_recording_on_a_full_disk_can_be_read_or_is_not_there() {
     let (python, program) = (python.display().to_string(), program.display().to_string());
     let (mut stopped, mut whole) = (0, 0);
     for pages in (0..8).chain([12, 16, 64]) {
-        // One page more than there is room for: without a size, or with 0, it has none.
+        // One page is for the filler, because a file system of size 0 would have no limit.
         let Some(disk) = Disk::new(pages + 1) else {
             eprintln!("NOT RUN: this process may not mount a file system");
             return;

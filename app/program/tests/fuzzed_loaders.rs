@@ -1,4 +1,4 @@
-//! What the fuzzer made of several loaders, through the commands: each answers or refuses with a sentence.
+//! The commands on the fuzzer's recordings of several loaders. Each answers, or refuses with a sentence.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -11,7 +11,7 @@ use command::loadscope;
 use loadscope_fuzz::{Input, corpus, fleet_events};
 use loadscope_trace::{Compression, Event, LogWriter};
 
-/// The inputs that were worth keeping.
+/// Returns the inputs in the corpus.
 fn inputs() -> Vec<Input> {
     let mut inputs = corpus().expect("the corpus is there");
     inputs.retain(|input| input.target == "fleet");

@@ -1,4 +1,4 @@
-//! What strangers hand to the command line: nothing is run, nothing hangs, and nothing of it commands the terminal.
+//! Hostile files and arguments. Nothing is executed, nothing hangs, and no text controls the terminal.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 mod child;
 
-/// Runs a command that has to end by itself.
+/// Runs a command that must end by itself.
 fn loadscope(args: &[&Path]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
         .args(args)
@@ -29,7 +29,7 @@ fn loadscope(args: &[&Path]) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// What `info` prints, and what it complains of.
+/// Runs `info`. Returns its output and its errors.
 fn said(path: &Path) -> (bool, String, String) {
     let output = loadscope(&[Path::new("info"), path]);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
@@ -42,13 +42,13 @@ fn refused(path: &Path) -> String {
     let (success, out, err) = said(path);
     assert!(!success && out.is_empty(), "{out}");
     assert!(err.starts_with("loadscope: "), "{err}");
-    // Names are printed without characters that control the terminal.
+    // Names are printed without control characters.
     let folder = path.parent().expect("a folder").display().to_string();
     assert!(err.contains(&folder), "{err}");
     err
 }
 
-/// A pipe with a name: opening it waits for the other end.
+/// Creates a named pipe. Opening it waits for the other end.
 #[expect(unsafe_code, reason = "a pipe")]
 fn make_pipe(path: &Path) {
     let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
@@ -80,18 +80,18 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
         assert!(text.contains(word), "{}: {text}", path.display());
     }
     drop(socket);
-    // A pipe that looks like a stream, and one that looks like a log of LotusTrace.
+    // A pipe named like a stream, and one named like a log of LotusTrace.
     for name in ["1-1.stream.jsonl", "lotustrace_main_pid_1"] {
         make_pipe(&at("empty").join(name));
     }
     assert!(refused(&at("empty")).contains("contains no recordings"));
 }
 
-/// Letters that clear the screen, set its title, overwrite what stands there, and turn the direction of what follows.
+/// Characters that clear the screen, set its title, overwrite text, and reverse the direction of the rest.
 const COMMANDS: &str =
     "\\u001b[2J\\u001b]0;title\\u0007\\r\\b\\u009b31m\\u007f\\u202egpj\\u2066\\u0000";
 
-/// True of text that a terminal prints and does nothing else about.
+/// Returns true if the text cannot control a terminal.
 fn is_tame(text: &str) -> bool {
     let is_command = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t')) || ('\u{202a}'..='\u{202e}').contains(&c)
@@ -162,23 +162,23 @@ fn refusals_quote_little_and_command_nothing() {
     }
 }
 
-/// Letters of a file's name that clear the screen, set its title, colour what follows and turn it round.
+/// File name that clears the screen, sets its title, colours the rest and reverses its direction.
 const NAME: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{202e}gpj";
 
-/// Runs a command and returns what it says, which has to be tame, and to show the name, spelled out.
+/// Runs a command, and returns its output. The output must show the escaped name, and must not control the terminal.
 fn names_tamely(args: &[&Path]) -> (Option<i32>, String) {
     let output = loadscope(args);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     let said = text(output.stdout) + &text(output.stderr);
     assert!(is_tame(&said), "{args:?}: {said:?}");
-    // Of what is wrong with arguments, whole commands for a terminal are left out.
+    // Errors in arguments omit complete terminal sequences.
     let is_shown = ["\\u202egpj", "\\u{202e}gpj"].map(|name| said.contains(name));
     assert!(is_shown.contains(&true), "{args:?}: {said}");
     assert!(!said.contains("panicked"), "{said}");
     (output.status.code(), said)
 }
 
-/// A folder's report names the files that are damaged, cut off, or nothing that opens.
+/// The report of a folder names damaged, truncated and unreadable files.
 #[test]
 fn names_of_files_in_a_folder_do_not_command_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -230,7 +230,7 @@ fn names_that_are_written_to_do_not_command_the_terminal() {
     assert_eq!(loadscope(&record).status.code(), Some(0));
     let (code, said) = names_tamely(&record);
     assert!(code == Some(2) && said.contains("already exists"), "{said}");
-    // What is made is named where it is; what is in the way, as well.
+    // Messages name new files, and files that already exist.
     for (format, out) in [
         ("chrome", at("json")),
         ("csv", at("csv")),
@@ -270,7 +270,7 @@ fn names_that_are_written_to_do_not_command_the_terminal() {
     assert_eq!(names_tamely(&program).0, Some(127));
 }
 
-/// `loadscope info *` in a folder of a stranger's: the second name is one argument too many, and is quoted.
+/// In an untrusted folder, `loadscope info *` has two arguments. The second is one too many, and the error quotes it.
 #[test]
 fn arguments_that_are_refused_do_not_command_the_terminal() {
     let hostile = Path::new(NAME);
@@ -291,7 +291,7 @@ fn arguments_that_are_refused_do_not_command_the_terminal() {
         let (code, _) = names_tamely(args);
         assert_eq!(code, Some(2), "{args:?}");
     }
-    // What is wrong is reported as before, in several lines.
+    // An error in the arguments still has several lines.
     let output = loadscope(&[word("info"), word("a"), word("b")]);
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(
@@ -328,7 +328,7 @@ fn files_that_change_under_the_reader_are_read_as_far_as_they_go() {
             .expect("a thread");
         for _ in 0..3 {
             let (success, out, err) = said(&path);
-            // Cut in a line or not, what there was is reported.
+            // The readable part is reported, even if the last line is truncated.
             assert!(success && !out.is_empty(), "{err}");
         }
         changes.join().expect("there is room");

@@ -1,4 +1,4 @@
-//! Recordings with a limit, as the program writes them: they are sound whenever it is killed, and keep their limit.
+//! Recordings with a limit. They are intact whenever the program is killed, and respect the limit.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -15,12 +15,12 @@ use command::{json, loadscope, refusal};
 use loadscope_session::Journal;
 use python::needed_python;
 
-/// So long a command may take.
+/// Timeout for a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const MOST: u64 = 1_000_000;
 
-/// Starts what records into `file` without an end.
+/// Starts a run that records into `file` without an end.
 fn start(file: &Path) -> Child {
     Command::new(env!("CARGO_BIN_EXE_loadscope"))
         .args([
@@ -56,7 +56,7 @@ fn info(file: &Path) -> Output {
         .stderr(Stdio::piped())
         .spawn();
     let mut child = child.expect("the executable starts");
-    // It says more than a pipe holds.
+    // The output is larger than a pipe's buffer.
     let mut said = child.stdout.take().expect("it is a pipe");
     let reader = std::thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
@@ -69,7 +69,7 @@ fn info(file: &Path) -> Output {
     output
 }
 
-/// Bytes of the file and of what is in the folder of its parts.
+/// Returns the size of the file and its parts, bytes.
 fn size(folder: &Path) -> u64 {
     let mut sum = 0;
     let mut folders = vec![folder.to_owned()];
@@ -78,7 +78,7 @@ fn size(folder: &Path) -> u64 {
             match entry.metadata() {
                 Ok(found) if found.is_dir() => folders.push(entry.path()),
                 Ok(found) => sum += found.len(),
-                // It was dropped meanwhile.
+                // The file was dropped in between.
                 Err(_) => {}
             }
         }
@@ -86,7 +86,7 @@ fn size(folder: &Path) -> u64 {
     sum
 }
 
-/// Kills the recorder after `ms` and opens what is there. How many batches there are, and how many only in sums.
+/// Kills the recorder after `ms` and opens the recording. Returns the number of all batches, and of those only in sums.
 fn killed_after(ms: u64) -> (u64, u64) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = dir.path().join("run.jsonl.zst");
@@ -104,14 +104,14 @@ fn killed_after(ms: u64) -> (u64, u64) {
     child.wait().expect("it is ours");
     assert!(size(dir.path()) <= MOST, "{} bytes", size(dir.path()));
     if !file.exists() {
-        // It was killed before it had made one.
+        // The recorder was killed before it had created the file.
         return (0, 0);
     }
     let facts = json(&info(&file));
     let count = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
     let batches = count(&facts["batches"]);
     let past = &facts["past"];
-    // What is known is one stretch: batches of the sums, then those that are there in full.
+    // The batches of the sums come first, then the batches that are stored in full.
     let minutes = past["minutes"].as_array();
     let sums: u64 = minutes
         .into_iter()
@@ -134,7 +134,7 @@ fn kill_many(times: u64) {
         seed = seed
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        // Most of them while parts are begun and dropped.
+        // Most kills happen while parts are created and dropped.
         let ms = if k % 4 == 0 { 50 } else { 1500 } + (seed >> 33) % 1500;
         let (_, sums) = killed_after(ms);
         with_past += u64::from(sums > 0);
@@ -164,7 +164,7 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
     let made = loadscope(&[
         "run",
         "--dataset",
-        // Slowly enough that no event is lost on a busy host.
+        // Slow enough that a busy host drops no event.
         "synthetic:len=30000,cost_ms=0.2",
         "--batch-size",
         "2",
@@ -206,7 +206,7 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
     let text = String::from_utf8_lossy(&report.stdout).into_owned();
     assert!(text.contains("is kept as sums per minute only"), "{text}");
     assert!(text.contains("30,000 batches"), "{text}");
-    // What opens recordings opens it.
+    // The other commands also open it.
     let out = dir.path().join("tables");
     let exported = loadscope(&[
         "export",
@@ -229,7 +229,7 @@ fn a_whole_recording_with_a_limit_tells_of_all_that_happened() {
     );
 }
 
-/// A program without PyTorch that tells of a loader without an end, whose indices nothing can compress.
+/// Program without PyTorch that sends the events of an endless loader. Its indices are incompressible.
 const SPEAKS: &str = r#"
 import base64, json, os, random, socket, struct, time
 path = os.environ["LOADSCOPE_PROBE_TO"].partition(":")[2]
@@ -248,7 +248,7 @@ for batch in range(10_000_000):
     if batch % 20 == 0: time.sleep(0.001)
 "#;
 
-/// If the display cannot be reached, a watched program is recorded into the journal.
+/// Without a reachable display, a watched program is recorded into the journal.
 #[test]
 fn what_is_watched_keeps_its_limit_and_is_offered_after_a_kill() {
     let Some(python) = needed_python() else {
@@ -275,7 +275,7 @@ fn what_is_watched_keeps_its_limit_and_is_offered_after_a_kill() {
         let folders = std::fs::read_dir(&folder).expect("a folder").flatten();
         folders.map(|entry| entry.path()).find(|path| path.is_dir())
     };
-    // Until parts are dropped.
+    // Waits until parts are dropped.
     let is_full = || parts().is_some_and(|parts| parts.join("kept.jsonl.zst").exists());
     let dropped = || parts().is_some_and(|parts| !parts.join("000000.jsonl.zst").exists());
     while !(is_full() && dropped()) {
@@ -318,7 +318,7 @@ fn what_makes_no_sense_is_refused() {
             && said.contains("Example: 200MB."),
         "{said}"
     );
-    // A recording with parts needs a file beside which they stand.
+    // The folder of the parts must be next to a regular file.
     let said = refusal(&[
         "run",
         "--dataset",

@@ -1,4 +1,4 @@
-//! The program without the embedded loader: all that shows recordings works, and what needs the loader says so.
+//! The program without the embedded loader. It shows recordings, and refuses commands that need the loader.
 
 #![cfg(not(feature = "engine"))]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
@@ -13,7 +13,7 @@ use loadscope_plan::simulate::simulate;
 use loadscope_trace::{LogWriter, RunOptions};
 use tempfile::TempDir;
 
-/// A simulated run with too few workers, as a recording.
+/// Writes a recording of a simulated run with too few workers.
 fn recording() -> (TempDir, String) {
     let options = RunOptions {
         dataset: "synthetic:len=160,cost_ms=20".to_owned(),

@@ -1,11 +1,11 @@
-//! `loadscope order`: which batches a loader will yield.
+//! `loadscope order` prints the batches of a loader.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod command;
 
 use command::{json, loadscope, refusal};
-/// The layout of the answer, and what is refused; whether the indices are PyTorch's is another test's matter.
+/// Checks the layout and the errors. Another test compares the indices with PyTorch's.
 #[test]
 fn orders_are_predicted() {
     let args = "order --len 23 --sampler distributed --world 8 --rank 3 --seed 7 --batch-size 2 --epochs 2 --num-workers 2 --json";
@@ -49,7 +49,7 @@ fn an_order_without_a_seed_can_be_had_again() {
     assert!(sequential.status.success() && sequential.stderr.is_empty());
 }
 
-/// What the real PyTorch yielded, from the reference cases.
+/// Compares with the reference cases of the real PyTorch.
 #[test]
 fn an_order_is_pytorchs() {
     let cases = include_str!("../../../tests/reference/golden/loader_order.json");
@@ -60,7 +60,7 @@ fn an_order_is_pytorchs() {
         if case["op"] != "DataLoader" || !input["prefetch_factor"].is_null() {
             continue;
         }
-        // One in eight: each starts the program.
+        // Every eighth case, because each starts the program.
         checked += 1;
         if checked % 8 != 0 {
             continue;
@@ -100,7 +100,7 @@ fn an_order_is_pytorchs() {
         let out = &case["out"];
         assert_eq!(order["len"], out["len"], "{args:?}");
         for epoch in 0..2 {
-            // Without batches PyTorch yields bare indices.
+            // Without batches, PyTorch yields single indices.
             let expected: Vec<serde_json::Value> = out["epochs"][epoch]["batches"]
                 .as_array()
                 .expect("a list")

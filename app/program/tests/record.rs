@@ -1,4 +1,4 @@
-//! `loadscope record` and `probe`, run as a user runs them.
+//! `loadscope record` and `probe` on the command line.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -16,7 +16,7 @@ use python::{needed_python, needed_pytorch};
 
 fn loadscope() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
-    // Cargo's path to our libtorch must not become the one of the PyTorch that is recorded.
+    // Cargo's path to libtorch must not affect the recorded PyTorch.
     command
         .env_remove("LD_LIBRARY_PATH")
         .env_remove("DISPLAY")
@@ -55,7 +55,7 @@ fn a_program_keeps_its_output_and_its_end() {
         err.contains("no recording was written") && !log.exists(),
         "{err}"
     );
-    // By a signal it ends as its program does.
+    // The recorder ends by the same signal as its program.
     let ended = record(&log, &["sh", "-c", "kill -TERM $$"]);
     assert_eq!(ended.status.signal(), Some(15));
 }
@@ -101,7 +101,7 @@ fn a_recorder_without_standard_error_ends_as_its_program_does() {
             .expect("a shell");
         assert_eq!(ended.code(), Some(7), "{redirection}");
     }
-    // A pipe that is full, and that no one reads: what is written to it waits, but not without end.
+    // A full pipe without a reader delays the message for a limited time only.
     let script = r#"mkfifo pipe; sleep 30 <pipe & reader=$!; exec 2>pipe
         dd if=/dev/zero bs=65536 count=1 >&2 2>/dev/null; "$1" record -o "$2" -- sh -c 'exit 7'; code=$?; kill $reader; exit $code"#;
     let before = std::time::Instant::now();
@@ -154,7 +154,7 @@ fn odd_places_for_temporary_files_do_not_stop_a_recorder() {
     }
 }
 
-/// A shell's own streams may be closed; so are those of what it starts.
+/// The recorded program inherits the closed streams of a shell.
 #[test]
 fn streams_that_are_closed_are_closed_for_the_program_as_well() {
     let dir = tempfile::tempdir().expect("a temporary folder");

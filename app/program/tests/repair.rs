@@ -1,4 +1,4 @@
-//! Damaged recordings on the command line: refused with the remedy, repaired, opened.
+//! Damaged recordings on the command line: the error names the remedy, and the repaired file opens.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -12,7 +12,7 @@ use loadscope_files::{Existing, GrowingFile};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder with a recording of this name.
+/// Creates a folder with a recording of this name.
 fn recorded(name: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join(name);
@@ -31,7 +31,7 @@ fn info(path: &Path) -> Value {
     json(&loadscope(&["info", text(path), "--json"]))
 }
 
-/// What a command prints that succeeds.
+/// Returns the output of a successful command.
 fn said(args: &[&str]) -> String {
     let output = loadscope(args);
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -81,7 +81,7 @@ fn a_damaged_middle_line_is_refused_repaired_and_opened() {
     }
     let events = |info: &Value| info["events"].as_u64().expect("a number");
     assert_eq!(events(&after), events(&before) - 1);
-    // The recording itself is as it was, and what was made of it is sound.
+    // The recording itself is unchanged, and the repaired one is intact.
     assert_eq!(fs::read_to_string(&path).expect("still there"), harmed);
     assert!(said(&["repair", text(&repaired)]).contains("is intact"));
     assert_eq!(
@@ -101,7 +101,7 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     bytes[middle..middle + 64].fill(0xA5);
     fs::write(&path, &bytes).expect("there is room");
     let refused = refusal(&["info", text(&path)]);
-    // The damage may be such that it can be decompressed; then a line is none.
+    // The damaged data may still decompress. Then a line is invalid.
     let places = [
         "the compressed recording is damaged after ",
         "of the recording is damaged",
@@ -127,7 +127,7 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     assert_eq!(Some(kept + lost), before["events"].as_u64());
     let gap = &report["gaps"][0];
     assert!(gap["lines"][0].as_u64() > Some(100) && gap["after_seconds"].as_f64() > Some(0.0));
-    // The header is a frame of its own; all the rest is one.
+    // The header is a separate frame, and the rest is one frame.
     let header = gap["bytes"][0].as_u64().expect("a number");
     assert!((1..200).contains(&header), "{report}");
     let repaired = PathBuf::from(report["output"].as_str().expect("a path"));
@@ -168,7 +168,7 @@ fn nothing_is_overwritten_without_being_asked_to() {
     let report = said(&["repair", text(&path), "--force"]);
     assert!(report.contains("is truncated"), "{report}");
     assert_eq!(info(&output)["cut"], false);
-    // To any name, compressed or not as it says.
+    // The extension of the output sets its compression.
     let plain = path.with_file_name("plain.jsonl");
     said(&["repair", text(&path), "-o", text(&plain)]);
     assert!(

@@ -1,4 +1,4 @@
-//! A damaged recording with a limit, which consists of several files.
+//! Damaged recording with a limit, which has several files.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -13,7 +13,7 @@ use loadscope_session::{Limited, Limits, NewLimited};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, Stage};
 use serde_json::Value;
 
-/// Batches of a training. The oldest parts are dropped.
+/// Number of batches. The oldest parts are dropped.
 const BATCHES: u32 = 12_000;
 
 fn event(at: i64, kind: EventKind) -> Event {
@@ -24,7 +24,7 @@ fn event(at: i64, kind: EventKind) -> Event {
     }
 }
 
-/// A recording in parts, with long waits. Indices that nothing can compress fill the parts.
+/// Writes a recording in parts, with long waits. Incompressible indices fill the parts.
 fn recorded(folder: &Path) -> PathBuf {
     let path = folder.join("run.jsonl.zst");
     let limits = Limits {
@@ -79,7 +79,7 @@ fn info(path: &Path) -> Value {
     json(&loadscope(&["info", text(path), "--json"]))
 }
 
-/// Events that were kept. `info` also counts those that are reduced to sums.
+/// Returns the number of kept events. `info` also counts those that are reduced to sums.
 fn kept(outcome: &Value) -> u64 {
     outcome["kept_events"].as_u64().expect("a number")
 }
@@ -88,7 +88,7 @@ fn repaired(path: &Path) -> Value {
     json(&loadscope(&["repair", "--force", "--json", text(path)]))
 }
 
-/// Files in the folder with the parts.
+/// Returns the files of the parts.
 fn members(path: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(path.with_file_name("run.parts")).expect("a folder");
     let mut members: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -108,7 +108,7 @@ fn a_sound_recording_in_parts_is_not_written_again() {
     assert!(kept(&outcome) > 20_000, "{outcome}");
 }
 
-/// Whichever of its files is damaged, and however, the repair is one recording with everything else.
+/// Damage to any one file keeps the data of all others, in one repaired recording.
 #[test]
 fn a_damaged_recording_in_parts_is_repaired_as_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -135,7 +135,7 @@ fn a_damaged_recording_in_parts_is_repaired_as_one() {
             assert_eq!(outcome["sound"], Value::Bool(false), "{what}");
             assert_eq!(outcome["output"], Value::from(text(&output)), "{what}");
             assert_eq!(info(&output)["cut"], Value::Bool(false), "{what}");
-            // Each file has a small share of the whole.
+            // Each file has a small share of the events.
             assert!(kept(&outcome) < kept(&whole), "{what}: {outcome}");
             assert!(kept(&outcome) > kept(&whole) / 2, "{what}: {outcome}");
             let again = repaired(&output);

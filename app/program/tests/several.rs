@@ -47,7 +47,7 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_str(&told(args)).expect("one JSON object")
 }
 
-/// What a rank did: it asked for `batches` batches, one every 100 ms, and waited so many ms for each; a loader of its own validates.
+/// Returns the events of a rank: 12 batches, one every 100 ms, each with a wait of `waits` ms. A second loader validates with 3 batches.
 fn rank(number: u32, host: &str, began: i64, waits: i64) -> Vec<Event> {
     let mut events = Vec::new();
     for (run, dataset, batches) in [(0, "Photos to train", 12), (1, "Photos to validate", 3)] {
@@ -99,7 +99,7 @@ fn write(path: &Path, events: &[Event]) {
     log.finish().expect("there is room");
 }
 
-/// Two ranks on two hosts, of which the second has a clock that is 40 ms ahead and a slow loader.
+/// Writes the recordings of two ranks on two hosts. The second has a slow loader and a clock that is 40 ms ahead.
 fn job() -> (TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     write(&dir.path().join("b.jsonl.zst"), &rank(0, "gpu-a", 0, 5));
@@ -119,7 +119,7 @@ fn a_folder_is_one_session_and_what_is_skipped_is_named() {
         "{said}"
     );
     let info = json(&["info", &path, "--json"]);
-    // Each for itself, and all together.
+    // Values of each loader, and totals.
     let loaders = info["loaders"].as_array().expect("a list");
     let of = |key: &str| -> Vec<&Value> { loaders.iter().map(|l| &l[key]).collect() };
     assert_eq!(of("number"), [0, 1, 2, 3]);
@@ -137,7 +137,7 @@ fn a_folder_is_one_session_and_what_is_skipped_is_named() {
         (sum - waited).abs() < 1e-9 && (sum - 0.81).abs() < 1e-9,
         "{sum}"
     );
-    // Their steps end together, so the clock that is ahead is found out, and how exactly.
+    // The ranks' steps end together, which reveals the clock offset and its uncertainty.
     assert_eq!(loaders[0]["clock"], Value::Null);
     assert_eq!(loaders[2]["clock"]["by"], "steps");
     assert!(loaders[2]["clock"]["within"].as_i64() < Some(MS));
@@ -188,7 +188,7 @@ fn what_is_damaged_or_cut_is_named_and_the_others_open() {
     );
     let info: Value = serde_json::from_str(&out).expect("one object");
     assert_eq!(info["cut"], true);
-    // What stands before the damage is shown.
+    // The data before the damage is shown.
     assert_eq!(info["loaders"].as_array().map(Vec::len), Some(8));
     let empty = tempfile::tempdir().expect("a temporary folder");
     for command in ["info", "open", "report"] {
@@ -201,7 +201,7 @@ fn what_is_damaged_or_cut_is_named_and_the_others_open() {
 #[test]
 fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
     let (dir, path) = job();
-    // Without being told, the one that was waited for longest.
+    // The default is the loader that training waited for longest.
     let report = json(&["report", &path, "--json"]);
     assert_eq!(
         (&report["loader"]["number"], &report["loader"]["chosen"]),
@@ -230,7 +230,7 @@ fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
     let refused = loadscope(&["report", &path, "--loader", "rank 7"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("Available: 0 (rank 0 · Photos to train)"));
-    // The others that look at one loader.
+    // Other commands that analyze one loader.
     let compared = json(&[
         "compare",
         &path,
@@ -303,7 +303,7 @@ fn all_loaders_or_one_are_exported() {
     assert_eq!(rows("one", &["--loader", "rank 1"]), 12);
 }
 
-/// The names of the processes in the trace of `path`.
+/// Returns the names of the processes in the trace of `path`.
 fn process_names(path: &str) -> Vec<String> {
     let out = tempfile::tempdir().expect("a temporary folder");
     let to = out.path().join("x.json");
@@ -317,7 +317,7 @@ fn process_names(path: &str) -> Vec<String> {
     names.map(name).collect()
 }
 
-/// Loaders of one line had one name.
+/// Regression: loaders of one line had the same name.
 #[test]
 fn the_processes_of_a_trace_have_different_names() {
     let (_dir, path) = job();

@@ -1,4 +1,4 @@
-//! Signals that this program, or the one it records, inherited as ignored or does not know.
+//! Signals that the program or its recorded program inherited as ignored, or does not know.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -10,7 +10,7 @@ mod child;
 
 const LOADSCOPE: &str = env!("CARGO_BIN_EXE_loadscope");
 
-/// Starts a script that finds the program as `$LOADSCOPE`.
+/// Starts a script. `$LOADSCOPE` is the path of the program.
 fn shell(script: &str) -> Child {
     Command::new("sh")
         .args(["-c", script])
@@ -30,11 +30,11 @@ fn ends(mut child: Child) -> Output {
 #[expect(unsafe_code, reason = "a signal")]
 fn signal(child: &Child, number: libc::c_int) {
     let process = libc::pid_t::try_from(child.id()).expect("a process id");
-    // SAFETY: the child was not waited for, so its number is no one else's.
+    // SAFETY: the child was not waited for, so its process id is not reused.
     assert_eq!(unsafe { libc::kill(process, number) }, 0);
 }
 
-/// As behind `nohup`. Samples that take two seconds leave it the time to take its signals.
+/// As under `nohup`. Two seconds per sample leave time to install the signal handlers.
 #[test]
 fn what_is_ignored_stays_ignored() {
     for (number, name) in [
@@ -54,7 +54,7 @@ fn what_is_ignored_stays_ignored() {
     }
 }
 
-/// As in the background behind `nohup`: the recorder and its program ignore SIGINT and SIGHUP, and SIGTERM still ends the program.
+/// As in the background under `nohup`: the recorder and its program ignore SIGINT and SIGHUP, but SIGTERM ends the program.
 #[test]
 fn a_recorder_ignores_inherited_signals_and_passes_the_others_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -81,7 +81,7 @@ fn a_recorder_ignores_inherited_signals_and_passes_the_others_on() {
     assert_eq!(output.status.code(), Some(5), "{said}");
 }
 
-/// Also by one that has no name, that stops nothing in other systems, or that is never taken.
+/// This includes signals without a name, signals that are harmless on other systems, and signals that cannot be handled.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_recorder_ends_by_the_signal_that_ended_its_program() {

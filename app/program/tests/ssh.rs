@@ -1,4 +1,4 @@
-//! `loadscope record --ssh`, through a real `sshd` of this host that only this test can log into.
+//! `loadscope record --ssh`, through a real `sshd` on this host that only this test can log into.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 mod python;
 
 const SSHD: &str = "/usr/sbin/sshd";
-/// Longer than any of this takes.
+/// Timeout of a command.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A server with keys of its own, in a folder of its own, at 127.0.0.1.
+/// SSH server at 127.0.0.1 with its own keys and folder.
 struct Server {
     child: Child,
     folder: tempfile::TempDir,
@@ -35,14 +35,14 @@ fn run(command: &mut Command) {
 }
 
 impl Server {
-    /// `None`: there is no `sshd` here. `more`: lines of its configuration.
+    /// Starts a server. `more` is added to its configuration. Returns `None` if `sshd` is not installed.
     fn start(more: &str) -> Option<Self> {
         let is_there = Path::new(SSHD).exists() && Path::new("/usr/bin/ssh-keygen").exists();
         if !is_there {
             println!("NOT RUN: {SSHD} is missing. Install openssh-server");
             return None;
         }
-        // As root it wants the folder that its package makes at the start of the system.
+        // As root, `sshd` needs this folder. Its package creates it when the system boots.
         drop(std::fs::create_dir_all("/run/sshd"));
         let folder = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| folder.path().join(name).display().to_string();
@@ -82,7 +82,7 @@ impl Server {
         Some(server)
     }
 
-    /// Records `program` there.
+    /// Records `program` through the server.
     fn record(&self, place: &str, log: &Path, program: &[&str]) -> Output {
         let config = self.folder.path().join("ssh_config");
         let mut command = Command::new("timeout");
@@ -162,7 +162,7 @@ fn a_host_that_cannot_be_reached_is_named() {
     ] {
         assert!(complained.contains(part), "{complained}");
     }
-    // The program did not start, so its Python has no wrong flags.
+    // The program did not start, so the message must not blame flags of Python.
     assert!(!complained.contains("-I, -E"), "{complained}");
     assert!(!at("run.jsonl").exists());
 }

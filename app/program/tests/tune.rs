@@ -1,4 +1,4 @@
-//! `loadscope tune` and `record --set`, run as a user runs them.
+//! `loadscope tune` and `record --set` on the command line.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -16,7 +16,7 @@ mod pytorch;
 
 use python::{needed_python, needed_pytorch};
 
-/// So long nothing here takes.
+/// Timeout of a command.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 fn loadscope(folder: &Path) -> Command {
@@ -29,7 +29,7 @@ fn loadscope(folder: &Path) -> Command {
     command
 }
 
-/// Ends what hangs.
+/// Runs a command and kills it at the deadline.
 fn within_deadline(mut command: Command) -> Output {
     let child = command
         .stdin(Stdio::null())
@@ -56,7 +56,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The one JSON object on standard output.
+/// Returns the single JSON object on standard output.
 fn json(output: &Output) -> Value {
     assert!(
         output.status.success(),
@@ -68,7 +68,7 @@ fn json(output: &Output) -> Value {
         .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stdout)))
 }
 
-/// True while a process whose command line holds `word` runs.
+/// Returns true if a process whose command line contains `word` is running.
 fn runs(word: &str) -> bool {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let me = std::process::id().to_string();
@@ -76,17 +76,18 @@ fn runs(word: &str) -> bool {
         let own = entry.file_name().to_string_lossy() == me;
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let status = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // Who is dead and was not waited for is gone.
+        // A zombie counts as ended.
         let is_dead = status.contains(") Z ");
         !own && !is_dead && text(&line).contains(word)
     })
 }
 
-/// A program without PyTorch that tells of one loader as the probe does. With `n` workers a batch takes 24/n ms, and no less than 4.
-/// It heeds what the probe is asked for. `boom` fails it with more than six workers.
+/// Program without PyTorch that sends the events of one loader as the probe does. With `n` workers a batch takes 24/n ms, at least 4. It
+/// obeys
+/// the requests to the probe. With `boom` it fails for more than six workers.
 const STAND_IN: &str = include_str!("../../../tests/data/stand_in.py");
 
-/// A folder with the stand-in in it.
+/// Creates a folder with the stand-in program.
 fn stand_in() -> Option<(tempfile::TempDir, PathBuf)> {
     let python = needed_python()?;
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -119,7 +120,7 @@ fn settings_are_tried_and_the_fastest_is_named() {
     let kinds: Vec<&str> = runs.iter().filter_map(|run| run["kind"].as_str()).collect();
     assert_eq!(kinds, ["first", "try", "try", "try", "repeat"], "{table:#}");
     let seconds = |at: usize| runs[at]["seconds"].as_f64().expect("it was measured");
-    // 24 ms and a step of 1 ms with one worker, 6 ms and a step with four.
+    // One worker: 24 ms and a step of 1 ms. Four workers: 6 ms and a step.
     assert!((0.024..0.032).contains(&seconds(0)), "{table:#}");
     assert!((0.006..0.012).contains(&seconds(1)), "{table:#}");
     assert_eq!(runs[1]["outcome"], "faster", "{table:#}");
@@ -142,7 +143,7 @@ fn settings_are_tried_and_the_fastest_is_named() {
         consequences.contains("Random augmentations"),
         "{consequences}"
     );
-    // A recording and the output of each run, and nothing beside them but what the program wrote itself.
+    // The folder contains a recording and the output of each run, and otherwise only files of the program itself.
     let out = dir.path().join("out");
     for run in runs.iter().filter(|run| run["failed"].is_null()) {
         let name = run["recording"].as_str().expect("a name");
@@ -199,7 +200,7 @@ fn what_to_try_is_forecast_where_the_user_does_not_say_it() {
             && out.contains("unchanged, again"),
         "{out}"
     );
-    // The next run does not touch the folder of this one.
+    // The next run does not change the folder of this one.
     assert!(dir.path().join("tune/tune.json").exists());
     let saved = std::fs::read_to_string(dir.path().join("tune/tune.json")).expect("the table");
     let table: Value = serde_json::from_str(&saved).expect("JSON");
@@ -247,7 +248,7 @@ fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
         "{}",
         text(&output.stderr)
     );
-    // A folder that holds something is left alone, and nothing is run.
+    // A folder with files is left unchanged, and no program runs.
     std::fs::create_dir(dir.path().join("full")).expect("room");
     std::fs::write(dir.path().join("full/mine"), "mine").expect("room");
     let mut command = loadscope(dir.path());
@@ -273,7 +274,7 @@ fn interrupted_by(signal: &str, code: i32) {
     let Some((dir, python)) = stand_in() else {
         return;
     };
-    // Not the word of another test of this process.
+    // The word must differ from those of other tests in this process.
     let word = format!("unmistakable{signal}-{}", std::process::id());
     let mut command = loadscope(dir.path());
     command
@@ -293,7 +294,7 @@ fn interrupted_by(signal: &str, code: i32) {
         .stderr(Stdio::piped());
     let mut tuner = command.spawn().expect("it starts");
     let mut lines = BufReader::new(tuner.stderr.take().expect("it is piped")).lines();
-    // In the second run there is a table to show for the first.
+    // During the second run, there is a table for the first.
     let second = lines
         .by_ref()
         .map_while(Result::ok)
@@ -317,8 +318,9 @@ fn interrupted_by(signal: &str, code: i32) {
         "{:?}",
         since.elapsed()
     );
-    // Its own command line holds the word, too, so it is looked for once it has ended.
-    // A worker looks every five seconds whether its parent is gone.
+    // The command line of the tuner also contains the word, so this starts after its end. A worker checks every five seconds whether its
+    // parent
+    // has ended.
     let patience = Instant::now();
     while runs(&word) && patience.elapsed() < Duration::from_secs(10) {
         std::thread::sleep(Duration::from_millis(50));
@@ -332,7 +334,7 @@ fn interrupted_by(signal: &str, code: i32) {
     assert!(log.contains("interrupted"), "{log}");
 }
 
-/// It gets SIGINT at once, SIGTERM after 10 s, SIGKILL after 20 s.
+/// The program gets SIGINT at once, SIGTERM after 10 s, SIGKILL after 20 s.
 #[test]
 fn a_program_that_ignores_every_request_is_killed_with_its_process_group() {
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -1,5 +1,5 @@
-//! The window in a browser, in a headless Chromium: `tests/web` drives it. It runs where there are Chromium, its driver, Python and a
-//! build that includes the page (`cargo xtask web`); with LOADSCOPE_WEB_RESULTS it writes what was measured into that file.
+//! The browser page in a headless Chromium, driven by `tests/web`. It needs Chromium, its driver, Python and a build with the page (`cargo
+//! xtask web`). LOADSCOPE_WEB_RESULTS is the path of a file for the measurements.
 
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
@@ -24,10 +24,10 @@ use loadscope_trace::{
     Compression, Event, EventKind, Level, LogWriter, Message, Nanos, RunId, RunOptions,
 };
 
-/// So long it may take.
+/// Timeout of the test.
 const DEADLINE: Duration = Duration::from_secs(1200);
 
-/// What a recording would have to say to become more than data.
+/// Text that tries to break out of its place in the page.
 const HOSTILE: &str =
     "</script><script>window.hacked=1</script><img src=x onerror=hacked=1>\"'`${hacked=1}";
 
@@ -51,7 +51,7 @@ fn write(path: &Path, events: &[Event], compression: Compression) {
     fs::write(path, log.finish().expect("a vector")).expect("a new folder");
 }
 
-/// Every text in it is hostile, its name too.
+/// Writes a recording whose texts and name are all hostile.
 fn hostile(folder: &Path) {
     let mut events = events(20);
     for event in &mut events {
@@ -120,7 +120,7 @@ fn the_window_works_in_a_browser() {
     assert!(running.wait().is_ok_and(|s| s.success()), "see above");
 }
 
-/// A build without the page says what to do, and one with it writes a file that holds the recording.
+/// A build without the page names the remedy. A build with it writes a file with the recording.
 #[test]
 fn a_recording_is_shared_as_one_file_or_the_remedy_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -141,11 +141,11 @@ fn a_recording_is_shared_as_one_file_or_the_remedy_is_named() {
     assert!(said.status.success(), "{stderr}");
     let text = fs::read_to_string(&out).expect("it is there");
     assert!(text.starts_with("<!DOCTYPE html>") && text.contains("Content-Security-Policy"));
-    // Without WebGL or JavaScript, the report is there.
+    // The report is shown without WebGL or JavaScript.
     for part in ["<pre id=\"report\">Waited", "<noscript>"] {
         assert!(text.contains(part), "{part} is missing");
     }
-    // What is there already stays, and so does the recording.
+    // Existing files and the recording are not overwritten.
     let again = loadscope(&["share", &recording, "-o", &shown]);
     assert!(!again.status.success());
     assert_eq!(fs::read_to_string(&out).expect("it is there"), text);

@@ -1,4 +1,4 @@
-//! The Python package beside the program: its tests are in `tests/wheel`, and run where there is a Python with PyTorch.
+//! Python package of the wheel. Its tests are in `tests/wheel`, and need a Python with PyTorch.
 
 #![allow(clippy::print_stderr, reason = "a test says what it did not run")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// So long one of its files may take.
+/// Timeout of a test file.
 const DEADLINE: Duration = Duration::from_secs(1800);
 
-/// Runs one file of tests with that interpreter, if there is one.
+/// Runs a test file with this interpreter, if there is one.
 fn unittest(name: &str, python: Option<PathBuf>) {
     let Some(python) = python else {
         eprintln!(
@@ -62,7 +62,7 @@ fn programs_that_run_already_are_recorded() {
     unittest("test_attach", python::pytorch());
 }
 
-/// What of them is not installed is skipped, and said.
+/// Frameworks that are not installed are skipped and reported.
 #[test]
 fn callbacks_of_frameworks_log_what_the_report_says() {
     unittest("test_frameworks", python::libraries());

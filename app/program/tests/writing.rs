@@ -1,4 +1,4 @@
-//! What is written where: nothing that exists is lost by it.
+//! Output files. Writing one never loses an existing file.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -36,7 +36,7 @@ fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A folder with a short recording in it.
+/// Creates a folder with a short recording.
 fn recorded() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let made = loadscope(
@@ -61,23 +61,23 @@ fn recorded() -> TempDir {
     dir
 }
 
-/// Every way to write to a file, with the file as the last argument.
+/// Commands that write a file. The file is the last argument.
 const WRITERS: [&[&str]; 6] = [
     &["export", "run.jsonl", "--to", "chrome", "-o"],
     &["export", "run.jsonl", "--to", "csv", "-o"],
     &["report", "run.jsonl", "--html"],
     &["run", "--dataset", "synthetic:len=4", "--record"],
     &["repair", "damaged.jsonl", "-o"],
-    // The only one that has nothing to write in the end: its program loads nothing.
+    // The only command without output here, because its program loads nothing.
     &["record", "-o"],
 ];
 
-/// Those that write something.
+/// Returns the commands that write something.
 fn writers() -> impl Iterator<Item = &'static [&'static str]> {
     WRITERS.into_iter().filter(|writer| writer[0] != "record")
 }
 
-/// The path that a writer is given, and a file that it makes by that. A recording and a table have the ending of one.
+/// Returns the argument of a command, and a file that it creates. A recording and a table have the extension of their kind.
 fn output(writer: &[&str], name: &str) -> (String, String) {
     match writer {
         _ if writer.contains(&"csv") => (format!("{name}.csv"), format!("{name}.batches.csv")),
@@ -86,7 +86,7 @@ fn output(writer: &[&str], name: &str) -> (String, String) {
     }
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
     let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -95,7 +95,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The arguments of a writer that writes to `out`.
+/// Returns the arguments of a command that writes to `out`.
 fn writing<'a>(writer: &[&'a str], out: &'a str, force: bool) -> Vec<&'a str> {
     let mut args = writer.to_vec();
     args.push(out);
@@ -142,7 +142,7 @@ fn with_force_it_is_replaced_by_a_whole_one() {
     assert_eq!(left, [""; 0]);
 }
 
-/// A folder, by any name, as the output: nothing is written into it.
+/// A folder as the output is refused, and nothing is written into it.
 #[test]
 fn a_folder_is_no_output() {
     let dir = recorded();
@@ -155,7 +155,7 @@ fn a_folder_is_no_output() {
             ("folder", true),
             ("", true),
         ] {
-            // Tables are written into a folder, if one is named.
+            // Tables are written into a folder.
             if writer.contains(&"csv") && !out.is_empty() {
                 continue;
             }
@@ -169,7 +169,7 @@ fn a_folder_is_no_output() {
     assert_eq!(names(&dir.path().join("folder")), [""; 0]);
 }
 
-/// Links under names that unfinished files have had: another user who may write into the folder must not lead a writer elsewhere.
+/// Links under former names of unfinished files are not followed. Otherwise another user of the folder could redirect the output.
 #[test]
 fn links_under_the_names_of_unfinished_files_are_not_followed() {
     let dir = recorded();
@@ -206,7 +206,7 @@ fn links_under_the_names_of_unfinished_files_are_not_followed() {
     }
 }
 
-/// A disk without room, as a limit of the system has it: the old file stays, and no half of a new one.
+/// A limit for file sizes simulates a full disk. The old file stays, and no partial new file remains.
 #[expect(unsafe_code, reason = "a limit for the program that is started")]
 #[test]
 fn where_there_is_no_room_the_old_file_stays() {
@@ -221,7 +221,7 @@ fn where_there_is_no_room_the_old_file_stays() {
                 rlim_cur: 100,
                 rlim_max: 100,
             };
-            // SAFETY: the call only reads the limit, which lives through it, and may be made between fork and exec.
+            // SAFETY: `setrlimit` only reads the limit, which outlives the call. It may be called between fork and exec.
             match unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) } {
                 0 => Ok(()),
                 _ => Err(std::io::Error::last_os_error()),
@@ -239,23 +239,23 @@ fn where_there_is_no_room_the_old_file_stays() {
         let text = fs::read_to_string(dir.path().join(&kept)).expect("it is there");
         assert_eq!(text, "old", "{writer:?}");
         let mut after = names(dir.path());
-        // What was recorded until then can be read, and is reported.
+        // The readable part of the recording is kept and reported.
         after.retain(|name| !name.contains("unfinished") || !said.contains(name.as_str()));
         assert_eq!(after, before, "{writer:?}");
     }
 }
 
-/// A device of the same kind in a folder of the test's own, so that nothing else would suffer if it were replaced. `None` where
-/// root, which could replace the real one, can make none.
+/// Creates a device of the same kind in a temporary folder, so that a bug cannot replace the real one. `None` if root, which could replace
+/// the real one, cannot create it.
 #[expect(unsafe_code, reason = "a device to write into")]
 fn device(folder: &Path, name: &str, minor: u32) -> Option<PathBuf> {
     let path = folder.join(name);
     let text = CString::new(path.as_os_str().as_bytes()).expect("no zero");
     let mode = libc::S_IFCHR | 0o666;
-    // SAFETY: mknod reads the name, which lives through the call.
+    // SAFETY: `mknod` reads the name, which outlives the call.
     let made = unsafe { libc::mknod(text.as_ptr(), mode, libc::makedev(1, minor)) };
     let works = made == 0 && fs::File::options().write(true).open(&path).is_ok();
-    // SAFETY: it has no arguments and cannot fail.
+    // SAFETY: `geteuid` has no arguments and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
     match (works, is_root) {
         (true, _) => Some(path),
@@ -296,7 +296,7 @@ fn devices_and_pipes_are_written_into() {
         text.starts_with('{') && text.contains("traceEvents"),
         "{text:.100}"
     );
-    // A shell that directs standard output to a file has made that file.
+    // A shell that redirects standard output to a file has created that file.
     let script = format!(
         "{} export run.jsonl --to chrome -o /dev/stdout > out.json",
         env!("CARGO_BIN_EXE_loadscope")

@@ -1,4 +1,4 @@
-//! A made-up recording of any length, always the same one.
+//! Deterministic synthetic recording of any length.
 
 #![allow(dead_code, reason = "each benchmark needs a part of it")]
 
@@ -6,19 +6,19 @@ use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Nanos, Run, RunId, RunInfo, RunOptions, SampleTiming, Stage,
 };
 
-/// What is made up.
+/// Parameters of a recording.
 pub struct Recording {
     workers: u16,
     batches: u32,
-    /// Samples per batch whose times are recorded; 0: none.
+    /// Samples per batch with recorded times, or 0 for none.
     samples: u32,
 }
 
-/// Spans that a batch leaves: queued, fetching, collating, returning, held or ready, training, and the trainer's waiting.
+/// Spans per batch: queued, fetching, collating, returning, held or ready, training, and the trainer's wait.
 const SPANS: u32 = 7;
 
 impl Recording {
-    /// About so many spans.
+    /// Creates a recording of about `spans` spans.
     pub fn workers(workers: u16, spans: u32) -> Self {
         Self {
             workers,
@@ -27,7 +27,7 @@ impl Recording {
         }
     }
 
-    /// So many batches, with times of all of their samples.
+    /// Creates a recording of `batches` batches, with times of all their samples.
     pub fn batches(batches: u32, samples: u32) -> Self {
         Self {
             workers: 16,
@@ -36,21 +36,21 @@ impl Recording {
         }
     }
 
-    /// All of it folded.
+    /// Applies all events to a run.
     pub fn run(&self) -> Run {
         let mut run = Run::default();
         self.tell(|event| run.apply(&event));
         run
     }
 
-    /// All events, in order of time.
+    /// Returns all events in order of time.
     pub fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         self.tell(|event| events.push(event));
         events
     }
 
-    /// Tells every event in order of time, without keeping them.
+    /// Passes every event to `each` in order of time, without storing them.
     pub fn tell(&self, mut each: impl FnMut(Event)) {
         let mut loader = Loader::new(self);
         let options = RunOptions {
@@ -81,18 +81,18 @@ fn event(at: i64, kind: EventKind) -> Event {
     }
 }
 
-/// The events of all threads, merged: a heap of what happens next.
+/// Merged events of all threads, as a priority queue of planned events.
 struct Loader {
     samples: u32,
     batches: u32,
     sent: u32,
-    /// When each worker is free.
+    /// Time at which each worker is free, ns.
     free: Vec<i64>,
-    /// What is known to happen, latest first.
+    /// Times and numbers of planned events. The earliest is popped first.
     ahead: std::collections::BinaryHeap<std::cmp::Reverse<(i64, u64)>>,
     kinds: std::collections::HashMap<u64, EventKind>,
     numbered: u64,
-    /// Batches that have arrived before their turn.
+    /// Batches that arrived early.
     early: std::collections::BTreeSet<u32>,
     wanted: u32,
     noise: u32,
@@ -100,7 +100,7 @@ struct Loader {
     waiting: bool,
 }
 
-/// Marks the trainer's next call among the events.
+/// Number that marks the trainer's next call in the queue.
 const NEXT: u64 = u64::MAX;
 
 impl Loader {
@@ -141,7 +141,7 @@ impl Loader {
         i64::from(self.noise >> 8) % below.max(1)
     }
 
-    /// Gives the next batch to its worker and plans all that the worker does with it.
+    /// Sends the next batch to its worker, and plans its events until the main thread receives it.
     fn send(&mut self, now: i64) {
         if self.sent == self.batches {
             return;
@@ -182,12 +182,12 @@ impl Loader {
         at += 8_000 + self.random(4_000);
         self.plan(at, enter(Stage::Returning));
         self.free[worker] = at + 500;
-        // Received by the main thread a little later.
+        // The main thread receives the batch a little later.
         at += 6_000 + self.random(3_000);
         self.plan(at, enter(Stage::Held));
     }
 
-    /// What happens next.
+    /// Returns the next event.
     fn step(&mut self) -> Option<Event> {
         loop {
             let std::cmp::Reverse((at, number)) = self.ahead.pop()?;
@@ -219,7 +219,7 @@ impl Loader {
         }
     }
 
-    /// The trainer gets the batch that it waits for, works on it and calls again.
+    /// Plans that the trainer receives the awaited batch, trains, and calls again.
     fn yield_batch(&mut self, at: i64) {
         let batch = BatchId {
             epoch: 0,

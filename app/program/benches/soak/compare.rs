@@ -1,4 +1,4 @@
-//! What a recording with a limit says, held against what was counted while it was written.
+//! Comparison of a limited recording with the reference counts of its events.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::say;
 
-/// Differences that are shown of each kind.
+/// Maximum number of printed differences of each kind.
 const SHOWN: usize = 3;
 
-/// How many of so many are as they should be.
+/// Number of correct items, and of all items.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     right: u64,
     of: u64,
 }
 
-/// Recordings held against what was counted.
+/// Results of the comparison.
 #[derive(Debug, Default)]
 pub struct Judged {
     recordings: Tally,
@@ -28,10 +28,10 @@ pub struct Judged {
     messages: Tally,
     slowest: Tally,
     totals: Tally,
-    /// Stretches in which the minutes are.
+    /// Number of stretches of minutes.
     stretches: u64,
     left_out: u64,
-    /// How long the stretches are that are there in full, the shortest and the longest.
+    /// Shortest and longest stretch that is stored in full.
     in_full: Option<(Nanos, Nanos)>,
     differences: Vec<String>,
 }
@@ -52,7 +52,7 @@ impl Tally {
 }
 
 impl Judged {
-    /// Holds a recording against what was counted.
+    /// Compares a recording with the reference counts.
     pub fn take(&mut self, found: &Found, counted: &Ledger) {
         self.recordings.add(found.is_whole);
         self.left_out += found.left_out;
@@ -93,7 +93,7 @@ impl Judged {
                 self.differ(format!("{wait:?} is in the recording as {same:?}"));
             }
         }
-        // None is made up.
+        // A wait in the recording that was not counted is an error.
         let more = found.long.len().saturating_sub(counted.long.len());
         (0..more).for_each(|_| self.waits.add(false));
     }
@@ -102,7 +102,7 @@ impl Judged {
         let (mut begin, mut shown) = (0, 0);
         let last = counted.minutes.len();
         let rest = (last, Sum::default());
-        // Where the recording says nothing, nothing may have happened.
+        // A minute without data in the recording must have no counts.
         for (end, sum) in found.stretches.iter().chain([&rest]) {
             let end = (*end).max(begin);
             if begin == end {
@@ -128,7 +128,7 @@ impl Judged {
         self.differences.push(how);
     }
 
-    /// Tells what was found.
+    /// Prints the results.
     pub fn tell(&self) {
         say::row(
             "recordings that are read again whole",

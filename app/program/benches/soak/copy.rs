@@ -1,4 +1,4 @@
-//! Copies a recording that grows, in a process of its own: what it takes for that is not what the recorder takes.
+//! Copies a growing recording in its own process, so that its memory is not counted for the recorder.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::recorder::NAME;
 /// Starts a process that copies the recording in `folder`.
 ///
 /// # Errors
-/// If the system gives none.
+/// If the process cannot be started.
 pub fn start(folder: &Path) -> Result<Child> {
     let started = Command::new(std::env::current_exe()?)
         .arg("part=copy")
@@ -23,12 +23,12 @@ pub fn start(folder: &Path) -> Result<Child> {
     started.context("this program cannot be started once more")
 }
 
-/// Writes what can be read of the recording in `folder` to a file, and removes that again.
+/// Writes the readable part of the recording in `folder` to a file, and removes that file.
 ///
 /// # Errors
-/// If it cannot be read or written.
+/// If the recording cannot be read or copied.
 pub fn run(folder: &Path) -> Result<()> {
-    // Not beside the recording, to whose files it does not belong.
+    // The copy is outside the folder, because it is not part of the recording.
     let to = folder.with_extension("copy");
     let file = File::create(&to).with_context(|| to.display().to_string())?;
     let copied = copied(&folder.join(NAME), file);

@@ -1,4 +1,4 @@
-//! What is counted twice: from the events as they come, and from what the recording says of them.
+//! Counts that are compared: from the events, and from the recording.
 
 use std::ops::AddAssign;
 
@@ -6,55 +6,55 @@ use loadscope_trace::{BatchId, Nanos};
 
 use crate::print::Print;
 
-/// Waits of this length are kept in full.
+/// Minimum length of waits that are kept in full.
 pub const LONG: Nanos = Nanos::from_millis(100);
 
-/// So many of the slowest batches are kept in full.
+/// Number of the slowest batches that are kept in full.
 pub const SLOWEST: usize = 100;
 
-/// The length of a minute.
+/// Length of a minute, ns.
 const MINUTE: i64 = 60_000_000_000;
 
-/// What a stretch of time came to.
+/// Counts of a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// Batches that came to their end after the trainer had them.
+    /// Finished batches that the trainer received.
     pub batches: u64,
-    /// Samples in those.
+    /// Samples of these batches.
     pub samples: u64,
     /// Batches whose error was raised.
     pub failed: u64,
     /// Batches that never reached the trainer.
     pub discarded: u64,
-    /// How long the trainer waited, ns.
+    /// Time that the trainer waited, ns.
     pub waited: i64,
 }
 
-/// A long wait.
+/// Long wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongWait {
-    /// From when until when.
+    /// Start and end.
     pub time: (Nanos, Nanos),
-    /// What happened to the batch that ended it, if one did.
+    /// Batch that ended the wait, and the hash of its events.
     pub batch: Option<(BatchId, Print)>,
 }
 
-/// What is counted over all.
+/// Total counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Events that the engine had no room for.
+    /// Events that the loader dropped for lack of room.
     pub dropped: u64,
-    /// Epochs that began.
+    /// Started epochs.
     pub epochs: u64,
     /// Batches that were held in the reorder buffer.
     pub held: u64,
-    /// Errors.
+    /// Number of errors.
     pub errors: u64,
-    /// Warnings.
+    /// Number of warnings.
     pub warnings: u64,
-    /// All stretches together.
+    /// Counts of the whole time.
     pub sum: Sum,
 }
 
@@ -68,12 +68,12 @@ impl AddAssign for Sum {
     }
 }
 
-/// The number of the minute in which it is.
+/// Returns the number of the minute that contains `at`.
 pub fn minute_of(at: Nanos) -> usize {
     usize::try_from(at.0.div_euclid(MINUTE)).unwrap_or(0)
 }
 
-/// True if a minute begins there.
+/// Returns true if a minute starts at `at`.
 pub fn begins_minute(at: Nanos) -> bool {
     at.0.rem_euclid(MINUTE) == 0
 }

@@ -1,5 +1,6 @@
-//! The embedded engine at full speed, recorded with a limit as `loadscope run --record --last 30m --max-size 200MB` does it, with pauses,
-//! steps and copies of the growing recording at random moments.
+//! The embedded loader at full speed, recorded with a limit, as by `loadscope run --record --last 30m --max-size 200MB`. It is paused,
+//! stepped
+//! and copied at random moments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,22 +22,22 @@ use crate::recorder::{MOST, NAME, create};
 use crate::say::{self, Progress};
 use crate::size::size;
 
-/// Batches of a run, of those that the engine allows: each run is opened and recorded anew.
+/// Maximum number of batches per run. A further run has a new loader and a new recording.
 const BATCHES: u64 = 10_000_000;
-/// Batches of an epoch.
+/// Batches per epoch.
 const OF_EPOCH: u64 = 500_000;
 /// Samples per batch.
 const SAMPLES: u64 = 2;
-/// Events of a batch, about.
+/// Approximate number of events per batch.
 const OF_BATCH: u64 = 7;
-/// The growing recording is copied so often at first, and then the less often the longer it lasts.
+/// Minimum and maximum interval between copies of the growing recording. The interval grows with the run.
 const COPY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
-/// It is looked so often whether there is something to do.
+/// Polling interval for updates and due actions.
 const LOOK: Duration = Duration::from_millis(20);
-/// An engine that is asked to stop has so long.
+/// Timeout for the loader to stop.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs loaders one after the other, and reads their recordings again.
+/// Runs loaders one after another, and reads their recordings.
 ///
 /// # Errors
 /// If something cannot be started, written or read.
@@ -74,7 +75,7 @@ pub fn run(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// What was done.
+/// Counts of the performed actions.
 #[derive(Default)]
 struct Done {
     events: u64,
@@ -99,14 +100,14 @@ impl Done {
     }
 }
 
-/// A run under way.
+/// Run in progress.
 struct One {
     session: Session,
     folder: PathBuf,
     counted: Ledger,
-    /// Since when it is paused.
+    /// Start of the pause, if it is paused.
     paused: Option<Instant>,
-    /// When the next pause begins or the present one ends.
+    /// Start of the next pause, or end of the current one.
     next: Instant,
     copy: Option<Child>,
     began: Instant,
@@ -117,7 +118,7 @@ impl One {
     fn start(folder: &Path, events: u64) -> Result<Self> {
         let batches = (events / OF_BATCH * 5 / 4).clamp(OF_EPOCH, BATCHES);
         let options = RunOptions {
-            // Some are waited for.
+            // Some samples are slow, so that the trainer waits for them.
             dataset: format!(
                 "synthetic:len={},cost_ms=0,every=100003:150,shape=4",
                 OF_EPOCH * SAMPLES
@@ -143,7 +144,7 @@ impl One {
         })
     }
 
-    /// Hears of what happens, and interferes, until so many events have come.
+    /// Counts the events and interferes, until `events` events have arrived.
     fn follow(&mut self, events: u64, noise: &mut Noise, done: &mut Done) -> Result<()> {
         let mut progress = Progress::new();
         let mut stopped: Option<Instant> = None;
@@ -177,7 +178,7 @@ impl One {
         self.end_copy()
     }
 
-    /// Pauses, steps and goes on, at random moments.
+    /// Pauses, steps and resumes at random moments.
     fn interfere(&mut self, noise: &mut Noise, done: &mut Done) {
         let now = Instant::now();
         let between = |noise: &mut Noise, least: u64, most: u64| {
@@ -204,7 +205,7 @@ impl One {
         }
     }
 
-    /// Lets another process copy the growing recording, one at a time.
+    /// Starts a process that copies the growing recording. Only one runs at a time.
     fn copy(&mut self, done: &mut Done) -> Result<()> {
         let every = (self.began.elapsed() / 4).clamp(COPY.0, COPY.1);
         let is_over = self.copy.as_mut().map(Child::try_wait).transpose()?;
@@ -228,7 +229,7 @@ impl One {
     }
 }
 
-/// Random numbers.
+/// Random number generator (xorshift).
 struct Noise(u64);
 
 impl Noise {

@@ -1,5 +1,6 @@
-//! The window's fold: runs that are taken in live, diagnosed and held, recordings that are opened, played, diagnosed, saved and opened
-//! again, each replaced by the next one.
+//! The window with run after run: live runs that are diagnosed and paused, and recordings that are opened, played, diagnosed, saved and
+//! opened
+//! again. Each replaces the previous one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,23 +21,23 @@ use crate::job::Job;
 use crate::say::{self, Progress};
 use crate::training::Training;
 
-/// Events of a run.
+/// Maximum number of events per run.
 const EVENTS: u64 = 1_000_000;
-/// Each run is taken in so often: live, opened, opened again.
+/// Number of times that each run is applied: live, opened, opened again.
 const TIMES: u64 = 3;
-/// Rounds at least, so that what stays of the first runs counts for nothing.
+/// Minimum number of rounds, so that memory kept from the first runs is negligible.
 const ROUNDS: u64 = 100;
-/// Events that arrive at a time, as from a session.
+/// Number of events per message, as from a session.
 const CHUNK: usize = 1024;
-/// Chunks between two frames.
+/// Number of messages between two frames.
 const CHUNKS: usize = 16;
-/// Whatever the window waits for takes no longer than this.
+/// Timeout for everything that the window waits for.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Shows run after run.
 ///
 /// # Errors
-/// If something cannot be written or does not come.
+/// If something cannot be written or times out.
 pub fn run(job: &Job) -> Result<()> {
     let of_run = (job.events / TIMES / ROUNDS).clamp(1_000, EVENTS);
     let mut window = Window::new();
@@ -89,7 +90,7 @@ fn write(path: &Path, events: &[Event]) -> Result<()> {
     Ok(())
 }
 
-/// The window without a screen.
+/// Window without a screen.
 struct Window {
     app: App,
     ctx: Context,
@@ -125,12 +126,12 @@ impl Window {
             app.logic(&ui.ctx().clone(), frame);
             app.ui(ui, frame);
         });
-        // There is no renderer that takes pictures.
+        // There is no renderer for textures.
         output.textures_delta.clear();
         drop(self.ctx.tessellate(output.shapes, output.pixels_per_point));
     }
 
-    /// Draws until it is so.
+    /// Draws frames until `is_so` is true.
     fn until(&mut self, what: &str, is_so: impl Fn(&App) -> bool) -> Result<()> {
         let begun = Instant::now();
         while !is_so(&self.app) {
@@ -149,7 +150,7 @@ impl Window {
         self.app.run(&ctx, command.into());
     }
 
-    /// Takes a run in as it comes from a session; how many events it has.
+    /// Applies a run as it arrives from a session. Returns its number of events.
     fn take_in(&mut self, events: Vec<Event>, progress: &mut impl FnMut(u64)) -> Result<u64> {
         self.run(Action::Close);
         self.run(Action::ShowDebug);
@@ -186,7 +187,7 @@ impl Window {
         Ok(self.app.state.session.run.events())
     }
 
-    /// Holds the run, looks at it and goes on.
+    /// Pauses the run, navigates, and resumes.
     fn pause(&mut self) -> Result<()> {
         self.run(Action::PauseResume);
         for action in [Action::StepBack, Action::LongestWait, Action::FollowLive] {
@@ -209,7 +210,7 @@ impl Window {
         Ok(())
     }
 
-    /// Opens a recording, looks at it, and saves it if there is somewhere to; how many events it has.
+    /// Opens a recording, plays it, and saves it to `copy`, if given. Returns its number of events.
     fn open(&mut self, path: &Path, copy: Option<&PathBuf>) -> Result<u64> {
         self.run(Command::Open(path.to_owned()));
         self.until("the recording is opened", |app| {

@@ -1,4 +1,4 @@
-//! What a recording says when it is read again.
+//! Counts from reading a recording.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -12,34 +12,34 @@ use loadscope_trace::{
 use crate::counts::{LONG, LongWait, Sum, Totals, begins_minute, minute_of};
 use crate::print::{Print, of_text};
 
-/// What a recording says.
+/// Counts of a recording.
 #[derive(Default)]
 pub struct Found {
-    /// Everything together.
+    /// Total counts.
     pub totals: Totals,
-    /// What stretches of whole minutes came to: each goes from the end of the one before to the beginning of this minute.
+    /// Counts of stretches of whole minutes. Each ends at the start of the given minute.
     pub stretches: Vec<(usize, Sum)>,
     /// Waits of at least [`LONG`].
     pub long: Vec<LongWait>,
-    /// When which error or warning came.
+    /// Times and hashes of errors and warnings.
     pub messages: Vec<(Nanos, u64)>,
-    /// Batches that are there in full.
+    /// Batches that are stored in full.
     pub batches: HashSet<BatchId>,
-    /// How long the stretch is that is there in full.
+    /// Length of the stretch that is stored in full.
     pub in_full: Nanos,
-    /// It says that so much was left out.
+    /// Number of waits and messages that the recording reports as left out.
     pub left_out: u64,
-    /// It says that waits of this length are there.
+    /// Minimum length of the waits that the recording claims to have.
     pub long_wait: Nanos,
-    /// It is whole.
+    /// True if the recording is complete and has one loader.
     pub is_whole: bool,
 }
 
 impl Found {
-    /// Reads the recording at `path`, of which everything happened in one loader.
+    /// Reads the recording at `path`. It must have a single loader.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the recording cannot be opened.
     pub fn read(path: &Path) -> Result<Self> {
         let opened = open(path, |_| true).with_context(|| path.display().to_string())?;
         let run = opened.fleet.get(RunId(0));
@@ -82,7 +82,7 @@ impl Found {
         };
     }
 
-    /// What is there in full.
+    /// Adds the part that is stored in full.
     fn take_run(&mut self, run: &Run) {
         let since = run
             .epochs()
@@ -106,7 +106,7 @@ impl Found {
             .extend(bad.map(|(at, message)| (*at, of_text(&message.text))));
     }
 
-    /// What is there in sums, and what of it is kept in full.
+    /// Adds the part that is reduced to sums, and the items that are kept in full.
     fn take_past(&mut self, past: &Past, run: &Run, of_run: &mut BTreeMap<usize, Sum>) {
         if let Some(retention) = past.retention() {
             (self.left_out, self.long_wait) = (retention.left_out, retention.long_wait);
@@ -121,7 +121,7 @@ impl Found {
                     .push((minute_of(sums.to), std::mem::take(&mut sum)));
             }
         }
-        // The minute in whose middle the first part begins.
+        // The first full part starts in the middle of this minute.
         if let Some(until) = past.until() {
             self.in_full = run.end() - until;
             if is_open {
@@ -155,7 +155,7 @@ fn of_sums(sums: &Sums) -> Sum {
     }
 }
 
-/// What each minute came to of which everything is there.
+/// Returns the counts of each minute that is stored in full.
 fn minutes_of(run: &Run) -> BTreeMap<usize, Sum> {
     let mut minutes: BTreeMap<usize, Sum> = BTreeMap::new();
     for change in run.transitions() {
@@ -181,7 +181,7 @@ fn minutes_of(run: &Run) -> BTreeMap<usize, Sum> {
     minutes
 }
 
-/// What happened to a batch until the trainer had it.
+/// Returns the hash of a batch's events until the trainer received it.
 fn print_of(run: &Run, row: usize) -> Print {
     let batch = &run.batches()[row];
     let path = run.path(row);
@@ -196,7 +196,7 @@ fn print_of(run: &Run, row: usize) -> Print {
     print.timed(run.samples(row).len())
 }
 
-/// The same of one that is kept with a wait.
+/// Returns the same hash for a batch that is kept with a wait.
 fn print_of_kept(kept: &Kept) -> Option<(BatchId, Print)> {
     let (mut of, mut timed) = (None, 0);
     for event in &kept.events {

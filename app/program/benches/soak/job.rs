@@ -1,53 +1,53 @@
-//! What is to be done.
+//! Arguments of a soak test.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context as _, Result, bail};
 
-/// What is to be done.
+/// Arguments of a soak test.
 pub struct Job {
-    /// Which part.
+    /// Part of the program to test.
     pub part: Part,
-    /// Where files go.
+    /// Folder for files.
     pub folder: PathBuf,
-    /// So many events.
+    /// Number of events.
     pub events: u64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// How the clock of the events goes.
+    /// Clock of the events.
     pub clock: Clock,
 }
 
-/// A part of the program that goes on for long.
+/// Long-running part of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The recorder with a limit.
+    /// Recorder with a limit.
     Recorder,
-    /// The window.
+    /// Window.
     Fold,
-    /// The embedded engine, recorded.
+    /// Embedded loader with a recording.
     Engine,
-    /// A copy of a recording that grows, for the engine.
+    /// Copy of a growing recording, used by the engine part.
     Copy,
 }
 
-/// How the clock of the events goes.
+/// Clock of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Onwards.
+    /// Clock that never jumps.
     Steady,
-    /// It is set forwards and back by hours, and the events are sorted as those of the engine are.
+    /// Clock that is set forwards and back by hours. The events are sorted like those of the embedded loader.
     Sorted,
-    /// The same without sorting.
+    /// The same clock, without sorting.
     Raw,
 }
 
 impl Job {
-    /// What the arguments say; `None` if they name no part.
+    /// Parses the arguments. Returns `None` if they name no part.
     ///
     /// # Errors
-    /// If one of them is not known.
+    /// If an argument is unknown or invalid.
     pub fn of(arguments: impl Iterator<Item = String>) -> Result<Option<Self>> {
         let mut part = None;
         let mut job = Self {
@@ -58,7 +58,7 @@ impl Job {
             clock: Clock::Steady,
         };
         for argument in arguments {
-            // Cargo says so to each of them.
+            // Cargo passes this argument to each benchmark.
             if argument == "--bench" {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Counts what happens, event by event, with little memory: what a recording of everything would come to.
+//! Reference counts from all events, with little memory.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -8,21 +8,21 @@ use loadscope_trace::{BatchId, Event, EventKind, Level, Nanos, Stage};
 use crate::counts::{LONG, LongWait, SLOWEST, Sum, Totals, minute_of};
 use crate::print::{Print, of_text};
 
-/// What happened so far.
+/// Counts so far.
 #[derive(Default)]
 pub struct Ledger {
-    /// Everything together.
+    /// Total counts.
     pub totals: Totals,
-    /// What each minute came to, from the first.
+    /// Counts of each minute, from the first.
     pub minutes: Vec<Sum>,
     /// Waits of at least [`LONG`].
     pub long: Vec<LongWait>,
-    /// When which error or warning came.
+    /// Times and hashes of errors and warnings.
     pub messages: Vec<(Nanos, u64)>,
     slowest: BinaryHeap<Reverse<(Nanos, BatchId)>>,
-    /// Batches on their way.
+    /// Batches in flight.
     flying: HashMap<BatchId, Flying>,
-    /// Epochs that last, with the number of their next batch.
+    /// Open epochs, with the number of their next batch.
     epochs: BTreeMap<u32, u32>,
     newest: Option<u32>,
     wait: Option<Nanos>,
@@ -30,7 +30,7 @@ pub struct Ledger {
     now: Nanos,
 }
 
-/// A batch on its way.
+/// Batch in flight.
 struct Flying {
     stage: Stage,
     since: Nanos,
@@ -38,13 +38,13 @@ struct Flying {
     timed: usize,
     was_held: bool,
     was_yielded: bool,
-    /// In fetching and collating.
+    /// Time in fetching and collating.
     fetch: Nanos,
     print: Print,
 }
 
 impl Ledger {
-    /// Counts an event. One that is late counts as happening now.
+    /// Counts an event. A late event counts at the current time.
     pub fn hear(&mut self, event: &Event) {
         self.now = self.now.max(event.at);
         self.totals.events += 1;
@@ -72,7 +72,7 @@ impl Ledger {
                 }
             }
             EventKind::Consumer { waiting: true } if self.wait.is_none() => {
-                // Asking for the next batch ends the work on the one before.
+                // A request for the next batch ends the training step of the previous one.
                 if let Some(batch) = self.training.first().copied() {
                     self.enter(batch, Stage::Done);
                 }
@@ -92,7 +92,7 @@ impl Ledger {
         }
     }
 
-    /// The slowest batches, but for those that are as fast as the fastest of them.
+    /// Returns the slowest batches, without ties with the fastest of them.
     pub fn slowest(&self) -> Vec<BatchId> {
         let least = self.slowest.peek().map(|Reverse((took, _))| *took);
         let all = self.slowest.iter();
@@ -152,7 +152,7 @@ impl Ledger {
         }
     }
 
-    /// A batch has come to its end.
+    /// Counts a finished batch.
     fn land(&mut self, batch: BatchId, of: &Flying) {
         let mut sum = Sum::default();
         if of.was_yielded {

@@ -1,8 +1,9 @@
-//! What a recording of weeks goes through, in an hour: events by the thousand million through the recorder with a limit, the window's
-//! fold and the engine. `cargo xtask soak` starts it, watches it from outside and writes the table; by itself it does nothing.
+//! Soak test: weeks of recording in an hour. Billions of events go through the recorder with a limit, the window and the embedded loader.
+//! `cargo xtask soak` starts it, measures the process and writes the table. Without arguments it does nothing.
 //!
-//! Arguments: `part=recorder|fold|engine|copy`, `folder=PATH`, `events=N`, `seed=N`, and of the recorder `clock=steady|sorted|raw`. It prints
-//! lines of JSON: how far it is, where it writes, and at the end what was held against what.
+//! Arguments: `part=recorder|fold|engine|copy`, `folder=PATH`, `events=N`, `seed=N`, and for the recorder `clock=steady|sorted|raw`. It
+//! prints
+//! lines of JSON: the progress, the output folder, and finally the results of the comparison.
 
 #![allow(clippy::print_stdout, reason = "it tells the command what it measures")]
 #![allow(
@@ -28,7 +29,7 @@ use anyhow::{Result, bail};
 
 use job::{Job, Part};
 
-/// As in the program.
+/// Allocator of the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;

@@ -1,13 +1,13 @@
-//! A number for what happened to a batch, to see whether it is the same: its worker, its samples, and when it entered which stage.
+//! Hash of the events of a batch: its worker, its samples, and the time of each stage.
 
 use loadscope_trace::{Nanos, Stage, WorkerId};
 
-/// A number for what happened to a batch so far.
+/// Hash of the events of a batch so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Print(u64);
 
 impl Print {
-    /// Of a batch that is dispatched.
+    /// Starts the hash of a dispatched batch.
     pub fn new(at: Nanos, worker: Option<WorkerId>, indices: &[u64]) -> Self {
         let worker = worker.map_or(u64::MAX, u64::from);
         let begun = Self(0).with(at.0 as u64).with(worker);
@@ -16,13 +16,13 @@ impl Print {
             .fold(begun, |print, index| print.with(*index))
     }
 
-    /// It enters a stage.
+    /// Adds the start of a stage.
     #[must_use]
     pub fn entered(self, at: Nanos, stage: Stage) -> Self {
         self.with(at.0 as u64).with(stage as u64)
     }
 
-    /// The times of so many samples of it are known.
+    /// Adds the number of samples with known times.
     #[must_use]
     pub fn timed(self, samples: usize) -> Self {
         self.with(samples as u64)
@@ -37,7 +37,7 @@ impl Print {
     }
 }
 
-/// The number of a text.
+/// Returns the hash of a text.
 pub fn of_text(text: &str) -> u64 {
     let bytes = text.bytes();
     bytes

@@ -1,4 +1,4 @@
-//! Events by the thousand million through a recorder with a limit: days of a training in half an hour.
+//! Billions of events through a recorder with a limit: days of training in half an hour.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,30 +17,30 @@ use crate::say::{self, Progress};
 use crate::size::size;
 use crate::training::Training;
 
-/// The name of a recording.
+/// Name of a recording.
 pub const NAME: &str = "run.jsonl.zst";
 
-/// `--max-size 200MB`
+/// Maximum size of a recording, bytes, as with `--max-size 200MB`.
 pub const MOST: u64 = 200_000_000;
 
-/// Events that are written at a time.
+/// Number of events per write.
 const CHUNK: usize = 256;
 
-/// The sizes of the files are looked at after so many events.
+/// Number of events between two checks of the file sizes.
 const LOOK: u64 = 20_000;
 
-/// What was written becomes readable so often, as where a session records.
+/// Interval between flushes, as in a session.
 const FLUSH: Duration = Duration::from_millis(25);
 
-/// As where the events of threads are sorted.
+/// Sorting window for late events, as for the events of threads.
 const STRAGGLERS: Nanos = Nanos(5_000_000);
 
 const HOUR: i64 = 3_600_000_000_000;
 
-/// Creates a recording as `--last 30m --max-size 200MB` does.
+/// Creates a recording as with `--last 30m --max-size 200MB`.
 ///
 /// # Errors
-/// If it cannot be created.
+/// If the recording cannot be created.
 pub fn create(path: &Path) -> Result<NewLimited> {
     let limits = Limits {
         last: Some(Nanos(HOUR / 2)),
@@ -52,7 +52,7 @@ pub fn create(path: &Path) -> Result<NewLimited> {
     new.with_context(|| format!("the recording {} cannot be made", path.display()))
 }
 
-/// Records, and reads it again.
+/// Records the events, and compares the recording with the reference counts.
 ///
 /// # Errors
 /// If something cannot be written or read.
@@ -104,7 +104,7 @@ pub fn run(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Writes and counts.
+/// Recorder with reference counts.
 struct Recorder {
     log: Limited,
     counted: Ledger,
@@ -133,7 +133,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What was counted, and how many bytes there were at most.
+    /// Returns the reference counts, and the maximum size in bytes.
     fn finish(mut self, folder: &Path) -> Result<(Ledger, u64)> {
         self.write()?;
         self.log.finish().map_err(anyhow::Error::msg)?;
@@ -141,12 +141,12 @@ impl Recorder {
     }
 }
 
-/// The clock of the events.
+/// Clock of the events.
 struct Times {
     clock: Clock,
     sorter: Sorter,
     noise: u64,
-    /// Events until it is set.
+    /// Number of events until the clock is set again.
     left: u64,
     every: u64,
     by: i64,
@@ -169,7 +169,7 @@ impl Times {
         }
     }
 
-    /// Passes an event on as this clock tells its time.
+    /// Passes an event on with the time of this clock.
     fn pass(&mut self, mut event: Event, to: &mut Recorder) -> Result<()> {
         if self.clock == Clock::Steady {
             return to.take(event);
@@ -190,7 +190,7 @@ impl Times {
         Ok(())
     }
 
-    /// Sets the clock by up to six hours forwards, or three back, and not to before the beginning.
+    /// Sets the clock up to six hours forwards or three hours back, but not before the start.
     fn set(&mut self, now: Nanos) {
         self.noise ^= self.noise << 13;
         self.noise ^= self.noise >> 7;

@@ -1,27 +1,27 @@
-//! What the command hears: a line of JSON for each thing that is to be known.
+//! Output for `cargo xtask soak`: one line of JSON per fact.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-/// How often it says how far it is.
+/// Minimum time between two progress lines.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Tells how far it is, and not too often.
+/// Progress output with a limited rate.
 pub struct Progress {
     since: Instant,
 }
 
 impl Progress {
-    /// Nothing was done.
+    /// Starts with no events.
     pub fn new() -> Self {
         Self {
             since: Instant::now(),
         }
     }
 
-    /// So many events have gone through.
+    /// Prints the number of processed events, if a line is due.
     pub fn done(&mut self, events: u64) {
         if self.since.elapsed() >= EVERY {
             self.since = Instant::now();
@@ -30,22 +30,22 @@ impl Progress {
     }
 }
 
-/// So many events have gone through.
+/// Prints the number of processed events.
 pub fn done(events: u64) {
     println!("{}", json!({ "done": events }));
 }
 
-/// From here on the files of a recording are in this folder. Together they have at most `most` bytes.
+/// Reports the folder of the next recording, and the maximum size of its files in bytes.
 pub fn recording(folder: &Path, most: u64) {
     println!("{}", json!({ "recording": folder, "most": most }));
 }
 
-/// The work is done. From here on it is looked at, which takes memory of its own.
+/// Reports the start of the comparison, which needs memory of its own.
 pub fn checking() {
     println!("{}", json!({ "checking": true }));
 }
 
-/// A line of the table. `holds` is `None` where nothing was promised.
+/// Prints a row of the table. `holds` is `None` for a value without a limit.
 pub fn row(what: &str, measured: &str, holds: Option<bool>) {
     println!(
         "{}",
@@ -53,7 +53,7 @@ pub fn row(what: &str, measured: &str, holds: Option<bool>) {
     );
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 pub fn count(number: u64) -> String {
     loadscope_trace::count(number)
 }

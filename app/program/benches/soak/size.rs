@@ -1,11 +1,11 @@
-//! How many bytes the files in a folder have.
+//! Size of the files in a folder.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-/// Bytes of all files below `folder`.
+/// Returns the size of all files below `folder`, bytes.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -18,7 +18,7 @@ pub fn size(folder: &Path) -> Result<u64> {
             match entry.metadata() {
                 Ok(found) if found.is_dir() => folders.push(entry.path()),
                 Ok(found) => sum += found.len(),
-                // It was removed meanwhile.
+                // The file was removed in between.
                 Err(_) => {}
             }
         }

@@ -1,5 +1,6 @@
-//! A training without an end, made up: eight workers, long waits, errors, warnings, epochs that are stopped early, hours in which five
-//! times as much happens.
+//! Synthetic training without an end: eight workers, long waits, errors, warnings, epochs that stop early, and periods with five times as
+//! many
+//! events.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -18,60 +19,60 @@ const SAMPLES: u64 = 16;
 const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3600 * SECOND;
 
-/// A training step.
+/// Duration of a training step, ns.
 const STEP: i64 = 5_000_000;
-/// Fetching a batch, where workers just keep up with that.
+/// Duration of a fetch, ns. The workers just keep up with the training steps.
 const FETCH: i64 = 32_000_000;
-/// In so much of each three hours steps and fetches take a fifth.
+/// Part of each three hours in which steps and fetches take a fifth of the time.
 const DENSE: std::ops::Range<i64> = 2 * HOUR..2 * HOUR + 40 * 60 * SECOND;
-/// One batch in so many takes long enough that it is waited for.
+/// Number of batches per batch that is slow enough for a long wait.
 const SLOW: u64 = 2_000;
-/// The times of the samples are known of one batch in so many.
+/// Number of batches per batch with recorded sample times.
 const TIMED: u64 = 20;
-/// Errors and warnings that come at most: a recording keeps a thousand.
+/// Maximum number of errors and warnings. A recording keeps a thousand.
 const MESSAGES: u64 = 600;
-/// Events of a batch, about.
+/// Approximate number of events per batch.
 const OF_BATCH: u64 = 7;
 
-/// What is going to happen.
+/// Planned action.
 struct Planned {
     order: (i64, u64),
     what: What,
 }
 
 enum What {
-    /// An event.
+    /// Send an event.
     Tell(EventKind),
-    /// The trainer asks for the next batch.
+    /// The trainer requests the next batch.
     Ask,
-    /// Memory is measured.
+    /// Measure the memory.
     Measure,
 }
 
-/// A training without an end.
+/// Synthetic training without an end.
 pub struct Training {
     noise: u64,
-    /// How much longer steps take, so that hours pass also in few events.
+    /// Factor for the duration of steps, so that few events also cover hours.
     stretch: i64,
-    /// An error or a warning in so many batches.
+    /// Number of batches per error or warning.
     trouble: u64,
     ahead: BinaryHeap<Reverse<Planned>>,
     planned: u64,
-    /// The next events.
+    /// Queue of the next events.
     out: VecDeque<Event>,
     now: i64,
     epoch: u32,
-    /// Batches of this epoch: all, sent, and the one that the trainer gets next.
+    /// Batches of this epoch: all, sent, and the number of the trainer's next batch.
     of_epoch: u32,
     sent: u32,
     wanted: u32,
-    /// It is stopped before that batch.
+    /// Batch before which the epoch stops.
     stops_at: u32,
     early: BTreeSet<u32>,
     is_asking: bool,
-    /// When each worker is free.
+    /// Time at which each worker is free, ns.
     free: [i64; WORKERS as usize],
-    /// Batches that were made up so far.
+    /// Number of batches so far.
     made: u64,
 }
 
@@ -93,7 +94,7 @@ impl Ord for Planned {
 }
 
 impl Training {
-    /// One of which about so many events are going to be asked for.
+    /// Creates a training for about `events` events.
     pub fn new(seed: u64, events: u64) -> Self {
         let mut training = Self {
             noise: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
@@ -131,7 +132,7 @@ impl Training {
         training
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn next(&mut self) -> Event {
         loop {
             if let Some(event) = self.out.pop_front() {
@@ -150,7 +151,7 @@ impl Training {
         }
     }
 
-    /// The last events.
+    /// Returns the last events.
     pub fn end(mut self) -> Vec<Event> {
         let epoch = self.epoch;
         self.tell(EventKind::EpochEnded { epoch });
@@ -183,7 +184,7 @@ impl Training {
         DENSE.contains(&(self.now % (3 * HOUR)))
     }
 
-    /// How long a training step takes, about.
+    /// Returns the approximate duration of a training step, ns.
     fn step(&self) -> i64 {
         let usual = STEP * self.stretch;
         if self.is_dense() { usual / 5 } else { usual }
@@ -217,7 +218,7 @@ impl Training {
         1_000 + u64::from(self.epoch % 1_000) * u64::from(WORKERS) + u64::from(worker)
     }
 
-    /// What was planned does not happen any more, but for what is measured.
+    /// Cancels all planned actions except memory measurements.
     fn end_epoch(&mut self) {
         let epoch = self.epoch;
         self.tell(EventKind::EpochEnded { epoch });
@@ -237,7 +238,7 @@ impl Training {
         self.begin_epoch();
     }
 
-    /// Gives the next batch to its worker, and plans all that happens to it until it arrives.
+    /// Sends the next batch to its worker, and plans its events until it arrives.
     fn send(&mut self, now: i64) {
         if self.sent == self.of_epoch {
             return;
@@ -260,7 +261,7 @@ impl Training {
         let fetch = if self.is_dense() { FETCH / 5 } else { FETCH };
         let mut took = fetch * 3 / 5 + self.random(fetch * 4 / 5);
         if self.made.is_multiple_of(SLOW) {
-            // All that is on its way is used up before.
+            // Long enough that the trainer uses up all batches in flight.
             let flying = i64::from(PREFETCH * u32::from(WORKERS));
             took += 150_000_000 + self.random(2 * SECOND) + STEP * self.stretch * flying * 5 / 4;
         }
@@ -291,7 +292,7 @@ impl Training {
         }
     }
 
-    /// Tells something that was planned. A batch that arrives is given to the trainer if it is the one that it waits for.
+    /// Sends a planned event. An arriving batch is delivered if the trainer waits for it.
     fn pass(&mut self, kind: EventKind) {
         if let EventKind::Entered {
             batch,
@@ -308,7 +309,7 @@ impl Training {
         self.tell(kind);
     }
 
-    /// The trainer asks for the next batch.
+    /// The trainer requests the next batch.
     fn ask(&mut self) {
         self.tell(EventKind::Consumer { waiting: true });
         if self.wanted == self.stops_at {
@@ -321,7 +322,7 @@ impl Training {
         }
     }
 
-    /// The trainer gets the batch, works on it and asks again; or its error is raised.
+    /// Delivers a batch: the trainer trains and requests the next one, or the batch's error is raised.
     fn deliver(&mut self, at: i64) {
         let batch = BatchId {
             epoch: self.epoch,

@@ -1,4 +1,4 @@
-//! What is measured, and when.
+//! Measured values and their time range.
 
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
@@ -6,34 +6,34 @@ use std::time::Instant;
 
 use loadscope_trace::Nanos;
 
-/// What a variable of the environment says, or what is usual.
+/// Returns a number from an environment variable, or the default.
 pub fn number(name: &str, usual: f64) -> f64 {
     let given = std::env::var(name).ok().and_then(|n| n.parse().ok());
     given.unwrap_or(usual)
 }
 
-/// Not measured, s: threads start, and in its first seconds a run changes its scale faster than ever after.
+/// Returns the unmeasured time at the start, seconds. Threads start in it, and the time axis changes fastest.
 fn warm_up() -> f64 {
     number("WARM_UP", 5.0)
 }
 
-/// What a process has measured.
+/// Measured values of a process.
 #[derive(Default)]
 pub struct Measured {
-    /// Batches and events a second.
+    /// Batches and events per second.
     pub batches: f64,
     pub events: f64,
     pub frames: f64,
-    /// Of one processor: the window, the renderer, everything.
+    /// CPU time in processors: the window, the renderer, all threads.
     pub window: f64,
     pub renderer: f64,
     pub all: f64,
-    /// Events that were lost.
+    /// Number of dropped events.
     pub lost: u64,
 }
 
 impl Measured {
-    /// For the process that compares.
+    /// Prints the values for the process that compares.
     pub fn tell(&self) {
         println!(
             "measured {} {} {} {} {} {} {}",
@@ -42,7 +42,7 @@ impl Measured {
     }
 }
 
-/// Processor time of the threads of this process, s: the main one, those of the renderer, all.
+/// Returns the CPU time of this process's threads, seconds: the main thread, the renderer, all.
 fn processor_time() -> [f64; 3] {
     let mut sums = [0.0; 3];
     let own = std::process::id().to_string();
@@ -65,7 +65,7 @@ fn processor_time() -> [f64; 3] {
     sums
 }
 
-/// What happens between the end of the warming up and the end.
+/// Clock of the measured time range, after the warm-up.
 pub struct Clock {
     start: Instant,
     pub seconds: f64,
@@ -83,7 +83,7 @@ impl Clock {
         }
     }
 
-    /// True once it is over. To be asked again and again.
+    /// Returns true if the time is over. Must be called repeatedly.
     pub fn is_over(&mut self) -> bool {
         let now = self.start.elapsed().as_secs_f64();
         if now >= warm_up() && self.before.is_none() {
@@ -93,7 +93,7 @@ impl Clock {
         now >= warm_up() + self.seconds
     }
 
-    /// What was measured of the processors so far; what the run did is not in it.
+    /// Returns the CPU times so far, without the counts of the run.
     pub fn measured(&self) -> Measured {
         let took = self.start.elapsed().as_secs_f64() - warm_up();
         let before = self.before.unwrap_or_default();
@@ -108,7 +108,7 @@ impl Clock {
         }
     }
 
-    /// The range of time of the run in which it is counted.
+    /// Returns the measured time range of the run.
     pub fn range(&self) -> (Nanos, Nanos) {
         let at = |s: f64| Nanos::from_secs_f64(s);
         (at(warm_up()), at(warm_up() + self.seconds))

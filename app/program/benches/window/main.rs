@@ -1,12 +1,13 @@
-//! What the open window costs the engine: the same run with and without it, one after the other, again and again, each in a
-//! process of its own. How many batches the trainer gets in a second is compared, and how much processor time each part took.
+//! Cost of the open window for the loader. The same run is measured with and without the window, alternately, each in its own process. The
+//! comparison is in batches per second and in CPU time.
 //!
-//! - `alone`: events are recorded and thrown away, as by `loadscope run`;
-//! - `frames`: the window folds them and draws itself as often as it wants to, all but the pixels: as with a graphics card;
-//! - `window`: a real window. Without a graphics card (`llvmpipe`) its pixels are computed by the same processors: that part is printed
-//!   separately. Needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
+//! - `alone`: events are recorded and discarded, as by `loadscope run`
+//! - `frames`: the window applies the events and draws its frames, without pixels, as with a graphics card
+//! - `window`: a real window. Without a graphics card (`llvmpipe`), the same processors compute its pixels. Their time is printed
+//!   separately. It
+//!   needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
 //!
-//! `ROUNDS=5 SECONDS=4` for longer ones, `WARM_UP=20` for runs that have lasted longer before they are looked at.
+//! `ROUNDS=5 SECONDS=4` measures for longer, `WARM_UP=20` starts to measure later.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 #![allow(
@@ -33,16 +34,16 @@ use clock::{Clock, Measured, number};
 
 mod clock;
 
-/// As in the program.
+/// Allocator of the program.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: loadscope::allocator::Allocator = loadscope::allocator::Allocator;
 
 const FRAME: Duration = Duration::from_millis(33);
 
-/// What is run: a name and its options.
+/// Returns the names and options of the measured runs.
 fn works() -> [(&'static str, RunOptions); 4] {
-    // 1,000,000 samples an epoch: as many batches as a run may have at most.
+    // 1,000,000 samples per epoch give the maximum number of batches of a run.
     let options = |dataset: &str, num_workers, batch_size| RunOptions {
         dataset: dataset.to_owned(),
         batch_size: Some(batch_size),
@@ -52,22 +53,22 @@ fn works() -> [(&'static str, RunOptions); 4] {
         ..RunOptions::default()
     };
     [
-        // Nothing to do but to hand on: as many events as there can be.
+        // The workers only pass batches on, for the maximum rate of events.
         (
             "as fast as it can",
             options("synthetic:len=1000000,cost_ms=0,shape=4", 2, 4),
         ),
-        // On two processors one is left for everything else.
+        // With two processors, one is left for everything else.
         (
             "1 worker computes",
             options("synthetic:len=1000000,cost_ms=0.1,cpu=true,shape=4", 1, 1),
         ),
-        // All processors compute, as those of a loader that does not keep up.
+        // All processors compute, as for a loader that does not keep up.
         (
             "2 workers compute",
             options("synthetic:len=1000000,cost_ms=0.1,cpu=true,shape=4", 2, 2),
         ),
-        // Samples come from elsewhere: the processors have time.
+        // Samples come from elsewhere, so the processors are idle.
         (
             "16 workers wait",
             options("synthetic:len=1000000,cost_ms=0.5,shape=4", 16, 2),
@@ -75,7 +76,7 @@ fn works() -> [(&'static str, RunOptions); 4] {
     ]
 }
 
-/// Without a window.
+/// Measures a run without a window.
 fn alone(options: &RunOptions, seconds: f64) -> Measured {
     let session = Session::start(options, Record::Memory, Arc::new(|| {})).expect("sound options");
     let mut clock = Clock::new(seconds);
@@ -116,7 +117,7 @@ fn app(ctx: &Context, options: &RunOptions, computes_pixels: bool) -> App {
     app
 }
 
-/// What the window has seen, once it has heard of everything that happened before the clock stopped.
+/// Returns the counts of the window, after it has received all events before the end of the clock.
 fn seen(app: &mut App, ctx: &Context, frame: &mut Frame, clock: &Clock) -> Measured {
     let measured = clock.measured();
     std::thread::sleep(Duration::from_millis(200));
@@ -138,7 +139,7 @@ fn seen(app: &mut App, ctx: &Context, frame: &mut Frame, clock: &Clock) -> Measu
     }
 }
 
-/// When the window wants to be drawn again, as a window system keeps it.
+/// Time of the next requested frame, as a window system stores it.
 #[derive(Clone, Default)]
 struct Due(Arc<Mutex<Option<Instant>>>);
 
@@ -149,7 +150,7 @@ impl Due {
         *kept = kept.into_iter().chain(due).min();
     }
 
-    /// True once a frame is due.
+    /// Returns true once a frame is due.
     fn take(&self) -> bool {
         let mut kept = self
             .0
@@ -159,7 +160,7 @@ impl Due {
     }
 }
 
-/// With all of the window but the pixels, as often as it wants to be drawn.
+/// Measures a run with the window, without pixels.
 fn frames(options: &RunOptions, seconds: f64) -> Measured {
     let ctx = Context::default();
     ctx.set_pixels_per_point(1.0);
@@ -187,7 +188,7 @@ fn frames(options: &RunOptions, seconds: f64) -> Measured {
         });
         output.textures_delta.clear();
         for viewport in output.viewport_output.values() {
-            // No screen shows more.
+            // A screen with 60 Hz shows no more frames.
             let least = Duration::from_millis(16);
             due.sooner(viewport.repaint_delay.max(least));
         }
@@ -197,7 +198,7 @@ fn frames(options: &RunOptions, seconds: f64) -> Measured {
     seen(&mut app, &ctx, &mut frame, &clock)
 }
 
-/// The real window, for as long as the clock runs.
+/// Real window that runs until the clock ends.
 struct Timed {
     app: App,
     clock: Clock,
@@ -208,7 +209,7 @@ impl eframe::App for Timed {
         self.app.logic(ctx, frame);
         if self.clock.is_over() {
             seen(&mut self.app, ctx, frame, &self.clock).tell();
-            // Closing it would ask what becomes of the run.
+            // Closing it would ask about the unsaved run.
             self.app.on_exit(None);
             std::process::exit(0);
         }
@@ -242,7 +243,7 @@ fn window(options: &RunOptions, seconds: f64) -> Measured {
     unreachable!("the process ends with the clock");
 }
 
-/// Measures one of them in a process of its own.
+/// Measures one run in its own process.
 fn measure(mode: &str, work: usize) -> Option<Vec<f64>> {
     let own = std::env::current_exe().ok()?;
     let run = Process::new(own)
@@ -257,7 +258,7 @@ fn measure(mode: &str, work: usize) -> Option<Vec<f64>> {
     Some(line?.split(' ').filter_map(|n| n.parse().ok()).collect())
 }
 
-/// The middle one of some numbers.
+/// Returns the median.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -300,7 +301,7 @@ fn main() {
         };
         for mode in &modes {
             let of = |k| middle(mode, k);
-            // Each round by itself, so that what else the computer does falls out.
+            // Each round is compared separately, to cancel the effect of other load on the host.
             let pairs = all
                 .get("alone")
                 .into_iter()

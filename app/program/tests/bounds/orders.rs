@@ -1,8 +1,8 @@
-//! Orders are written as they are made.
+//! Orders are written while they are computed.
 
 use super::*;
 
-/// Reads a little of a command that has much to say; what it takes of memory meanwhile, kB, if the system tells.
+/// Reads the first `bytes` of a command's output. Returns its peak memory so far in kB, if the system reports it.
 fn begun(args: &[&str], bytes: usize) -> (Child, String, Option<u64>) {
     let mut child = command(args, USUAL).spawn().expect("the executable starts");
     let mut out = child.stdout.take().expect("it is piped");
@@ -15,7 +15,7 @@ fn begun(args: &[&str], bytes: usize) -> (Child, String, Option<u64>) {
             .find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.split_whitespace().next()?.parse().ok()
     });
-    // The reader goes away with the end of this function.
+    // The pipe is closed at the end of this function.
     (child, String::from_utf8(text).expect("UTF-8"), peak)
 }
 
@@ -34,7 +34,7 @@ fn an_order_is_written_as_it_is_made_and_ends_with_its_reader() {
             text.starts_with("epoch 0: ") || text.starts_with("{\"len\":"),
             "{args:?}"
         );
-        // libtorch alone takes a hundred megabytes.
+        // libtorch alone needs 100 MB.
         assert!(peak.is_none_or(|kb| kb < 350_000), "{args:?}: {peak:?} kB");
         let output = ends(child, Duration::from_secs(20));
         let said = String::from_utf8_lossy(&output.stderr);

@@ -1,8 +1,8 @@
-//! What the system can really do: workers, pictures, folders, signals, recordings.
+//! Limits of the system: workers, pictures, folders, signals, recordings.
 
 use super::*;
 
-/// Before, the program was ended by a signal once the system had no more memory for threads.
+/// Regression: a signal ended the program when the system had no more memory for threads.
 #[cfg(target_os = "linux")]
 #[test]
 fn workers_that_cannot_be_started_are_refused() {
@@ -13,7 +13,7 @@ fn workers_that_cannot_be_started_are_refused() {
         ) && text.ends_with("Use fewer workers.\n"),
         "{text}"
     );
-    // As many as the sentence calls possible are possible.
+    // The number in the error can really be started.
     let allowed = text
         .split_once("allows ")
         .and_then(|(_, rest)| rest.split(' ').next());
@@ -96,10 +96,10 @@ fn folders_of_the_kernel_are_refused() {
         let text = refused(&["run", "--dataset", &format!("folder:{folder}")]);
         assert!(text.contains(folder), "{text}");
     }
-    // The messages of the kernel, which it waits for.
+    // Reading the kernel's messages blocks until there are some.
     let text = refused(&["info", "/proc/kmsg"]);
     assert!(text.contains("/proc/kmsg"), "{text}");
-    // A link to it among other things is no reason to go there.
+    // A link to it in a folder is not followed.
     let dir = tempfile::tempdir().expect("a folder");
     symlink("/proc", dir.path().join("link")).expect("a link");
     let text = refused(&["info", dir.path().to_str().expect("UTF-8")]);
@@ -155,7 +155,7 @@ fn an_interrupted_run_says_so_and_its_recording_is_whole() {
 
 #[test]
 fn a_second_signal_ends_a_run_at_once() {
-    // A sample that computes is not stopped, and this one would compute for a day.
+    // A sample that computes cannot be interrupted. This one would compute for a day.
     let args = "run --dataset synthetic:len=9,cost_ms=86400000,cpu=true --batch-size 1";
     let args: Vec<&str> = args.split(' ').collect();
     let child = command(&args, USUAL)
@@ -183,7 +183,7 @@ fn a_missing_display_names_no_path_of_another_host() {
     );
 }
 
-/// Each of these loaders lost as many events as can be counted.
+/// Each of these loaders has dropped the maximum number of events.
 #[test]
 fn counts_of_several_loaders_are_added_up_to_the_largest_number() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,9 +1,9 @@
-//! Programs that a test starts, and that end.
+//! Child processes of tests.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Waits until it ends by itself; kills it, and fails, if that takes longer.
+/// Waits until the child ends by itself. After the timeout, it kills the child and panics.
 pub fn ends(child: &mut Child, within: Duration) {
     let began = Instant::now();
     while child.try_wait().expect("it is our child").is_none() {

@@ -1,14 +1,14 @@
-//! The program, run as a user runs it.
+//! Runs of the program.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::process::{Command, Output};
 
-/// Runs it.
+/// Runs the program.
 pub fn loadscope(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_loadscope"))
         .args(args)
-        // Without a display, opening a window is an error like any other.
+        // Without a display, a window cannot open and the command fails.
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
         .env("LC_ALL", "C.UTF-8")
@@ -16,7 +16,7 @@ pub fn loadscope(args: &[&str]) -> Output {
         .expect("the executable starts")
 }
 
-/// What a command that succeeded printed.
+/// Returns the JSON output of a successful command.
 pub fn json(output: &Output) -> serde_json::Value {
     assert!(
         output.status.success(),
@@ -26,7 +26,7 @@ pub fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
 }
 
-/// Runs what must fail with exit code 2 and one sentence.
+/// Runs a command that must fail with exit code 2 and one sentence.
 pub fn refusal(args: &[&str]) -> String {
     let output = loadscope(args);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

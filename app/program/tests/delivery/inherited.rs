@@ -1,4 +1,4 @@
-//! Ignored and blocked signals that the parent of Loadscope left to it.
+//! Ignored and blocked signals that Loadscope inherits from its parent.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::program::all;
 use super::{DEADLINE, child, loadscope};
 
-/// Signals that are ignored, and those that are blocked.
+/// Predicates of ignored and of blocked signals.
 type Left = (fn(i32) -> bool, fn(i32) -> bool);
 
 const LEFT: [Left; 6] = [
@@ -19,10 +19,10 @@ const LEFT: [Left; 6] = [
     (|number| number == libc::SIGCHLD, |_| false),
 ];
 
-/// The command starts with these signals ignored and blocked.
+/// Starts the command with these signals ignored and blocked.
 fn leave(command: &mut Command, (ignored, blocked): Left) {
     let set = move || {
-        // SAFETY: the mask is all-zero, then filled, and lives through the calls.
+        // SAFETY: an all-zero mask is valid, and the mask outlives the calls.
         unsafe {
             let mut mask: libc::sigset_t = std::mem::zeroed();
             for number in all() {
@@ -44,14 +44,14 @@ fn leave(command: &mut Command, (ignored, blocked): Left) {
     unsafe { command.pre_exec(set) };
 }
 
-/// Prints its ignored and its blocked signals, and ends with code 5.
+/// Program that prints its ignored and its blocked signals, and ends with code 5.
 const PROGRAM: [&str; 3] = [
     "sh",
     "-c",
     "grep -E '^Sig(Blk|Ign)' /proc/self/status; exit 5",
 ];
 
-/// Exit code and output.
+/// Runs a command. Returns its exit code and output.
 fn ran(mut command: Command, left: Left, folder: &Path) -> (Option<i32>, String) {
     leave(&mut command, left);
     command
@@ -79,7 +79,7 @@ fn a_program_inherits_ignored_and_blocked_signals() {
             let mut command = loadscope();
             command
                 .current_dir(folder.path())
-                // `watch` starts no program without one. This one cannot be reached.
+                // `watch` starts no program without a display. This display does not exist.
                 .env("DISPLAY", ":4567")
                 .args(arguments)
                 .arg("--")

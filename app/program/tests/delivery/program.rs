@@ -1,4 +1,4 @@
-//! The recorded program: this test program, started again.
+//! Recorded program: this test program, started again.
 
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStringExt as _;
@@ -6,16 +6,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-/// The variable with the file that the program notes its signals in.
+/// Variable with the path of the log of signals.
 pub const NOTES: &str = "LOADSCOPE_TEST_NOTES";
-/// The variable with the file at whose appearance it ends.
+/// Variable with the path of the file whose creation ends the program.
 pub const END: &str = "LOADSCOPE_TEST_END";
-/// The variable that leaves signals that stop a process to the system.
+/// Variable that keeps the default action of signals that stop a process.
 pub const STOPS: &str = "LOADSCOPE_TEST_STOPS";
 
 static FILE: AtomicI32 = AtomicI32::new(-1);
 
-/// Signals that a process can handle.
+/// Returns the signals that a process can handle.
 pub fn all() -> impl Iterator<Item = i32> {
     (1..32)
         .chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
@@ -23,7 +23,7 @@ pub fn all() -> impl Iterator<Item = i32> {
 }
 
 fn put(number: u8) {
-    // SAFETY: one byte that lives through the call.
+    // SAFETY: the byte outlives the call.
     unsafe { libc::write(FILE.load(Ordering::Relaxed), (&raw const number).cast(), 1) };
 }
 
@@ -31,7 +31,7 @@ extern "C" fn note(number: i32) {
     put(u8::try_from(number).unwrap_or(0));
 }
 
-/// Not a test by itself: does nothing unless a test starts it as a program.
+/// Not a test by itself. It does nothing unless a test starts it as a program.
 #[test]
 fn notes_its_signals() {
     let (Some(notes), Some(end)) = (std::env::var_os(NOTES), std::env::var_os(END)) else {
@@ -40,7 +40,7 @@ fn notes_its_signals() {
     let path = CString::new(OsString::into_vec(notes)).expect("a path");
     let stops = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
     let leaves = |number: &i32| std::env::var_os(STOPS).is_some() && stops.contains(number);
-    // SAFETY: the path and the action live through the calls, and the handler makes one system call.
+    // SAFETY: the path and the action outlive the calls, and the handler makes one system call.
     unsafe {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND;
         FILE.store(libc::open(path.as_ptr(), flags, 0o600), Ordering::Relaxed);

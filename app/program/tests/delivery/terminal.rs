@@ -8,11 +8,11 @@ use std::process::Stdio;
 
 use super::{REST, Recorded, place};
 
-/// A new terminal: the end of the screen, and that of its programs.
+/// Opens a pseudoterminal. Returns the end of the screen and the end of its programs.
 fn terminal() -> (File, File) {
     let (mut screen, mut inside) = (-1, -1);
     let none = std::ptr::null_mut();
-    // SAFETY: the system fills in the two numbers, which are then owned by the files alone.
+    // SAFETY: the system fills in two file descriptors, and only the files own them.
     unsafe {
         let opened = libc::openpty(
             &raw mut screen,
@@ -27,14 +27,14 @@ fn terminal() -> (File, File) {
     }
 }
 
-/// Ctrl+C, Ctrl+\, Ctrl+Z and a new size reach the whole group. Only the first process of a terminal gets to know that it was closed.
+/// Ctrl+C, Ctrl+\, Ctrl+Z and a new size are sent to the whole group. Closing the terminal is signalled only to its first process.
 #[test]
 fn every_signal_of_a_terminal_reaches_the_program_once() {
     let (mut screen, inside) = terminal();
     let mut recorded = Recorded::start_in(|command| {
         command.stdin(Stdio::from(inside));
         let begin = || {
-            // SAFETY: system calls that are allowed after a fork.
+            // SAFETY: these system calls are allowed after a fork.
             let is_begun =
                 unsafe { libc::setsid() != -1 && libc::ioctl(0, libc::TIOCSCTTY, 0) == 0 };
             is_begun
@@ -59,7 +59,7 @@ fn every_signal_of_a_terminal_reaches_the_program_once() {
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
-    // SAFETY: the size lives through the call.
+    // SAFETY: the size outlives the call.
     unsafe { libc::ioctl(screen.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
     recorded.until("the size", |_| counts(libc::SIGWINCH) > 0);
     std::thread::sleep(REST);

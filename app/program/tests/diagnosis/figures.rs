@@ -1,4 +1,4 @@
-//! The same thing has the same figure everywhere: `report`, `info`, `compare`, the headline of the window and Diagnose.
+//! The same value is the same everywhere: in `report`, `info`, `compare`, the headline of the window and Diagnose.
 
 use loadscope_insight::Datasets;
 use loadscope_insight::background::Progress;
@@ -8,7 +8,7 @@ use loadscope_session::read_run;
 
 use crate::{Folder, json, seconds};
 
-/// Runs of several kinds; the traces are of other tools.
+/// Returns recordings of several kinds, and traces of other tools.
 fn files(folder: &Folder) -> Vec<String> {
     let mut all = vec![
         folder.proof(),
@@ -32,7 +32,7 @@ fn files(folder: &Folder) -> Vec<String> {
     all
 }
 
-/// Equal but for rounding.
+/// Asserts that two values are equal except for rounding.
 fn same(a: f64, b: f64, what: &str) {
     assert!(
         (a - b).abs() <= 2e-9 + 1e-9 * a.abs(),
@@ -89,7 +89,7 @@ fn the_same_thing_has_the_same_figure_everywhere() {
         }
         let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
         let verdict = text(&report["verdict"]["text"]);
-        // A comparison forecasts nothing, so its verdict ends there.
+        // A comparison has no forecasts, so its verdict is shorter.
         let short = text(&compare["verdicts"][0]);
         assert!(verdict.starts_with(&short), "{file}: {verdict} and {short}");
         let headline = Headline::of(&run).expect("it has an epoch");
@@ -119,7 +119,7 @@ fn the_same_thing_has_the_same_figure_everywhere() {
     }
 }
 
-/// What a comparison says of a run, against what is known of it elsewhere.
+/// Checks the measures of a comparison against the values of `info`.
 fn measures_are_the_same(
     file: &str,
     info: &serde_json::Value,

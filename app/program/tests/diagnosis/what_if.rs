@@ -1,4 +1,4 @@
-//! `loadscope what-if`.
+//! Tests of `loadscope what-if`.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn every_field_is_there_that_scripts_were_promised() {
     assert!((refit - 1.0).abs() < 0.25, "{refit}");
 }
 
-/// What one worker would bring with something else changed as well.
+/// Returns the forecast for one worker with another setting changed.
 fn with(file: &str, set: &str) -> Value {
     let fixed = ["--workers", "1", "--prefetch", "2", "--json"];
     json(&[&["what-if", file, "--set", set][..], &fixed].concat())
@@ -111,7 +111,7 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
         said.lines()
             .filter(|l| l.contains(" to ") && l.starts_with("  "))
             .count(),
-        // Two of them with workers that are kept between epochs.
+        // Two of them keep the workers between epochs.
         7,
         "{said}"
     );
@@ -135,7 +135,7 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
     assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
 }
 
-/// The verdict named 4 workers, and the line below it `in_order=False`, which is faster.
+/// Regression: the verdict named 4 workers, and the next line a faster `in_order=False`.
 #[test]
 fn no_single_change_is_faster_than_the_best_one() {
     let file = concat!(

@@ -1,4 +1,4 @@
-//! The documents: each command that they show exists, with each of its options.
+//! Each command and option shown in the documents exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ const DOCUMENTS: [&str; 11] = [
     "docs/TUNING.md",
 ];
 
-/// Calls of the program in a document: lines of code and `code` in sentences.
+/// Returns the calls of the program in a document: lines of code, and `code` in sentences.
 fn calls(text: &str) -> Vec<&str> {
     let spans = text.split('`').flat_map(str::lines);
     let lines = spans.map(|line| line.trim().trim_start_matches("$ "));
@@ -30,7 +30,7 @@ fn calls(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The command and the options of a call, without the arguments of the recorded program, comments and redirections.
+/// Returns the command and the options of a call, without the arguments of the recorded program, comments and redirections.
 fn parts(call: &str) -> (Option<&str>, Vec<&str>) {
     let words = call.split_whitespace();
     let own = words
@@ -54,7 +54,7 @@ fn help(arguments: &[&str]) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// True if a help lists the option.
+/// Returns true if a help text lists the option.
 fn lists(help: &str, option: &str) -> bool {
     let words = help.split(|c: char| c.is_whitespace() || ",[=<".contains(c));
     words.into_iter().any(|word| word == option)
@@ -104,7 +104,7 @@ fn each_key_of_a_rule_is_documented() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The README may leave out lines of an output and wrap the text beside a label, and no more.
+/// The README may omit lines of an output and wrap the text next to a label. All other text must match.
 #[test]
 fn the_readme_shows_what_the_program_prints() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

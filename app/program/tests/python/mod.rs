@@ -1,9 +1,9 @@
-//! Where the tests find Python.
+//! Python interpreters for tests.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A Python, with PyTorch or without.
+/// Returns a Python, with or without PyTorch.
 pub fn python() -> Option<PathBuf> {
     let names = ["python3", "python"];
     let works = |name: &&str| {
@@ -17,8 +17,9 @@ pub fn python() -> Option<PathBuf> {
     names.into_iter().find(works).map(PathBuf::from)
 }
 
-/// A Python that has PyTorch: the one that `LOADSCOPE_PROBE_PYTHON` names, or the one that `cargo xtask setup --pytorch` made. Clean
-/// clones have none, and are not made to download gigabytes.
+/// Returns a Python with PyTorch: that of `LOADSCOPE_PROBE_PYTHON`, or of `cargo xtask setup --pytorch`. A clean clone has none, because it
+/// is a
+/// download of gigabytes.
 pub fn pytorch() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
         return Some(own.into());
@@ -26,7 +27,7 @@ pub fn pytorch() -> Option<PathBuf> {
     made("venv", "import torch")
 }
 
-/// Any Python for a test that needs one. Without one a line says that this was not tested.
+/// Returns any Python. Prints a line about the skipped test if there is none.
 #[allow(dead_code, reason = "some tests say more, or need PyTorch")]
 #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
 pub fn needed_python() -> Option<PathBuf> {
@@ -37,7 +38,7 @@ pub fn needed_python() -> Option<PathBuf> {
     found
 }
 
-/// A Python that has PyTorch for a test that needs it. Without one a line says that this was not tested.
+/// Returns a Python with PyTorch. Prints a line about the skipped test if there is none.
 #[allow(dead_code, reason = "some tests say more, or need any Python")]
 #[allow(clippy::print_stderr, reason = "a test says what it did not run")]
 pub fn needed_pytorch() -> Option<PathBuf> {
@@ -50,8 +51,8 @@ pub fn needed_pytorch() -> Option<PathBuf> {
     found
 }
 
-/// One that has as well what trains with PyTorch: the one that `LOADSCOPE_LIBRARIES_PYTHON` names, or the one that
-/// `cargo xtask setup --formats` and `cargo xtask kinds` make.
+/// Returns a Python with PyTorch and training frameworks: that of `LOADSCOPE_LIBRARIES_PYTHON`, or of `cargo xtask setup --formats` and
+/// `cargo xtask kinds`.
 #[allow(dead_code, reason = "most tests need PyTorch alone")]
 pub fn libraries() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("LOADSCOPE_LIBRARIES_PYTHON") {
@@ -63,7 +64,7 @@ pub fn libraries() -> Option<PathBuf> {
     )
 }
 
-/// The Python of an environment of ours, if it is there and can do that.
+/// Returns the Python of a cached environment, if it exists and can run `what`.
 fn made(environment: &str, what: &str) -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = folder("LOADSCOPE_CACHE")

@@ -1,4 +1,4 @@
-//! Programs of Python and PyTorch.
+//! Recordings of Python and PyTorch programs.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn the_probe_is_a_python_module() {
     };
     let dir = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(dir.path().join("loadscope_probe.py"), text).expect("written");
-    // Without PyTorch it does nothing, and says nothing.
+    // Without PyTorch, the probe does nothing and prints nothing.
     let mut alone = Command::new(python);
     alone
         .args(["-c", "import loadscope_probe"])
@@ -78,8 +78,8 @@ fn the_probe_is_a_python_module() {
     );
 }
 
-/// Programs of PyTorch, with and without: what `cargo xtask probe-matrix --fast` does.
-// It takes minutes, and the recorder is the same without the embedded loader.
+/// Runs PyTorch programs with and without recording, as `cargo xtask probe-matrix --fast`.
+// This test takes minutes, and the recorder is the same without the embedded loader.
 #[cfg(feature = "engine")]
 #[test]
 fn pytorch_programs_run_the_same_and_are_recorded_whole() {
@@ -98,7 +98,7 @@ fn pytorch_programs_run_the_same_and_are_recorded_whole() {
     assert!(ended.status.success(), "{out}\n{err}");
 }
 
-/// A program that imports the probe itself, without a listener, writes a folder that opens like a recording.
+/// A program that imports the probe, without a listener, writes a folder that opens like a recording.
 #[test]
 fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     let Some(python) = needed_pytorch() else {
@@ -147,7 +147,7 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     );
 }
 
-/// Programs make a new loader for every validation. That is one loader with many epochs, however many there are.
+/// Programs create a new loader for every validation. It counts as one loader with many epochs.
 #[test]
 fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
     let Some(python) = needed_pytorch() else {
@@ -185,7 +185,7 @@ fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
     let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("one object");
     let epochs = info["loaders"].as_array().expect("a list").iter();
     let epochs: Vec<u64> = epochs.filter_map(|l| l["epochs"].as_u64()).collect();
-    // Two that are iterated at the same time are two, though one line makes them; those that come one after the other are one.
+    // Loaders of one line that are iterated at the same time are separate. Loaders iterated one after another are one.
     assert_eq!(epochs, [300, 300, 300, 300, 3], "{info}");
     let loaders = info["loaders"].as_array().expect("a list").iter();
     let names: Vec<&str> = loaders.filter_map(|l| l["name"].as_str()).collect();
@@ -203,7 +203,7 @@ fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
     );
 }
 
-/// The program warms up in its first batches; what it does is the same, and only what was asked for is recorded.
+/// The program behaves the same, and only the selected batches are recorded.
 #[test]
 fn the_first_batches_and_epochs_can_be_left_out() {
     let Some(python) = needed_pytorch() else {

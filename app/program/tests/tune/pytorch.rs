@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Samples that sleep: one worker is too few, whatever the host.
+/// Samples that sleep. One worker is too few on any host.
 const SLEEPER: &str = r#"
 import atexit, sys, time
 import torch, torch.utils.data as data
@@ -65,7 +65,7 @@ fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
         "{table:#}"
     );
     assert!(!best_run["forecast"]["seconds"].is_null(), "{table:#}");
-    // The arguments were really others, of this loader alone, and the program ended in its own way.
+    // The arguments were changed for this loader only, and the program ended normally.
     for (at, run) in runs.iter().enumerate() {
         let workers = run["set"]["num_workers"].as_u64().unwrap_or(1);
         let factor = run["set"]["prefetch_factor"].as_u64().unwrap_or(2);
@@ -76,7 +76,7 @@ fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
         let log = std::fs::read_to_string(dir.path().join("out").join(name)).expect("the output");
         let expected = format!("workers {workers} {factor} 1");
         let own = |line: &&str| [expected.as_str(), "cleaned up", "goodbye"].contains(line);
-        // Between them PyTorch may warn that there are more workers than cores.
+        // In between, PyTorch may warn about more workers than cores.
         let lines: Vec<&str> = log.lines().filter(own).collect();
         assert_eq!(
             lines,
@@ -92,7 +92,7 @@ fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
     assert!(!self::runs(&word));
 }
 
-/// Samples with random noise, if that was asked for. The seed is the same in each run.
+/// Samples with optional random noise. The seed is the same in each run.
 const NOISY: &str = r#"
 import sys, time
 import torch, torch.utils.data as data
@@ -124,7 +124,7 @@ fn values_that_depend_on_the_worker_are_reported() {
         json(&within_deadline(command))["notes"].to_string()
     };
     let noise = notes("noise");
-    // Worker 0 has the same seed however many there are.
+    // Worker 0 has the same seed for any number of workers.
     assert!(
         noise.contains("num_workers=3 changes the values of the batches: batch 1 differs"),
         "{noise}"
@@ -172,7 +172,7 @@ fn record_sets_arguments_where_they_are_valid_and_says_where_they_are_not() {
         log.contains("Loadscope set num_workers=2 (it was 0), in_order=False (it was True)"),
         "{log}"
     );
-    // Without workers what needs them goes.
+    // Without workers, the arguments that need workers are removed.
     let none = record(
         "none.jsonl",
         &["--set", "num_workers=0", "--loader", "train.py:5"],

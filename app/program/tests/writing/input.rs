@@ -1,4 +1,4 @@
-//! What is read is never what is written.
+//! The input is never the output.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,7 +32,7 @@ fn the_input_is_never_the_output() {
     assert_eq!(after, damaged);
 }
 
-/// The names of tables are made from the one that is given.
+/// The names of tables derive from the given name.
 #[test]
 fn no_table_takes_the_place_of_the_input() {
     let dir = recorded();
@@ -69,7 +69,7 @@ fn the_files_that_a_run_reads_are_not_recorded_over() {
     fs::write(&weights, "1 2 3 4").expect("room");
     fs::write(&tokens, [0_u8; 64]).expect("room");
     fs::write(&config, "dataset = \"synthetic:len=4,cost_ms=0\"\n").expect("room");
-    // A recording has a name of its own, so another name leads to the input.
+    // The output must be named like a recording, so a link with such a name leads to the input.
     for (args, input) in [
         ("run --config options.toml --record ./again.jsonl", &config),
         (
