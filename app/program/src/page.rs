@@ -37,7 +37,7 @@ pub struct About<'a> {
     pub live: Option<&'a str>,
 }
 
-/// Data inside a page. All of it may be empty.
+/// Data inside a page. Each part may be empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Content<'a> {
     /// Report as text, for browsers without WebGL or JavaScript.

@@ -39,7 +39,7 @@ mod system;
 mod tries;
 mod trying;
 
-/// Time for the loader's threads to end when the window closes. A thread that reads a large file cannot be interrupted.
+/// Timeout for the loader's threads when the window closes. A thread that reads a large file cannot be interrupted.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Programs that a window started.
@@ -322,7 +322,7 @@ impl eframe::App for App {
         let kept = kept.into_iter().filter(|(number, _)| is_live(*number));
         let kept = kept.map(|(_, session)| session);
         for session in kept.chain(self.session.take_if(|_| lasts)) {
-            // A session that has not ended by then is busy where its end would only take time. It has nothing to lose.
+            // A thread that exceeds the timeout is reading a file. The exit cannot unload a library that it needs.
             let _ = session.end(PATIENCE);
         }
     }

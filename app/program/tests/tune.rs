@@ -318,8 +318,8 @@ fn interrupted_by(signal: &str, code: i32) {
         "{:?}",
         since.elapsed()
     );
-    // The command line of the tuner also contains the word, so this starts after its end. A worker checks every five seconds whether its
-    // parent
+    // The command line of the tuner also contains the word, so the search starts after its end.
+    // A worker checks every five seconds whether its parent has ended.
     // has ended.
     let patience = Instant::now();
     while runs(&word) && patience.elapsed() < Duration::from_secs(10) {

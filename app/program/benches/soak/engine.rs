@@ -22,7 +22,7 @@ use crate::recorder::{MOST, NAME, create};
 use crate::say::{self, Progress};
 use crate::size::size;
 
-/// Maximum number of batches per run. A further run has a new loader and a new recording.
+/// Maximum number of batches per run, below the limit of the loader. Each run has a new loader and a new recording.
 const BATCHES: u64 = 10_000_000;
 /// Batches per epoch.
 const OF_EPOCH: u64 = 500_000;

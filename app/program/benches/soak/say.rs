@@ -45,7 +45,7 @@ pub fn checking() {
     println!("{}", json!({ "checking": true }));
 }
 
-/// Prints a row of the table. `holds` is `None` for a value without a limit.
+/// Prints a row of the table. `holds` is `None` for a value without a requirement.
 pub fn row(what: &str, measured: &str, holds: Option<bool>) {
     println!(
         "{}",

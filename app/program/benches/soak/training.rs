@@ -25,9 +25,9 @@ const STEP: i64 = 5_000_000;
 const FETCH: i64 = 32_000_000;
 /// Part of each three hours in which steps and fetches take a fifth of the time.
 const DENSE: std::ops::Range<i64> = 2 * HOUR..2 * HOUR + 40 * 60 * SECOND;
-/// Number of batches per batch that is slow enough for a long wait.
+/// Interval between slow batches, in batches. The trainer waits for a slow batch.
 const SLOW: u64 = 2_000;
-/// Number of batches per batch with recorded sample times.
+/// Interval between batches with recorded sample times, in batches.
 const TIMED: u64 = 20;
 /// Maximum number of errors and warnings. A recording keeps a thousand.
 const MESSAGES: u64 = 600;
@@ -54,7 +54,7 @@ pub struct Training {
     noise: u64,
     /// Factor for the duration of steps, so that few events also cover hours.
     stretch: i64,
-    /// Number of batches per error or warning.
+    /// Interval between errors or warnings, in batches.
     trouble: u64,
     ahead: BinaryHeap<Reverse<Planned>>,
     planned: u64,

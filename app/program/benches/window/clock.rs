@@ -12,7 +12,7 @@ pub fn number(name: &str, usual: f64) -> f64 {
     given.unwrap_or(usual)
 }
 
-/// Returns the unmeasured time at the start, seconds. Threads start in it, and the time axis changes fastest.
+/// Returns the unmeasured time at the start, seconds. Threads start in it, and the scale of the run changes fastest.
 fn warm_up() -> f64 {
     number("WARM_UP", 5.0)
 }

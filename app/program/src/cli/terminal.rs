@@ -125,7 +125,7 @@ pub fn sentence(error: &anyhow::Error) -> String {
     said.collect::<Vec<_>>().join(": ")
 }
 
-/// Writes a message to standard error, and waits until it is written, at most [`PATIENCE`]. Errors are ignored.
+/// Writes a message to standard error. Waits until it is written, but not for a reader that has stopped reading. Errors are ignored.
 pub fn complain(what: impl Display) {
     send(format!("loadscope: {}\n", printable(&what.to_string())));
 }

@@ -165,7 +165,7 @@ impl Shown {
     /// Starts the server for a page inside a notebook, without printing the link.
     ///
     /// # Errors
-    /// As [`Self::begin`].
+    /// The same as [`Self::begin`].
     pub fn in_frame(
         args: &WebArgs,
         name: Option<&str>,

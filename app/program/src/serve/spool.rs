@@ -224,7 +224,7 @@ impl Writer {
         let part = Part::new(number, start, state).map_err(failed)?;
         let mut parts = self.spool.state().parts.clone();
         parts.push(part);
-        // The new part needs the rest of the size.
+        // Leaves room for the new part.
         let most = self.most.saturating_sub(self.part_size());
         let gone = parts.partition_point(|part| (start - part.start) as u64 > most);
         parts.drain(..gone.min(parts.len().saturating_sub(1)));

@@ -13,7 +13,7 @@ use loadscope_words::set_language;
 
 use super::App;
 
-/// Factor by which a slow run is slower.
+/// Slowdown factor of a slow run.
 const SLOWLY: u32 = 10;
 
 impl App {

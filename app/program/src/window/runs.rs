@@ -171,7 +171,7 @@ impl App {
             .any(|session| !session.updates.is_empty())
     }
 
-    /// Returns the place of a live run until it is saved.
+    /// Returns the storage of a live run until it is saved.
     fn record(&mut self, extent: &Extent) -> Record {
         let Some(journal) = &self.journal else {
             return Record::Memory;

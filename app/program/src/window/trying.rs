@@ -38,7 +38,7 @@ impl App {
         }
     }
 
-    /// Starts the tries for the shown loader of the program. Their recordings are in a new folder inside the program's folder.
+    /// Starts the tries for the shown loader of the program. Their recordings are in a new folder inside the program's working directory.
     fn tries(&self, program: Program) -> Result<(PathBuf, Tries), String> {
         let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
         let names = std::iter::once("tune".to_owned()).chain(others);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Reads the first `bytes` of a command's output. Returns its peak memory so far in kB, if the system reports it.
+/// Reads the first `bytes` of a command's output. Returns the child, this output, and the peak memory in kB, if the system reports it.
 fn begun(args: &[&str], bytes: usize) -> (Child, String, Option<u64>) {
     let mut child = command(args, USUAL).spawn().expect("the executable starts");
     let mut out = child.stdout.take().expect("it is piped");

@@ -1,4 +1,4 @@
-//! The same value is the same everywhere: in `report`, `info`, `compare`, the headline of the window and Diagnose.
+//! Each value is equal in `report`, `info`, `compare`, the headline of the window and Diagnose.
 
 use loadscope_insight::Datasets;
 use loadscope_insight::background::Progress;
