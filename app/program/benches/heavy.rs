@@ -1,10 +1,8 @@
 //! The longest frame during heavy work on a run of a million batches: it is opened, diagnosed, saved, exported and replaced. A folder of
-//! many
-//! files is opened. The loader sends events while the run is shown.
+//! many files is opened. The loader sends events while the run is shown.
 //!
 //! Prints a table of the longest and the median frame of each step, ms. No frame should take more than 16 ms. `BATCHES=100000` makes a
-//! shorter
-//! run.
+//! shorter run.
 
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 #![allow(

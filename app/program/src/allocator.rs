@@ -1,8 +1,7 @@
 //! The program's allocator.
 //!
 //! Mimalloc also allocates the tensors of libtorch. It reuses the memory of a large batch for the next batch of the same size. The C
-//! library
-//! would request new pages, which the system zeroes first.
+//! library would request new pages, which the system zeroes first.
 #![allow(unsafe_code, reason = "a function of mimalloc")]
 
 pub use mimalloc::MiMalloc as Allocator;

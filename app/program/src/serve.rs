@@ -1,5 +1,5 @@
-//! Server for browsers on this host. It sends the page with a recording, or with the growing recording of a program. A request without
-//! the token of the link gets 404. A client that stops reading is disconnected. The recorded program is never delayed.
+//! Server for browsers on this host. It sends the page with a recording, or with the growing recording of a program. A request without the
+//! token of the link gets 404. A client that stops reading is disconnected. The recorded program is never delayed.
 
 mod http;
 mod live;

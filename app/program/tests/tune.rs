@@ -83,8 +83,7 @@ fn runs(word: &str) -> bool {
 }
 
 /// Program without PyTorch that sends the events of one loader as the probe does. With `n` workers a batch takes 24/n ms, at least 4. It
-/// obeys
-/// the requests to the probe. With `boom` it fails for more than six workers.
+/// obeys the requests to the probe. With `boom` it fails for more than six workers.
 const STAND_IN: &str = include_str!("../../../tests/data/stand_in.py");
 
 /// Creates a folder with the stand-in program.
@@ -318,9 +317,8 @@ fn interrupted_by(signal: &str, code: i32) {
         "{:?}",
         since.elapsed()
     );
-    // The command line of the tuner also contains the word, so the search starts after its end.
-    // A worker checks every five seconds whether its parent has ended.
-    // has ended.
+    // The command line of the tuner also contains the word, so the search starts after its end. A worker checks every five seconds whether
+    // its parent has ended.
     let patience = Instant::now();
     while runs(&word) && patience.elapsed() < Duration::from_secs(10) {
         std::thread::sleep(Duration::from_millis(50));

@@ -1,6 +1,5 @@
 //! The embedded loader at full speed, recorded with a limit, as by `loadscope run --record --last 30m --max-size 200MB`. It is paused,
-//! stepped
-//! and copied at random moments.
+//! stepped and copied at random moments.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! The window with run after run: live runs that are diagnosed and paused, and recordings that are opened, played, diagnosed, saved and
-//! opened
-//! again. Each replaces the previous one.
+//! opened again. Each replaces the previous one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,7 @@
 //! `cargo xtask soak` starts it, measures the process and writes the table. Without arguments it does nothing.
 //!
 //! Arguments: `part=recorder|fold|engine|copy`, `folder=PATH`, `events=N`, `seed=N`, and for the recorder `clock=steady|sorted|raw`. It
-//! prints
-//! lines of JSON: the progress, the output folder, and finally the results of the comparison.
+//! prints lines of JSON: the progress, the output folder, and finally the results of the comparison.
 
 #![allow(clippy::print_stdout, reason = "it tells the command what it measures")]
 #![allow(

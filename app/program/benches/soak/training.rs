@@ -1,6 +1,5 @@
 //! Synthetic training without an end: eight workers, long waits, errors, warnings, epochs that stop early, and periods with five times as
-//! many
-//! events.
+//! many events.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};

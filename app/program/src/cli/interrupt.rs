@@ -1,5 +1,5 @@
-//! Signals that ask a command to end. The first signal ends it in order, so that its output is complete. The second signal ends the
-//! program at once.
+//! Signals that ask a command to end. The first signal ends it in order, so that its output is complete. The second signal ends the program
+//! at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -58,8 +58,7 @@ impl Request {
     }
 
     /// Returns true if the `Host` header names this host. This check prevents DNS rebinding: a foreign page whose name resolves to this
-    /// host
-    /// sends that name.
+    /// host sends its own name.
     pub fn is_of_this_host(&self) -> bool {
         let name = self.host.rsplit_once(':').map_or(&*self.host, |(n, _)| n);
         matches!(name, "localhost" | "127.0.0.1")

@@ -91,8 +91,8 @@ pub(super) fn send_within(
     }
 }
 
-/// Sends a summary of the removed parts, after the offset of its first byte: `@-120`. Returns the offset after the summary, and the
-/// offset that the page has reached.
+/// Sends a summary of the removed parts, after the offset of its first byte: `@-120`. Returns the offset after the summary, and the offset
+/// that the page has reached.
 fn begin(socket: &mut WebSocket<TcpStream>, spool: &Spool) -> io::Result<(i64, i64)> {
     let (start, head) = spool.beginning();
     let place = start - head.len() as i64;

@@ -1,5 +1,5 @@
-//! Spool of a program's recording, for the pages that show it live. Each page reads it at its own pace. Unnamed temporary files contain
-//! it, so nothing remains after the process. Their size is limited. Older data is reduced to sums, long waits and errors.
+//! Spool of a program's recording, for the pages that show it live. Each page reads it at its own pace. Unnamed temporary files contain it,
+//! so nothing remains after the process. Their size is limited. Older data is reduced to sums, long waits and errors.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};

@@ -87,8 +87,7 @@ impl FramePacing {
     }
 
     /// Starts a frame. `last` is the time of the last frame on the window's thread. Returns true if motion need not be smooth: a run is
-    /// live
-    /// at its own pace, nothing is played, presented or learned, and the user has not touched the window for a while.
+    /// live at its own pace, nothing is played, presented or learned, and the user has not touched the window for a while.
     pub fn begin(&mut self, ctx: &Context, state: &State, is_slowed: bool, last: Duration) -> bool {
         let now = state.place.platform.clock.now();
         let cost = last.saturating_sub(self.taken_in);

@@ -18,8 +18,7 @@ pub fn python() -> Option<PathBuf> {
 }
 
 /// Returns a Python with PyTorch: that of `LOADSCOPE_PROBE_PYTHON`, or of `cargo xtask setup --pytorch`. A clean clone has none, because it
-/// is a
-/// download of gigabytes.
+/// is a download of gigabytes.
 pub fn pytorch() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
         return Some(own.into());
