@@ -4,8 +4,7 @@
 //! - `alone`: events are recorded and discarded, as by `loadscope run`
 //! - `frames`: the window applies the events and draws its frames, without pixels, as with a graphics card
 //! - `window`: a real window. Without a graphics card (`llvmpipe`), the same processors compute its pixels. Their time is printed
-//!   separately. It
-//!   needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
+//!   separately. It needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
 //!
 //! `ROUNDS=5 SECONDS=4` measures for longer, `WARM_UP=20` starts to measure later.
 
