@@ -1,48 +1,49 @@
-//! What is known of one batch.
+//! State of one batch.
 
 use std::ops::Add;
 
 use crate::{BatchId, Lane, Nanos, Stage, WorkerId};
 use loadscope_column::View;
 
-/// One batch as the fold keeps it. Its path, samples and content come from the [`crate::Run`] that holds it.
+/// State of one batch in a [`crate::Run`]. The run stores its path, samples and content.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Its name.
+    /// Epoch and number.
     pub id: BatchId,
-    /// Who fetches it; `None`: the main thread.
+    /// Worker that fetches the batch, `None` for the main process.
     pub worker: Option<WorkerId>,
-    /// The stage it is in now.
+    /// Current stage.
     pub stage: Stage,
-    /// True if it was ever held in the reorder buffer.
+    /// True if the batch was ever in the reorder buffer.
     pub was_held: bool,
-    /// True if it was handed to the trainer.
+    /// True if the trainer received the batch.
     pub was_yielded: bool,
-    /// True if a message of level error is about it.
+    /// True if an error message refers to the batch.
     pub has_error: bool,
-    /// True once it has been in the pin thread.
+    /// True after the batch entered the pin thread.
     pub(crate) pinned: bool,
-    /// Its place among those in flight, while it is in no final stage.
+    /// Position in the list of batches in flight. Valid until the batch enters a final stage.
     pub(crate) flying: u32,
-    /// The lane and row it is in, while it is in one.
+    /// Current lane and row, if any.
     pub(crate) place: Option<(Lane, u16)>,
-    /// Its first transition.
+    /// Index of the first transition.
     pub(crate) first: u32,
-    /// Its latest transition.
+    /// Index of the latest transition.
     pub(crate) last: u32,
-    /// Its indices in the run's arena.
+    /// Dataset indices in the run's arena.
     pub(crate) indices: Extent,
-    /// Its sample timings in the run's arena; a length of 0 if there are none.
+    /// Sample timings in the run's arena. Empty if there are none.
     pub(crate) timings: Extent,
-    /// Its named stages in the run's arena: first position, number of stages.
+    /// Named stages in the run's arena: first position, number of stages.
     pub(crate) stages: Extent,
-    /// Which list of stage names applies, once its samples were fetched.
+    /// Index of the list of stage names, `None` until the samples were fetched.
     pub(crate) stage_names: Option<u16>,
-    /// Position in the run's list of contents, or [`u32::MAX`]. A list that was emptied has another batch there, or none.
+    /// Position in the run's list of contents, or [`u32::MAX`]. After a content was evicted, the slot can be empty or contain another
+    /// batch.
     pub(crate) content: u32,
 }
 
-/// A part of one of the run's arenas. Packed: there is one batch for every eight spans or so, and three of these in each.
+/// Range in one of the run's arenas. Packed to save memory: every batch contains three, and there is a batch for about eight spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub(crate) struct Extent {
@@ -72,20 +73,20 @@ impl Extent {
 /// One stage on the path of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathStep {
-    /// The stage.
+    /// Stage.
     pub stage: Stage,
-    /// When it was entered.
+    /// Time of entry.
     pub start: Nanos,
-    /// When it was left; `None` while it lasts or if it is final.
+    /// Time of exit. `None` while the stage lasts or if it is final.
     pub end: Option<Nanos>,
 }
 
 impl PathStep {
-    /// The stage in which a batch had failed by `now`; `None` if it had not.
+    /// Returns the stage in which a batch failed, or `None` if it had not failed by `now`.
     pub fn failed_in(path: &[Self], now: Nanos) -> Option<Stage> {
         let is_failure = |s: &Self| s.stage == Stage::Failed && s.start <= now;
         let at = path.iter().position(is_failure)?;
-        // A failed batch is yielded as its error.
+        // The error of a failed batch still passes through the later stages, so these are skipped.
         let before = path.get(..at)?.iter().rev();
         let mut worked_on = before.filter(|s| s.stage < Stage::Returning);
         worked_on.next().map(|s| s.stage)
@@ -97,51 +98,51 @@ impl PathStep {
 pub struct Sample {
     /// Position within the batch.
     pub position: usize,
-    /// Dataset index; `None` for iterable datasets.
+    /// Dataset index, `None` for iterable-style datasets.
     pub index: Option<u64>,
-    /// When its fetch began.
+    /// Start of the fetch.
     pub start: Nanos,
-    /// Wall time.
+    /// Wall time of the fetch.
     pub wall: Nanos,
-    /// CPU time, if it was measured.
+    /// CPU time of the fetch, if measured.
     pub cpu: Option<Nanos>,
 }
 
 impl Batch {
-    /// How many samples it has, as far as is known.
+    /// Returns the known number of samples.
     pub fn samples(&self) -> u32 {
         self.indices.len().max(self.timings.len())
     }
 
-    /// True once the times of its samples are known, even if it has none.
+    /// Returns true if sample times are known, even for a batch without samples.
     pub(crate) fn is_measured(&self) -> bool {
         self.timings.len() > 0 || self.stage_names.is_some()
     }
 
-    /// True once it has been in the pin thread: its tensors are in page-locked memory.
+    /// Returns true if the batch entered the pin thread, so its tensors are in page-locked memory.
     pub fn was_pinned(&self) -> bool {
         self.pinned
     }
 }
 
 impl Sample {
-    /// When its fetch ended.
+    /// Returns the end of the fetch.
     pub fn end(&self) -> Nanos {
         self.start + self.wall
     }
 }
 
-/// The named stages of the samples of a batch.
+/// Named stages of the samples of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleStages<'a> {
-    /// Names in the order in which they ran.
+    /// Names in the order of execution.
     pub names: &'a [String],
     pub(crate) walls: View<'a, Nanos>,
     pub(crate) samples: usize,
 }
 
 impl SampleStages<'_> {
-    /// Wall time of stage `name_at` of the sample at `position`.
+    /// Returns the wall time of stage `name_at` for the sample at `position`.
     pub fn wall(&self, name_at: usize, position: usize) -> Nanos {
         let at = name_at
             .saturating_mul(self.samples)
@@ -153,7 +154,7 @@ impl SampleStages<'_> {
         }
     }
 
-    /// Wall time of stage `name_at` over all samples.
+    /// Returns the wall time of stage `name_at`, summed over all samples.
     pub fn total(&self, name_at: usize) -> Nanos {
         (0..self.samples)
             .map(|p| self.wall(name_at, p))

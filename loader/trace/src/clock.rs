@@ -1,35 +1,35 @@
-//! How the clocks of several runs were compared.
+//! Alignment of the clocks of several runs.
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// How the clock of a run was compared with that of the session it is shown in.
+/// Alignment of a run's clock with the clock of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
-    /// By what.
+    /// Method of alignment.
     pub by: ClockBy,
-    /// How far its times may be off, ns, as far as that was measured.
+    /// Largest error, ns. `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Nanos>,
 }
 
-/// By what clocks of different hosts were compared.
+/// Method of aligning the clocks of different hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockBy {
-    /// By the ends of training steps, where ranks that exchange gradients wait for each other.
+    /// Ends of training steps, where ranks that exchange gradients wait for each other.
     Steps,
-    /// By the wall clocks of both hosts.
+    /// Wall clocks of both hosts.
     WallClock,
-    /// Not at all: each is shown from its own beginning.
+    /// No alignment: each run starts at its own beginning.
     Beginning,
 }
 
 impl Clock {
-    /// In a few words: `by its first training steps, ±0.8 ms`.
+    /// Returns a short description, such as `by its first training steps, ±0.8 ms`.
     pub fn label(&self) -> String {
         match (self.by, self.within) {
             (ClockBy::Steps, Some(within)) => say!("by its first training steps, ±{within}"),

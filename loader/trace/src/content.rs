@@ -1,21 +1,21 @@
-//! What is inside a batch, as far as it was kept for looking at: shapes, statistics, small pictures, labels, text.
+//! Recorded contents of a batch: shapes, statistics, thumbnails, labels, text.
 
 use serde::{Deserialize, Serialize};
 
 use crate::BatchId;
 
-/// The contents of one collated batch.
+/// Contents of one collated batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchContent {
-    /// Which batch.
+    /// Epoch and number.
     #[serde(flatten)]
     pub batch: BatchId,
-    /// The leaves of the batch, in order.
+    /// Leaves of the batch, in order.
     pub fields: Vec<Field>,
 }
 
 impl BatchContent {
-    /// Bytes of its tensors, by their types and shapes.
+    /// Returns the size of the batch's tensors in bytes, computed from their types and shapes.
     pub fn bytes(&self) -> u64 {
         let of = |field: &Field| {
             if field.is_derived() {
@@ -34,7 +34,7 @@ impl BatchContent {
         self.fields.iter().map(of).fold(0, u64::saturating_add)
     }
 
-    /// Notes that the batch lacks the samples at these places of its indices, increasing.
+    /// Records that the samples at these increasing positions are missing from the batch.
     pub fn leave_out(&mut self, places: &[u32]) {
         if places.is_empty() {
             return;
@@ -45,7 +45,7 @@ impl BatchContent {
         self.fields.push(Field::new("", LEFT_OUT, shape, data));
     }
 
-    /// The places of the samples that were asked for and are not in the batch, increasing.
+    /// Returns the increasing positions of requested samples that are missing from the batch.
     pub fn left_out(&self) -> impl Iterator<Item = usize> + '_ {
         let noted = self.fields.iter().find(|field| field.dtype == LEFT_OUT);
         let numbers = noted.map_or(&[][..], |field| match &field.data {
@@ -55,7 +55,7 @@ impl BatchContent {
         numbers.iter().map(|place| *place as usize)
     }
 
-    /// Digest of its values, if one was asked for: equal batches have equal digests.
+    /// Returns a digest of the values, if recorded. Equal batches have equal digests.
     pub fn digest(&self) -> Option<u32> {
         let noted = self.fields.iter().find(|field| field.dtype == DIGEST)?;
         match &noted.data {
@@ -64,7 +64,7 @@ impl BatchContent {
         }
     }
 
-    /// About how much memory it takes, bytes.
+    /// Returns the approximate memory use in bytes.
     pub fn nbytes(&self) -> usize {
         let of = |field: &Field| match &field.data {
             FieldData::Omitted => 0,
@@ -84,9 +84,9 @@ impl BatchContent {
 pub struct Field {
     /// Path inside the batch: `[0]`, `["image"]`, `["boxes"][1]`.
     pub name: String,
-    /// PyTorch's name of the element type (`torch.uint8`), or the Python type of a leaf that is no tensor.
+    /// PyTorch's name of the element type (`torch.uint8`), or the Python type of a leaf that is not a tensor.
     pub dtype: String,
-    /// Sizes of the dimensions; empty for a scalar.
+    /// Sizes of the dimensions, empty for a scalar.
     pub shape: Vec<i64>,
     /// Smallest finite value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub struct Field {
     /// Mean of the finite values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
-    /// Standard deviation of the finite values, as `torch.std` has it (one less than their number in the denominator).
+    /// Standard deviation of the finite values, as in `torch.std` (divided by n − 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub std: Option<f64>,
     /// Number of NaNs.
@@ -106,19 +106,18 @@ pub struct Field {
     /// Number of infinities of either sign.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub inf: u64,
-    /// How many finite values are in each of these bins of equal width from the smallest to the largest; of whole numbers, to
-    /// the largest and one. Empty if it was not kept.
+    /// Number of finite values per bin, in bins of equal width from `min` to `max` (for integers to `max` plus one). Empty if not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<u64>,
     /// True if the batch is in page-locked memory.
     #[serde(default)]
     pub pinned: bool,
-    /// The values, or as many as were kept.
+    /// Recorded values.
     pub data: FieldData,
 }
 
 impl Field {
-    /// A field of which only this is recorded: no statistics, not pinned.
+    /// Creates an unpinned field without statistics.
     pub fn new(
         name: impl Into<String>,
         dtype: impl Into<String>,
@@ -142,22 +141,21 @@ impl Field {
     }
 }
 
-/// The `dtype` of a field that shows the course of the waveforms of another: the least and the largest value of each column,
-/// `[batch, channels, columns, 2]`.
+/// `dtype` of a field with the envelope of another field's waveforms: the minimum and maximum of each column, `[batch, channels, columns,
+/// 2]`.
 pub const ENVELOPE: &str = "loadscope.envelope";
-/// The `dtype` of a field that shows the frequencies of the waveforms of another, in decibels: a grey picture each,
-/// `[batch, bands, columns]`, low frequencies in the lowest row.
+/// `dtype` of a field with the spectrogram of another field's waveforms. It contains one gray image in decibels per sample, `[batch, bands,
+/// columns]`, with low frequencies in the lowest row.
 pub const SPECTROGRAM: &str = "loadscope.spectrogram";
 
-/// The `dtype` of a field that tells which samples of a batch are not in it because they failed: their places among the indices
-/// that the batch was to have.
+/// `dtype` of a field with the positions of failed samples, which are missing from the batch.
 pub const LEFT_OUT: &str = "loadscope.left_out";
 
-/// The `dtype` of a field with one number: the CRC-32 of values of the batch.
+/// `dtype` of a field with one number: the CRC-32 of values of the batch.
 const DIGEST: &str = "loadscope.digest";
 
 impl Field {
-    /// Whether it was added for looking at, and is not in the batch itself.
+    /// Returns true if Loadscope added the field, so the batch itself does not contain it.
     pub fn is_derived(&self) -> bool {
         [ENVELOPE, SPECTROGRAM, LEFT_OUT, DIGEST].contains(&self.dtype.as_str())
     }
@@ -167,21 +165,21 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The values of a field, or as many as were kept.
+/// Recorded values of a field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldData {
-    /// Nothing was kept.
+    /// No values.
     Omitted,
-    /// The first values in row-major order.
+    /// First values in row-major order.
     Numbers(#[serde(with = "any_f64")] Vec<f64>),
-    /// Text, one entry a sample.
+    /// Text, one entry per sample.
     Text(Vec<String>),
-    /// Small pictures, one a sample.
+    /// Thumbnails, one per sample.
     Pictures(Pictures),
 }
 
-/// Small pictures of the samples of a batch.
+/// Thumbnails of the samples of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pictures {
@@ -189,27 +187,27 @@ pub struct Pictures {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// 1 (grey) or 3 (RGB).
+    /// 1 (gray) or 3 (RGB).
     pub channels: u8,
-    /// `count × height × width × channels` bytes, row-major; base64 in the log.
+    /// `count × height × width × channels` bytes, row-major. Base64 in recordings.
     #[serde(with = "base64_bytes")]
     pub pixels: Vec<u8>,
 }
 
 impl Pictures {
-    /// Bytes of one picture; [`usize::MAX`] for sizes that no picture has.
+    /// Returns the size of one image in bytes, or [`usize::MAX`] on overflow.
     pub fn stride(&self) -> usize {
         (self.width as usize)
             .saturating_mul(self.height as usize)
             .saturating_mul(usize::from(self.channels))
     }
 
-    /// Number of whole pictures.
+    /// Returns the number of complete images.
     pub fn count(&self) -> usize {
         self.pixels.len().checked_div(self.stride()).unwrap_or(0)
     }
 
-    /// The bytes of picture `k`.
+    /// Returns the bytes of image `k`.
     pub fn get(&self, k: usize) -> Option<&[u8]> {
         let stride = self.stride();
         (k < self.count()).then(|| &self.pixels[k * stride..(k + 1) * stride])
@@ -231,14 +229,14 @@ mod base64_bytes {
     }
 }
 
-/// JSON has no NaN and no infinities: those are written as text.
+/// JSON has no NaN and no infinities, so they are written as strings.
 mod any_f64 {
     use std::fmt;
 
     use serde::de::{Error, Unexpected, Visitor};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// Not an untagged enum: serde would buffer what stands in the place of a number, however large it is.
+    /// An untagged enum would buffer the whole value, however large a hostile file makes it.
     #[derive(Clone, Copy)]
     struct Number(f64);
 

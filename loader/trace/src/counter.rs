@@ -1,25 +1,25 @@
-//! Counters over time, from the same running sums as the timeline: exact means per bucket, however many events there were.
+//! Counters over time. Running sums give exact means per bucket at a cost independent of the number of events.
 
 use crate::{Lane, Nanos, Run, Shares};
 
-/// A quantity that changes over time.
+/// Quantity that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counter {
-    /// Batches in a lane: the depth of a queue, the batches in the reorder buffer, 0 or 1 for a worker.
+    /// Batches in a lane: queue depth, batches in the reorder buffer, or 0 or 1 for a worker.
     In(Lane),
-    /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`.
+    /// Batches that were dispatched and not yet received, PyTorch's `_tasks_outstanding`.
     TasksOutstanding,
-    /// Finished batches that lie behind a missing one.
+    /// Finished batches that are held until an earlier batch arrives.
     Held,
     /// 1 while the trainer waits, 0 while it works.
     Waiting,
-    /// Batches handed to the trainer, per second.
+    /// Batches that the trainer receives per second.
     BatchesPerSecond,
 }
 
 impl Run {
-    /// The mean of `counter` in each of `buckets` equal parts of `start..end`. Costs a few steps a bucket and track, however
-    /// many events there are.
+    /// Returns the mean of `counter` in each of `buckets` equal parts of `start..end`. The cost depends on the numbers of buckets and
+    /// tracks, not on the number of events.
     pub fn counter(&self, counter: Counter, start: Nanos, end: Nanos, buckets: usize) -> Vec<f64> {
         let length = (end.0.saturating_sub(start.0)).max(1) as f64 / buckets.max(1) as f64;
         let edge = |k: usize| Nanos(start.0.saturating_add((length * k as f64).round() as i64));
@@ -29,7 +29,7 @@ impl Run {
         pairs.map(|pair| (pair[1] - pair[0]) / length).collect()
     }
 
-    /// What `counter` has added up to until each of `edges`: batch-nanoseconds, or for the throughput billions of batches.
+    /// Returns the integral of `counter` up to each of `edges`, in batch-nanoseconds. The throughput is in batches times 1e9.
     fn amounts(&self, counter: Counter, edges: &[Nanos]) -> Vec<f64> {
         use crate::Activity as A;
         let level = self.tasks_outstanding();
@@ -42,14 +42,14 @@ impl Run {
                 edges.iter().map(area).collect()
             }
             Counter::BatchesPerSecond => {
-                // Half-open like the spans: what happens at an edge belongs to the bucket after it.
+                // Half-open like the spans: an event at an edge belongs to the later bucket.
                 let yielded = |t: &Nanos| self.yields.before(*t) as f64 * 1e9;
                 edges.iter().map(yielded).collect()
             }
         }
     }
 
-    /// The `time` of all rows of a lane until each of `edges`, which come in order.
+    /// Returns the `time` of all rows of a lane up to each of the sorted `edges`.
     fn times(&self, lane: Lane, edges: &[Nanos], time: impl Fn(&Shares) -> Nanos) -> Vec<f64> {
         let mut sums = vec![0.0; edges.len()];
         let rows = self
@@ -61,7 +61,7 @@ impl Run {
             let (mut at, mut count) = (0, 0);
             for (sum, edge) in sums.iter_mut().zip(edges) {
                 let t = (*edge).min(self.last);
-                // From one edge to the next it is about as far as it was from the one before.
+                // The distance to the previous edge is a good first guess for the search.
                 let next = match at {
                     0 => spans.index_after(t),
                     _ => spans.index_near(at + count, t),

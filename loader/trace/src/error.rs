@@ -1,20 +1,20 @@
-//! What can go wrong with a log.
+//! Errors of reading and writing recordings.
 
 use std::path::{Path, PathBuf};
 
 use loadscope_words::{say, shell_word};
 use thiserror::Error;
 
-/// Why a log could not be written or read.
+/// Error of reading or writing a recording.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LogError {
     /// The file cannot be opened.
     #[error("{}", loadscope_words::path_error(.path, .cause))]
     Open {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
     /// The disk or the pipe failed.
@@ -22,56 +22,56 @@ pub enum LogError {
     Io {
         /// `read` or `write`.
         doing: &'static str,
-        /// Lines that went well.
+        /// Number of lines before the error.
         lines: u64,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
-    /// Something else than a recording.
+    /// The file is not a recording.
     #[error("{}", say!("this is not a Loadscope recording: {why}. A recording is a .jsonl or .jsonl.zst file whose first line begins with {{\"loadscope\": …", why = .why))]
     NotALog {
-        /// What was found instead.
+        /// Description of the actual content.
         why: String,
     },
-    /// A recording that was cut off before anything was recorded.
+    /// The recording ends within its header.
     #[error("{}", say!("it ends within its first line, so nothing can be recovered. Copy it again, or record again."))]
     CutHeader,
-    /// Written by a newer program.
+    /// A newer program wrote the recording.
     #[error("{}", say!("this recording has format version {found}, but this Loadscope reads versions up to {supported}. Open it with a newer Loadscope, or record again.", found = .found, supported = .supported))]
     Version {
-        /// The version in the header.
+        /// Version in the header.
         found: u64,
-        /// The version that can be read.
+        /// Newest supported version.
         supported: u64,
     },
-    /// The parts of a recording are not there.
+    /// The parts of a recording are missing.
     #[error("{}", say!("cannot read the parts of this recording in {folder}: {cause}. Copy or move this folder together with the file.", folder = .folder.display(), cause = loadscope_words::cause(.cause)))]
     Parts {
-        /// The folder with its parts.
+        /// Folder of the parts.
         folder: PathBuf,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
-    /// A line that is no event.
+    /// A line is not a valid event.
     #[error("{}", say!("line {line} of the recording is damaged: {why}. Recover the intact lines with `loadscope repair FILE`.", line = .line, why = .why))]
     Line {
         /// Line number, from 1.
         line: u64,
-        /// What is wrong.
+        /// Reason.
         why: String,
     },
-    /// Compressed data that cannot be decompressed.
+    /// Compressed data cannot be decompressed.
     #[error("{}", say!("the compressed recording is damaged after line {lines}: {cause}. Recover the intact lines with `loadscope repair FILE`.", lines = .lines, cause = loadscope_words::cause(.cause)))]
     Compressed {
-        /// Lines that went well.
+        /// Number of lines before the error.
         lines: u64,
-        /// What zstd says.
+        /// Error of zstd.
         cause: std::io::Error,
     },
 }
 
 impl LogError {
-    /// The same error where `before` lines come before those that were counted.
+    /// Adds `before` to the line number, for a reader that started after `before` lines.
     #[must_use]
     pub fn after(mut self, before: u64) -> Self {
         if let Self::Io { lines: count, .. }
@@ -83,13 +83,13 @@ impl LogError {
         self
     }
 
-    /// The sentence about the recording at `path`, with its name in the command that repairs it.
+    /// Returns the error text, with `path` in the suggested repair command.
     pub fn about(&self, path: &Path) -> String {
         let text = self.to_string();
         text.replace("`loadscope repair FILE`", &repair_command(path))
     }
 
-    /// That reading failed after so many lines. Of compressed data, what the system did not refuse is damaged.
+    /// Creates the error of a failed read after `lines` lines. In compressed data, an error without an OS error code means damage.
     pub(crate) fn reading(cause: std::io::Error, lines: u64, packed: bool) -> Self {
         match packed && cause.raw_os_error().is_none() {
             true => Self::Compressed { lines, cause },
@@ -102,12 +102,11 @@ impl LogError {
     }
 }
 
-/// The command that repairs a recording.
 fn repair_command(path: &Path) -> String {
     format!("`loadscope repair {}`", shell_word(path))
 }
 
-/// What failed, in the language of the program.
+/// Returns the translation of `doing`.
 fn verb(doing: &'static str) -> &'static str {
     match doing {
         "read" => say!("read"),

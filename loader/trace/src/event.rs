@@ -1,4 +1,4 @@
-//! Events: what an origin (the embedded engine, a simulation, a recording, a PyTorch program) tells about itself.
+//! Events of an origin: the embedded engine, a simulation, a recording or a PyTorch program.
 
 mod gauge;
 
@@ -11,19 +11,19 @@ use crate::{
     Sums, WorkerId,
 };
 
-/// Something that happened. At most 32 bytes: large payloads are boxed.
+/// One event. At most 32 bytes, so large payloads are boxed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When, in nanoseconds since the run's clock anchor.
+    /// Nanoseconds since the start of the run's clock.
     pub at: Nanos,
-    /// To which loader.
+    /// Loader of the event.
     pub run: RunId,
-    /// What.
+    /// Kind and payload.
     pub kind: EventKind,
 }
 
 impl Event {
-    /// A warning about a run as a whole, in whole sentences.
+    /// Creates a warning about a whole run. `text` consists of complete sentences.
     pub fn warning(run: RunId, at: Nanos, text: String) -> Self {
         let message = Message {
             level: Level::Warning,
@@ -36,7 +36,7 @@ impl Event {
         Self { at, run, kind }
     }
 
-    /// Moves it to another clock, which shows `by` more.
+    /// Adds `by` to all times, to convert to another clock.
     pub fn shift(&mut self, by: Nanos) {
         self.at += by;
         match &mut self.kind {
@@ -54,7 +54,7 @@ impl Event {
         }
     }
 
-    /// What a loader says about itself, if this is where it does.
+    /// Returns the loader's description, if the event contains one.
     pub fn introduction(&mut self) -> Option<&mut RunInfo> {
         match &mut self.kind {
             EventKind::RunStarted(info) => Some(info),
@@ -65,52 +65,53 @@ impl Event {
     }
 }
 
-/// What happened.
+/// Kind of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
-    /// A loader introduces itself. The first event of a run.
+    /// Description of a loader. The first event of a run.
     RunStarted(Box<RunInfo>),
-    /// `iter(loader)`.
+    /// Call of `iter(loader)`.
     EpochStarted {
         /// Epoch, counted from 0.
         epoch: u32,
     },
-    /// The iterator is exhausted or was dropped; what is still in flight is discarded.
+    /// The iterator is exhausted or was dropped. Batches in flight are discarded.
     EpochEnded {
         /// Epoch, counted from 0.
         epoch: u32,
     },
-    /// Nothing more will come.
+    /// No more events follow.
     RunEnded,
     /// A worker runs.
     WorkerStarted(Box<WorkerInfo>),
     /// A worker ended.
     WorkerEnded {
-        /// Which worker.
+        /// Worker.
         worker: WorkerId,
-        /// Why.
+        /// Reason.
         reason: EndReason,
-        /// Which of those with its number, if an older one lives on beside a newer one; as in [`WorkerInfo`], where it has so few bits.
+        /// Low 32 bits of [`WorkerInfo::os_id`]. It separates two workers with one number, because a worker can end after its successor
+        /// started.
         os_id: Option<u32>,
     },
-    /// A worker is set up: what its random numbers begin with.
+    /// A worker is set up. Contains its initial random states.
     WorkerSeeded(Box<Generators>),
-    /// A batch was put into an index queue: it enters [`Stage::Queued`].
+    /// A batch was put into an index queue and enters [`Stage::Queued`].
     Dispatched(Box<Dispatch>),
     /// A batch entered a stage.
     Entered {
-        /// Which batch.
+        /// Batch.
         batch: BatchId,
-        /// The stage it is in from now on.
+        /// New stage.
         stage: Stage,
     },
-    /// How long the samples of a batch took; sent once, when the last one has been fetched.
+    /// Times of the samples of a batch, sent once after the last sample was fetched.
     Fetched(Box<Fetched>),
-    /// What the fetch of a batch, or the training step on it, needed of the processor; at most once each.
+    /// CPU time of the fetch of a batch or of the training step on it. At most one event each.
     Processor(Box<ProcessorTime>),
-    /// Other work of the program in a training step; sent at its end.
+    /// Other work of the program in a training step, sent at its end.
     Aside(Box<Aside>),
-    /// What is inside a batch.
+    /// Contents of a batch.
     Content(Box<BatchContent>),
     /// The trainer starts or stops waiting for a batch.
     Consumer {
@@ -121,32 +122,32 @@ pub enum EventKind {
     Gauge(Box<Gauge>),
     /// An error, a warning or a note.
     Message(Box<Message>),
-    /// The observer lost events.
+    /// The recorder dropped events.
     Dropped {
-        /// How many since the last report.
+        /// Number of events dropped since the previous report.
         count: u64,
     },
     /// The recording begins in the middle of an epoch.
     EpochContinued {
         /// Epoch, counted from 0.
         epoch: u32,
-        /// The first batch that is recorded; those before it are over.
+        /// First recorded batch. Earlier batches are finished.
         first: u32,
     },
-    /// Of the far past of this run, sums are kept.
+    /// Older events of this run are reduced to sums.
     Retention(Box<Retention>),
-    /// What a minute of the run came to.
+    /// Sums of one minute of the run.
     Summed(Box<Sums>),
-    /// Something of the far past that is kept in full.
+    /// Older events that are kept in full.
     Kept(Box<Kept>),
-    /// How the run stood where a part of the recording begins.
+    /// State of the run at the beginning of a part of the recording.
     State(Box<State>),
     /// A fact about the loader, learned after its start.
     Fact(Box<Fact>),
 }
 
 impl EventKind {
-    /// A [`EventKind::Dispatched`].
+    /// Creates an [`EventKind::Dispatched`].
     pub fn dispatched(
         batch: BatchId,
         worker: Option<WorkerId>,
@@ -160,19 +161,19 @@ impl EventKind {
     }
 }
 
-/// Something of the far past that is kept in full: a long wait, a slow batch, an error.
+/// Older events that are kept in full: a long wait, a slow batch or an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// Number of the part of the recording that it was in.
+    /// Number of the part that contained the events.
     pub part: u32,
-    /// From when until when the trainer waited, if it is a wait.
+    /// Start and end of the trainer's wait. `None` for a slow batch or a message.
     pub wait: Option<(Nanos, Nanos)>,
-    /// What happened to the batch until then, in order of time, or the message.
+    /// Events of the batch up to then, in order of time, or the message.
     pub events: Vec<Event>,
 }
 
 impl Kept {
-    /// The batch that it is about.
+    /// Returns the batch, if any.
     pub fn batch(&self) -> Option<BatchId> {
         self.events.iter().find_map(|event| match &event.kind {
             EventKind::Dispatched(dispatch) => Some(dispatch.batch),
@@ -180,7 +181,7 @@ impl Kept {
         })
     }
 
-    /// The message, if it is one.
+    /// Returns the message and its time, if any.
     pub fn message(&self) -> Option<(Nanos, &Message)> {
         self.events.iter().find_map(|event| match &event.kind {
             EventKind::Message(message) => Some((event.at, &**message)),
@@ -189,115 +190,114 @@ impl Kept {
     }
 }
 
-/// How a run stood where a part of a recording begins: who reads on from there needs nothing from before.
+/// State of a run at the beginning of a part, so that the part is readable without earlier parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Number of the part.
     pub part: u32,
-    /// The loader, what lasts, and what happened to the batches in flight, each when it happened.
+    /// Description of the loader, lasting state, and the events of the batches in flight with their original times.
     pub events: Vec<Event>,
 }
 
-/// A batch given to a worker.
+/// Batch that was sent to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Which batch.
+    /// Batch.
     pub batch: BatchId,
-    /// To whom; `None` when the main thread fetches by itself (`num_workers=0`).
+    /// Worker, `None` if the main process fetches the batch (`num_workers=0`).
     pub worker: Option<WorkerId>,
-    /// Dataset indices of its samples; empty for iterable datasets.
+    /// Dataset indices of the samples, empty for iterable-style datasets.
     pub indices: Vec<u64>,
 }
 
-/// A worker introduces itself.
+/// Description of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerInfo {
-    /// Id, `0..num_workers`.
+    /// Number, `0..num_workers`.
     pub worker: WorkerId,
-    /// `get_worker_info().seed`; `None` if it could not be observed.
+    /// `get_worker_info().seed`, `None` if unknown.
     pub seed: Option<u64>,
-    /// Thread or process id, as the operating system names it.
+    /// Thread or process id of the operating system.
     pub os_id: Option<u64>,
 }
 
-/// Digests of the states of a worker's random generators beside PyTorch's, after `worker_init_fn`. Two that are equal draw the same
-/// numbers.
+/// Digests of a worker's NumPy and Python random states after `worker_init_fn`. Workers with equal digests draw equal numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generators {
-    /// Which worker.
+    /// Worker.
     pub worker: WorkerId,
-    /// As in [`WorkerInfo`].
+    /// Thread or process id, as in [`WorkerInfo`].
     pub os_id: Option<u64>,
-    /// Of `numpy.random`, if the worker has it.
+    /// Digest of the state of `numpy.random`, if the worker uses it.
     pub numpy: Option<u64>,
-    /// Of Python's `random`, if the worker has it.
+    /// Digest of the state of Python's `random`, if the worker uses it.
     pub python: Option<u64>,
 }
 
-/// Why a worker ended.
+/// Reason of a worker's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// It was asked to, or its part of an iterable dataset is exhausted.
+    /// The main process asked it to end, or its part of an iterable-style dataset is exhausted.
     Finished,
-    /// It died.
+    /// It crashed or was killed.
     Died,
 }
 
-/// How long the samples of a batch took.
+/// Times of the samples of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Which batch.
+    /// Batch.
     pub batch: BatchId,
-    /// One entry a sample, in the order of the indices.
+    /// One entry per sample, in the order of the indices.
     pub samples: Vec<SampleTiming>,
     /// Named stages inside `dataset[index]`, if the dataset names any.
     pub stages: Vec<StageTiming>,
 }
 
-/// How long one sample took.
+/// Times of one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleTiming {
-    /// When its fetch began.
+    /// Start of the fetch.
     pub start: Nanos,
     /// Wall time, ns.
     pub wall: Nanos,
-    /// CPU time of the worker, ns; `None` if it was not measured.
+    /// CPU time of the worker, ns. `None` if not measured.
     pub cpu: Option<Nanos>,
 }
 
-/// A named stage of all samples of a batch.
+/// Named stage of all samples of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageTiming {
-    /// `decode`, `resize`, …
+    /// Name, such as `decode` or `resize`.
     pub name: String,
-    /// Wall time per sample, ns; as long as the list of samples.
+    /// Wall time per sample, ns. It has one entry per sample.
     pub walls: Vec<Nanos>,
 }
 
-/// What a part of the work on a batch needed of the processor.
+/// CPU time of a part of the work on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessorTime {
-    /// Which batch.
+    /// Batch.
     pub batch: BatchId,
-    /// Which part.
+    /// Part of the work.
     pub part: Part,
-    /// Processor time of the thread that does it, ns; of a training step that of all threads of its process.
+    /// CPU time of the working thread, ns. For a training step, CPU time of all threads of the process.
     pub cpu: Nanos,
-    /// For how long that thread could have run and waited for a core, ns; `None` if it was not measured.
+    /// Time in which that thread was runnable and waited for a core, ns. `None` if not measured.
     pub core_wait: Option<Nanos>,
-    /// Processor time of the other threads of the process since the part before, ns: of a worker mostly what sending its
-    /// batches takes. `None` if it was not measured.
+    /// CPU time of the process's other threads since the same part of the previous batch, ns. In a worker, this is mostly the time for
+    /// sending batches. `None` if not measured.
     pub beside: Option<Nanos>,
 }
 
-/// A part of the work on a batch.
+/// Part of the work on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Fetching and collating it.
+    /// Fetching and collating.
     Fetch,
-    /// The training step on it.
+    /// Training step.
     Step,
 }
 

@@ -1,31 +1,31 @@
-//! Facts that become known after a loader has introduced itself.
+//! Facts about a loader that are learned after its start.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{BatchId, WorkerId};
 
-/// A fact about a loader that is learned while it runs.
+/// Fact about a loader, learned after its start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// The workers that run were started before the recording, so their work is not recorded.
+    /// The running workers were started before the recording, so their work is not recorded.
     EarlierWorkers {
-        /// Number of them.
+        /// Number of these workers.
         workers: u32,
     },
-    /// Result of `len(loader)` in the program, batches.
+    /// The program called `len(loader)`.
     Length {
-        /// Batches.
+        /// Result, batches.
         batches: u64,
     },
-    /// The stream of a worker ended, and nothing in the worker had called `get_worker_info()`.
+    /// The stream of the worker ended, and nothing in the worker had called `get_worker_info()`.
     UndividedStream {
-        /// The worker.
+        /// Worker.
         worker: WorkerId,
     },
     /// Attributes of the dataset that the main process changed between epochs, or `set_epoch()`.
     DatasetChanged {
-        /// Their names.
+        /// Names.
         attributes: Vec<String>,
     },
     /// The file of a sample.
@@ -34,34 +34,34 @@ pub enum Fact {
         of: BatchId,
         /// Position in the batch.
         position: u32,
-        /// Path of the file, or its name.
+        /// Path or name of the file.
         file: String,
     },
     /// A sample that could not be collated with the others of its batch.
     Misfit(Misfit),
 }
 
-/// A sample that differs from the others of its batch.
+/// Sample that differs from the others of its batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {
-    /// Its batch.
+    /// Batch of the sample.
     pub of: BatchId,
-    /// Its position in the batch.
+    /// Position in the batch.
     pub position: u32,
-    /// The field of the sample: `[0]`, `["image"]`. Empty: the sample itself.
+    /// Field of the sample: `[0]`, `["image"]`. Empty for the sample itself.
     pub field: String,
-    /// The difference.
+    /// Property that differs.
     pub by: Difference,
-    /// Its own value: `[1, 16, 16]`.
+    /// Value of the sample, such as `[1, 16, 16]`.
     pub got: String,
-    /// The value that most samples have. Empty: all samples are alike.
+    /// Value of most samples. Empty if all samples are alike.
     pub usual: String,
-    /// Number of samples with that value.
+    /// Number of samples with the usual value.
     pub alike: u32,
 }
 
-/// The property in which samples differ.
+/// Property in which samples differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
@@ -76,7 +76,7 @@ pub enum Difference {
 }
 
 impl Fact {
-    /// The batch that it is about.
+    /// Returns the batch, if the fact is about one.
     pub fn batch(&self) -> Option<BatchId> {
         match self {
             Self::File { of, .. } | Self::Misfit(Misfit { of, .. }) => Some(*of),

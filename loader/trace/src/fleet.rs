@@ -1,4 +1,4 @@
-//! Several runs of one session: the loaders of a program, and those of its ranks, on one clock.
+//! The runs of a session on one clock: the loaders of a program and of its ranks.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ mod names;
 
 pub use names::{crew_names, name, names, place};
 
-/// All runs of a session, by the id that their events carry.
+/// All runs of a session, by id.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
-    /// In the order of their ids.
+    /// Runs in order of their ids.
     runs: Vec<(RunId, Box<Run>)>,
-    /// Events of runs beyond [`Fleet::MOST`].
+    /// Number of ignored events of runs beyond [`Fleet::MOST`].
     left_out: u64,
-    /// Position of the one that the last event was about: the next one is mostly about the same.
+    /// Position of the previous event's run, which is usually also the run of the next event.
     last: usize,
 }
 
 impl Fleet {
-    /// So many runs are kept: no program has more loaders, but a broken file may name any number.
+    /// Maximum number of runs. A program has far fewer loaders, but a damaged file can name any number.
     pub const MOST: usize = 4096;
 
-    /// Of runs that were kept one by one. Of several with one id the last is kept.
+    /// Creates a fleet of separate runs. If several have the same id, the last one is kept.
     pub fn of(runs: impl IntoIterator<Item = (RunId, Run)>) -> Self {
         let runs: BTreeMap<RunId, Run> = runs.into_iter().collect();
         let runs = runs.into_iter();
@@ -33,7 +33,7 @@ impl Fleet {
         }
     }
 
-    /// Takes an event in. Runs come with the first event that carries their id.
+    /// Applies an event to its run, which is created with its first event.
     pub fn apply(&mut self, event: &Event) {
         if self
             .runs
@@ -57,60 +57,61 @@ impl Fleet {
         }
     }
 
-    /// Events that were left out because they are of more than [`Fleet::MOST`] runs.
+    /// Returns the number of ignored events of runs beyond [`Fleet::MOST`].
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// All runs, by id.
+    /// Returns all runs, by id.
     pub fn runs(&self) -> impl ExactSizeIterator<Item = (RunId, &Run)> {
         self.runs.iter().map(|(id, run)| (*id, &**run))
     }
 
-    /// A run.
+    /// Returns the run with this id.
     pub fn get(&self, id: RunId) -> Option<&Run> {
         let at = self.runs.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         self.runs.get(at).map(|(_, run)| &**run)
     }
 
-    /// Number of events that were taken in.
+    /// Returns the number of applied events.
     pub fn events(&self) -> u64 {
         self.runs.iter().map(|(_, run)| run.events()).sum()
     }
 
-    /// Marks all runs as read to their end, also if their last events are missing.
+    /// Marks all runs as completely read, even if their last events are missing.
     pub fn close(&mut self) {
         self.runs.iter_mut().for_each(|(_, run)| run.close());
     }
 
-    /// The run to look at first: of those that loaded batches the one whose trainer waited longest, otherwise the first.
+    /// Returns the run to show first: among runs with batches, the one with the longest total wait, otherwise the first run.
     pub fn foremost(&self) -> Option<RunId> {
         let loaded = self.runs.iter().filter(|(_, r)| !r.batches().is_empty());
         let foremost = loaded.max_by_key(|(id, run)| (run.waited(), std::cmp::Reverse(*id)));
         foremost.or(self.runs.first()).map(|(id, _)| *id)
     }
 
-    /// All runs, to be kept one by one.
+    /// Returns all runs as separate values.
     pub fn into_runs(self) -> impl Iterator<Item = (RunId, Run)> {
         self.runs.into_iter().map(|(id, run)| (id, *run))
     }
 }
 
-/// From the first epoch of any of `runs`, or from where everything is kept of it, to their last event, also if these are hidden.
+/// Returns the interval from the earliest start to the latest end of `runs`, including hidden events. A run starts with its first epoch, or
+/// with its first full detail.
 pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nanos)> {
     let of = |run: &Run| {
         let kept = run.past().and_then(Past::until);
         let start = run.whole().start()?;
         let start = start.max(kept.unwrap_or(start));
-        // A run that ended before is not in what is kept.
+        // A run can end before its full detail begins.
         Some((start, run.whole().end().max(start)))
     };
     let all = runs.into_iter().filter_map(of);
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }
 
-/// How ready the batches of a run were when the trainer wanted them, in `parts` equal parts of the time from `start` until
-/// `end`: 1 where it never waited, 0 where it did nothing else, and nothing where it did neither.
+/// Returns the readiness of a run in `parts` equal parts of `start..end`: 1 if the trainer never waited, 0 if it only waited. `None` means
+/// that it neither waited nor trained.
 pub fn readiness(run: &Run, start: Nanos, end: Nanos, parts: usize) -> Vec<Option<f32>> {
     let length = i128::from((end - start).0.max(0));
     let at = |k: usize| start + Nanos((length * k as i128 / parts.max(1) as i128) as i64);
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::{BatchId, EventKind, RunInfo, Stage};
 
-    /// A rank that trains for 10 ms per batch and waits `waits` ms for each batch.
+    /// Adds a rank that trains for 10 ms per batch and waits `waits` ms for each batch.
     fn rank(fleet: &mut Fleet, rank: u32, waits: &[i64]) {
         let mut now = 0;
         let mut tell = |ms: i64, kind| {
@@ -194,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the parts say adds up to what the whole says.
+        /// Readiness of the parts adds up to readiness of the whole.
         #[test]
         fn readiness_adds_up(waits in prop::collection::vec(0i64..50, 1..40), parts in 1usize..30) {
             let mut fleet = Fleet::default();

@@ -1,8 +1,8 @@
-//! A recording of which the far past is kept as sums: what is summed up, and what is kept in full.
+//! Reduces a run to sums per minute and a few full events, for recordings with a limit.
 //!
-//! The recording is cut into parts, and whole parts are dropped. [`Keeper`] hears every event and says, while the events are still at
-//! hand, what is to be known of them when their part is gone: what each minute came to, every long wait, every error, the
-//! slowest batches. It also says how the runs stand at any moment, so that a part can be read without those before it.
+//! A recording with a limit consists of parts, and the oldest parts are dropped. [`Keeper`] reads every event before that. It extracts the
+//! data that outlives a part: sums per minute, long waits, errors and the slowest batches. It also returns the state of each run, so that a
+//! part is readable without earlier parts.
 //!
 //! Its memory grows with the batches in flight, not with the length of a run.
 
@@ -18,43 +18,43 @@ mod tracked;
 
 use tracked::{Finished, Tracked};
 
-/// Sums are made of so much time, on the clock of the recording.
+/// Interval of one sum, on the clock of the recording.
 const MINUTE: Nanos = Nanos(60_000_000_000);
 
-/// Errors and warnings that are kept in full; more are counted.
+/// Errors and warnings that are kept in full. Later ones are only counted.
 const MOST_MESSAGES: u64 = 1000;
 
-/// Runs that are looked at, as in [`crate::Fleet`].
+/// Maximum number of runs, as in [`crate::Fleet`].
 const MOST_RUNS: usize = crate::Fleet::MOST;
 
-/// What is to be kept.
+/// Limits for events that are kept in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Waits of at least this length are kept in full.
+    /// Minimum length of a wait that is kept in full.
     pub long_wait: Nanos,
-    /// So many of the slowest batches are kept in full.
+    /// Number of slowest batches that are kept in full.
     pub keep_slowest: usize,
 }
 
-/// Says what is to be kept of the events that go by.
+/// Selects the data of an event stream that is kept after its part is dropped.
 #[derive(Debug)]
 pub struct Keeper {
     policy: Policy,
-    /// Number of the part that is written.
+    /// Number of the current part.
     part: u32,
     runs: BTreeMap<RunId, Tracked>,
-    /// The minute that is being summed up; `None` before the first event.
+    /// Start and end of the current minute, `None` before the first event.
     minute: Option<(Nanos, Nanos)>,
-    /// The slowest batches, by how long fetching and collating took; of the same length those that came first.
+    /// Slowest batches by time of fetching and collating. For equal times, the earliest batches stay.
     slowest: BTreeMap<(Nanos, std::cmp::Reverse<u64>), (RunId, Nanos, Kept)>,
-    /// How many were among them at some time.
+    /// Number of batches that were ever inserted into `slowest`.
     ranked: u64,
     messages: u64,
     finished: Vec<Finished>,
 }
 
 impl Keeper {
-    /// One that has heard nothing.
+    /// Creates a keeper before the first event.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy,
@@ -68,18 +68,18 @@ impl Keeper {
         }
     }
 
-    /// Number of the part that is written.
+    /// Returns the number of the current part.
     pub fn part(&self) -> u32 {
         self.part
     }
 
-    /// From now on longer waits count as long.
+    /// Sets the minimum length of a long wait for later events.
     pub fn set_long_wait(&mut self, long_wait: Nanos) {
         self.policy.long_wait = long_wait;
     }
 
-    /// Hears an event, in order of time. What is to be kept in addition is put into `keep`: [`EventKind::Summed`] where a minute is
-    /// over, [`EventKind::Kept`] after a long wait, an error or a warning.
+    /// Processes an event, in order of time. Appends data to `keep`: [`EventKind::Summed`] after each minute, [`EventKind::Kept`] after a
+    /// long wait, an error or a warning.
     pub fn hear(&mut self, event: &Event, keep: &mut Vec<Event>) {
         match self.minute {
             None => self.minute = Some((event.at, minute_after(event.at))),
@@ -137,7 +137,7 @@ impl Keeper {
         keep.push(kept_event(event.run, event.at, kept));
     }
 
-    /// A batch has come to its end whose fetch took so long.
+    /// Adds a finished batch to the slowest batches if its fetch time `took` is long enough.
     fn rank(&mut self, run: RunId, at: Nanos, took: Nanos, events: Vec<Event>) {
         let least = self.slowest.first_key_value().map(|((took, _), _)| *took);
         let is_full = self.slowest.len() >= self.policy.keep_slowest;
@@ -157,12 +157,12 @@ impl Keeper {
         }
     }
 
-    /// The slowest batches so far, in order of time.
+    /// Returns the slowest batches so far, in order of time.
     pub fn slowest(&self) -> Vec<Event> {
         self.slowest_of(usize::MAX)
     }
 
-    /// Of those the slowest ones, `most` at most, in order of time.
+    /// Returns the `most` slowest batches, in order of time.
     pub fn slowest_of(&self, most: usize) -> Vec<Event> {
         let slowest_first = self.slowest.values().rev();
         let mut all: Vec<Event> = slowest_first
@@ -173,7 +173,7 @@ impl Keeper {
         all
     }
 
-    /// Says of each run who it is and what is kept of it, in order of time.
+    /// Returns an [`EventKind::Retention`] for each run, in order of time.
     pub fn introductions(&self, of_all: &Retention) -> Vec<Event> {
         let of = |(run, tracked): (&RunId, &Tracked)| {
             let retention = Retention {
@@ -193,8 +193,7 @@ impl Keeper {
         all
     }
 
-    /// A part of the recording ends at `at`, and another begins: the sums so far are put into `keep`, and how the runs stand is
-    /// answered, one event for each.
+    /// Starts a new part at `at`. Appends the sums so far to `keep`, and returns the state of each run as one event.
     pub fn cut(&mut self, at: Nanos, keep: &mut Vec<Event>) -> Vec<Event> {
         self.finish(at, keep);
         self.minute = self.minute.map(|_| (at, minute_after(at)));
@@ -204,7 +203,7 @@ impl Keeper {
         self.runs.iter().map(of).collect()
     }
 
-    /// Sums up what is not yet: at the end.
+    /// Appends the remaining sums to `keep` at the end of the recording.
     pub fn finish(&mut self, at: Nanos, keep: &mut Vec<Event>) {
         let end = self.minute.map_or(at, |(_, end)| end.min(at));
         self.sum_up(end, keep);
@@ -232,7 +231,7 @@ fn kept_event(run: RunId, at: Nanos, kept: Kept) -> Event {
     Event { at, run, kind }
 }
 
-/// The end of the minute that `at` is in.
+/// Returns the end of the minute that contains `at`.
 fn minute_after(at: Nanos) -> Nanos {
     Nanos(
         at.0.div_euclid(MINUTE.0)

@@ -1,28 +1,28 @@
-//! Names of runs, workers and batches.
+//! Identifiers of runs, workers and batches.
 
 use std::fmt;
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-/// One loader of one rank of one program.
+/// Identifier of a run: one loader of one rank of a program.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct RunId(pub u32);
 
-/// A worker of a loader, `0..num_workers`, as `get_worker_info().id`.
+/// Number of a worker, `0..num_workers`, as in `get_worker_info().id`.
 pub type WorkerId = u16;
 
-/// A batch: PyTorch's task index, which restarts at 0 in every epoch, together with the epoch.
+/// Identifier of a batch: the epoch and PyTorch's task index, which restarts at 0 in every epoch.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct BatchId {
     /// Epoch, counted from 0.
     pub epoch: u32,
-    /// Task index within the epoch: the value `_send_idx` had when it was dispatched.
+    /// Task index within the epoch: the value of `_send_idx` at dispatch.
     #[serde(rename = "batch")]
     pub idx: u32,
 }

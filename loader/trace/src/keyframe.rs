@@ -1,49 +1,46 @@
-//! The batches in flight at certain transitions, from which the state at any instant is found.
+//! Snapshots of the batches in flight, from which the state at any instant is computed.
 
 use std::sync::Arc;
 
 use crate::{Nanos, Stage};
 
-/// The batches in flight before a certain transition. The state at any instant is found from the nearest one, so a
-/// recording of a million batches answers as fast as one of ten.
+/// Batches in flight before a certain transition. A query starts from the nearest keyframe, so its cost does not grow with the recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Keyframe {
-    /// Number of transitions before it.
+    /// Number of earlier transitions.
     pub step: usize,
-    /// Batches in flight, in order of dispatch: position, stage, when it was entered, whether it was pinned.
+    /// Batches in flight, in order of dispatch.
     pub in_flight: Arc<[Flying]>,
 }
 
-/// A batch in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flying {
-    /// Its position.
+    /// Position of the batch in the run.
     pub batch: u32,
-    /// The stage it is in.
     pub stage: Stage,
-    /// It was in the pin thread.
+    /// True if the batch passed the pin thread.
     pub pinned: bool,
-    /// When it entered the stage.
+    /// Time of entering the stage.
     pub since: Nanos,
 }
 
 impl Keyframe {
-    /// One keyframe per so many transitions.
+    /// Minimum number of transitions between keyframes.
     const EVERY: usize = 512;
 
-    /// True if the next transition needs a keyframe before it. There are as many transitions between two keyframes as
-    /// batches in the later one, or more: all keyframes together grow no faster than the list of transitions.
+    /// Returns true if a keyframe is needed before the next transition. Between two keyframes are at least as many transitions as batches
+    /// in the later one. Therefore, all keyframes together grow no faster than the list of transitions.
     pub fn is_due(last: Option<&Self>, transitions: usize, in_flight: usize) -> bool {
         let before = last.map_or(0, |k| k.step);
         transitions - before >= Self::EVERY.max(in_flight)
     }
 
-    /// What it costs in memory.
+    /// Returns the memory use.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.in_flight)
     }
 
-    /// The batches in flight, in any order, before the transition that comes after `step` others.
+    /// Creates the keyframe after `step` transitions. `in_flight` can have any order.
     pub fn new(step: usize, mut in_flight: Vec<Flying>) -> Self {
         in_flight.sort_unstable_by_key(|f| f.batch);
         Self {

@@ -1,41 +1,40 @@
-//! Lanes: the places where batches are. A lane that holds several batches at a time has several rows.
+//! Lanes of the timeline, such as workers and queues. A lane with several batches at a time has several rows.
 
 use std::fmt;
 
 use crate::{Stage, WorkerId};
 use loadscope_words::say;
 
-/// A place in the pipeline.
+/// Place in the pipeline that contains batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
-    /// The training loop: trains or waits.
+    /// Training loop, which trains or waits.
     Trainer,
-    /// Batches that have arrived and were not yet yielded.
+    /// Batches that arrived at the main process and were not yet yielded.
     Reorder,
-    /// Between the pin thread and the main thread.
+    /// Queue between the pin thread and the main process.
     DataQueue,
-    /// The pin thread.
+    /// Pin thread.
     Pin,
-    /// Between the workers and the pin thread, or the main thread when nothing is pinned.
+    /// Queue between the workers and the pin thread, or the main process without a pin thread.
     ResultQueue,
-    /// The main thread fetching by itself (`num_workers=0`).
+    /// Main process, which fetches the batches itself (`num_workers=0`).
     Main,
-    /// A worker.
+    /// Worker.
     Worker(WorkerId),
-    /// The index queue of a worker.
+    /// Index queue of a worker.
     IndexQueue(WorkerId),
 }
 
 impl Lane {
-    /// The lane in which a batch of `worker` is while in `stage`; `pinned` tells whether the batch has passed the pin thread.
-    /// `None` for the final stages.
+    /// Returns the lane of a batch of `worker` in `stage`, or `None` for final stages. `pinned` is true after the pin thread.
     pub fn of(stage: Stage, worker: Option<WorkerId>, pinned: bool) -> Option<Self> {
         match stage {
             Stage::Queued => Some(worker.map_or(Self::Main, Self::IndexQueue)),
             Stage::Fetching | Stage::Collating => Some(worker.map_or(Self::Main, Self::Worker)),
             Stage::Returning if pinned => Some(Self::DataQueue),
             Stage::Returning => Some(Self::ResultQueue),
-            // Without workers there is no pin thread: the main thread pins.
+            // Without workers there is no pin thread, so the main process pins.
             Stage::Pinning => Some(worker.map_or(Self::Main, |_| Self::Pin)),
             Stage::Held | Stage::Ready => Some(Self::Reorder),
             Stage::Training => Some(Self::Trainer),
@@ -43,7 +42,7 @@ impl Lane {
         }
     }
 
-    /// True for lanes where batches wait side by side.
+    /// Returns true for lanes that can contain several waiting batches.
     pub fn is_queue(self) -> bool {
         matches!(
             self,
@@ -53,7 +52,7 @@ impl Lane {
 }
 
 impl Lane {
-    /// As it stands in files, whatever language is spoken.
+    /// Returns the untranslated name for files.
     pub fn key(self) -> String {
         match self {
             Self::Trainer => "trainer".to_owned(),
@@ -83,11 +82,11 @@ impl fmt::Display for Lane {
     }
 }
 
-/// One row of a lane. Spans of a track never overlap.
+/// One row of a lane. Its spans never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Track {
-    /// The lane.
+    /// Lane.
     pub lane: Lane,
-    /// The row within the lane, from 0.
+    /// Row within the lane, from 0.
     pub row: u16,
 }

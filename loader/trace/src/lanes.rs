@@ -1,22 +1,22 @@
-//! The rows of all lanes.
+//! Rows of all lanes.
 
 use std::collections::BTreeMap;
 
 use crate::rows::Rows;
 use crate::{Lane, Nanos};
 
-/// The rows of all lanes that were ever used. Every event asks for two of them, so a lane is found by its number.
+/// Rows of all used lanes. Every event needs two lookups, so lanes are found by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lanes {
-    /// In the order in which they were first used.
+    /// Rows in order of first use.
     rows: Vec<Rows>,
-    /// Positions in `rows`, in the order of lanes.
+    /// Positions in `rows`, sorted by lane.
     order: BTreeMap<Lane, u32>,
-    /// Positions in `rows` by [`number`]; [`Lanes::UNUSED`] where there are none.
+    /// Positions in `rows` by [`number`], or [`Lanes::UNUSED`].
     numbered: Vec<u32>,
 }
 
-/// The number of a lane.
+/// Returns the number of a lane, used as an index.
 fn number(lane: Lane) -> usize {
     match lane {
         Lane::Trainer => 0,
@@ -47,7 +47,7 @@ impl Lanes {
         self.at(*lane).map(|at| &mut self.rows[at])
     }
 
-    /// The rows of a lane, which is used from now on.
+    /// Returns the rows of a lane. Creates the lane if necessary.
     pub fn of(&mut self, lane: Lane) -> &mut Rows {
         let at = match self.at(lane) {
             Some(at) => at,
@@ -68,14 +68,14 @@ impl Lanes {
         at
     }
 
-    /// All lanes, in their order.
+    /// Returns all lanes, sorted.
     pub fn iter(&self) -> impl Iterator<Item = (&Lane, &Rows)> {
         let lanes = self.order.iter();
         let lanes = lanes.map(|(lane, at)| (lane, &self.rows[*at as usize]));
         lanes.filter(|(_, rows)| !rows.is_empty())
     }
 
-    /// Hides what began after `at`. Spans that ended later are as if they lasted.
+    /// Hides spans that began after `at`. Spans that ended later become open.
     pub fn hide_after(&mut self, at: Nanos) {
         self.rows.iter_mut().for_each(|rows| rows.hide_after(at));
     }

@@ -1,11 +1,10 @@
-//! What happened inside a data loader.
+//! Events of a data loader, and the run derived from them.
 //!
-//! This crate owns the vocabulary of Loadscope and nothing else: [`Event`]s, the fold of events into a
-//! [`Run`], the queries on a run, and the log format. It starts no thread, draws nothing and knows no tensor.
+//! This crate contains [`Event`]s, the fold of events into a [`Run`], the queries on a run, and the recording format. It has no threads, no
+//! window and no tensors.
 //!
-//! One rule carries everything: **a batch is always in exactly one [`Stage`]**. An event says which stage a batch
-//! just entered; spans, queue depths, waiting times and the pipeline's state at any instant are derived from
-//! that, in one place, [`Run::apply`].
+//! Main invariant: **a batch is always in exactly one [`Stage`]**. An event records the stage that a batch entered. [`Run::apply`] derives
+//! spans, queue depths, waits and the state of the pipeline from these events.
 //!
 //! ```
 //! use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, RunInfo, Stage};
@@ -111,7 +110,7 @@ pub use time::Nanos;
 pub use transition::Transition;
 pub use words::{brief, bytes, count, list, percent, plural};
 
-/// The example of the README compiles and holds.
+/// Doctest of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,13 +1,13 @@
-//! The log: JSON Lines, plain or compressed with zstd. A header, then one event a line, in order of time.
+//! Recordings: JSON Lines, plain or compressed with zstd. A header is followed by one event per line, in order of time.
 //!
-//! The format is described in `loader/trace/FORMAT.md`.
+//! `loader/trace/FORMAT.md` defines the format.
 
 mod chain;
 mod checksums;
 mod counted;
 #[cfg_attr(target_family = "wasm", path = "log/frames_portable.rs")]
 mod frames;
-// Held against the C library by its tests.
+// The tests compare it with the C library.
 #[cfg(all(test, not(target_family = "wasm")))]
 mod frames_portable;
 mod header;
@@ -17,7 +17,7 @@ mod merge;
 pub mod parted;
 mod quick;
 mod read;
-// Who repairs a recording has it as a file.
+// Repair needs files, which a browser does not have.
 #[cfg(not(target_family = "wasm"))]
 mod repair;
 #[cfg_attr(target_family = "wasm", path = "log/unpack_portable.rs")]
@@ -38,17 +38,18 @@ pub use write::{Compression, LogWriter, line_of};
 
 use crate::Nanos;
 
-/// The first bytes of a zstd frame.
+/// First bytes of a zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// How far events of different processes may be out of order in a file.
+/// Largest delay of an event relative to later events in a file, because several processes write it.
 const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
 
-/// Length of the lines whose events are held back at most. A file in which no time passes must not exhaust the memory.
+/// Maximum length of the lines whose events are held back for sorting, bytes. Otherwise, a file without advancing times exhausts the
+/// memory.
 const MAX_HELD: usize = 32 << 20;
 
-/// A line longer than this is not read: no event is, and a damaged file must not exhaust the memory.
+/// Maximum length of a line, bytes. Real events are shorter, and a damaged file must not exhaust the memory.
 const MAX_LINE: usize = 64 << 20;
 
-/// A header is short; the first line of a foreign file need not be.
+/// Maximum length of a header, bytes. The first line of an unrelated file can be longer.
 const MAX_HEADER: usize = 64 << 10;

@@ -1,41 +1,41 @@
-//! What is measured beside the batches.
+//! Measured quantities.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Lane;
 
-/// A measured quantity at a moment.
+/// Measured quantity at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
-    /// Of which lane; `None` for the whole program.
+    /// Measured lane. `None` for the whole program, or if `part` is set.
     pub lane: Option<Lane>,
-    /// Of which part of a pipeline that has other parts than a `DataLoader`, by the name its tool gives it.
+    /// Measured part of a pipeline other than a `DataLoader`, as that pipeline names it.
     pub part: Option<String>,
-    /// What was measured.
+    /// Quantity.
     pub what: GaugeKind,
-    /// The value, in the unit of `what`.
+    /// Value in the unit of `what`.
     pub value: f64,
 }
 
-/// What a gauge measures.
+/// Quantity that a gauge measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GaugeKind {
     /// Resident memory, bytes.
     Rss,
-    /// Proportional share of memory, bytes.
+    /// Resident memory with shared pages divided by their number of users, bytes.
     Pss,
     /// Memory that no other process shares, bytes.
     Uss,
-    /// Processor use, cores.
+    /// CPU use, cores.
     Cpu,
     /// Cores of the program that other programs use.
     OtherCpu,
-    /// Shared memory in `/dev/shm`, bytes: of all programs of the host, or of the container.
+    /// Used space in `/dev/shm` by all programs of the host or container, bytes.
     Shm,
-    /// What is left of it, bytes.
+    /// Free space in `/dev/shm`, bytes.
     ShmLeft,
-    /// Memory that the program may still take, bytes: of the host, or of its control group.
+    /// Memory that the program can still allocate, limited by the host or the control group, bytes.
     MemoryLeft,
     /// Open file descriptors.
     Descriptors,
@@ -43,20 +43,20 @@ pub enum GaugeKind {
     PinnedBytes,
     /// Share of the time in which a queue was not empty, 0 to 1.
     Occupancy,
-    /// What goes through, items per second.
+    /// Throughput, items per second.
     Throughput,
-    /// Mean time of a task, seconds.
+    /// Mean time per task, seconds.
     TaskTime,
-    /// Tasks that failed.
+    /// Failed tasks.
     Failures,
-    /// How many wait on average for something to come out of a queue.
+    /// Mean number of tasks that wait for an item from a queue.
     WaitingToGet,
-    /// How many wait on average for room in a queue.
+    /// Mean number of tasks that wait for room in a queue.
     WaitingToPut,
 }
 
 impl GaugeKind {
-    /// Its name in recordings and tables.
+    /// Returns the name in recordings and tables.
     pub fn id(self) -> &'static str {
         match self {
             Self::Rss => "rss",
@@ -78,7 +78,7 @@ impl GaugeKind {
         }
     }
 
-    /// The unit of its values, in tables.
+    /// Returns the unit of the values in tables.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Rss

@@ -1,4 +1,4 @@
-//! Names of loaders, which distinguish the loaders of a session.
+//! Unique names of the loaders of a session.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use loadscope_words::say;
 
 use crate::{Run, RunId, RunInfo, plural};
 
-/// The name of a loader: its rank, and its place with its role.
+/// Returns the name of a loader: its rank and place.
 pub fn name(info: &RunInfo) -> String {
     match info.world_size {
         0 | 1 => place(info),
@@ -14,7 +14,7 @@ pub fn name(info: &RunInfo) -> String {
     }
 }
 
-/// The line of the program that makes it, or else its dataset. A framework adds the role: `train.py:42 · val`.
+/// Returns the program line that makes the loader, otherwise its dataset. A framework adds the role: `train.py:42 · val`.
 pub fn place(info: &RunInfo) -> String {
     let place = match (&info.made_at, info.dataset.as_str()) {
         (Some(line), _) => &line.name,
@@ -27,10 +27,10 @@ pub fn place(info: &RunInfo) -> String {
     }
 }
 
-/// A property that distinguishes loaders of one name.
+/// Property that distinguishes loaders with the same name.
 type Way = fn(&RunInfo) -> String;
 
-/// Differences between loaders that one line of a program makes, the most telling first.
+/// Properties of loaders made by the same line, the most informative first.
 const OPTIONS: [Way; 5] = [
     |info| match (info.options.sampler.as_str(), info.options.shuffle) {
         ("", true) => "shuffle=True".to_owned(),
@@ -49,8 +49,8 @@ const OPTIONS: [Way; 5] = [
     |info| info.dataset.clone(),
 ];
 
-/// The names of all loaders of a session. Loaders of one name are distinguished by recording, host, a differing option, or else their
-/// number, which is the order of creation.
+/// Returns the names of all loaders of a session. Equal names are extended by recording, host, a differing option, or else the loader's
+/// number in order of creation.
 pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
     let names = all.iter().map(|(_, run)| name(&run.info)).collect();
     let places: [Way; 2] = [|info| info.recording.clone(), |info| info.host.clone()];
@@ -62,8 +62,8 @@ pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
     disambiguate(names, ways, tell)
 }
 
-/// The names of crews of loaders, each by positions in `all`. Crews of one name are distinguished by a differing option, or else
-/// their first number.
+/// Returns the names of groups of loaders, which `crews` gives as positions in `all`. Equal names are extended by a differing option, or
+/// else by their first number.
 pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
     let first = |at: usize| all[crews[at][0]];
     let names = (0..crews.len()).map(|at| place(&first(at).1.info));
@@ -75,7 +75,7 @@ pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
     disambiguate(names.collect(), ways, tell)
 }
 
-/// Extends equal names by a property that differs, in the order of `ways`.
+/// Extends equal names by the first property in `ways` that differs.
 fn disambiguate<W>(
     mut names: Vec<String>,
     ways: impl IntoIterator<Item = W>,
@@ -168,7 +168,7 @@ mod tests {
         );
     }
 
-    /// One helper makes all loaders: whatever differs between them, or nothing, the names do.
+    /// Loaders made by the same helper have different names, even if they do not differ in any option.
     #[test]
     fn loaders_of_one_line_have_different_names() {
         let line = |change: &dyn Fn(&mut RunInfo)| {

@@ -1,33 +1,32 @@
-//! A batch in flight: what has to be known of it until it comes to its end.
+//! State of a batch in flight.
 
 use std::collections::BTreeMap;
 
 use crate::{Awaited, Event, EventKind, Nanos, Stage};
 
-/// Events of a batch that are kept. Usual ones have a dozen.
+/// Maximum number of stored events per batch. Usual batches have about a dozen.
 pub(super) const MOST_EVENTS: usize = 256;
 
-/// Contents of batches larger than this are not kept with them.
+/// Size limit for stored batch contents, bytes.
 const MOST_CONTENT: usize = 64 << 10;
 
-/// A batch in flight.
 #[derive(Debug)]
 pub(super) struct Flying {
     pub(super) stage: Stage,
-    /// Since when.
+    /// Time of entering the current stage.
     since: Nanos,
     pub(super) indices: usize,
-    /// Samples whose times are known.
+    /// Number of samples with known times.
     pub(super) timings: usize,
     pub(super) was_held: bool,
     pub(super) was_yielded: bool,
-    /// In fetching and collating so far.
+    /// Time in fetching and collating so far.
     pub(super) fetch: Nanos,
     pub(super) events: Vec<Event>,
 }
 
 impl Flying {
-    /// A batch that was just dispatched. `events` is an empty list.
+    /// Creates a batch that was just dispatched. `events` is an empty list to reuse.
     pub fn new(at: Nanos, indices: usize, events: Vec<Event>) -> Self {
         Self {
             stage: Stage::Queued,
@@ -41,19 +40,19 @@ impl Flying {
         }
     }
 
-    /// Keeps an event about it, if there is room.
+    /// Stores an event of the batch, up to the limit.
     pub fn note(&mut self, event: &Event) {
         if self.events.len() < MOST_EVENTS {
             self.events.push(event.clone());
         }
     }
 
-    /// True if that stage may come next.
+    /// Returns true if `stage` may come next.
     pub fn may_enter(&self, stage: Stage) -> bool {
         self.stage.may_enter(stage)
     }
 
-    /// Enters a stage. Answers which one was before, and how long it took.
+    /// Enters a stage. Returns the previous stage and the time in it.
     pub fn enter(&mut self, at: Nanos, stage: Stage) -> (Stage, Nanos) {
         let before = std::mem::replace(&mut self.stage, stage);
         let took = at - std::mem::replace(&mut self.since, at);
@@ -66,7 +65,7 @@ impl Flying {
     }
 }
 
-/// Adds to `waited` what a wait was for, stage by stage of the batch that ended it, if one did.
+/// Adds a wait to `waited`, split by the stages of the batch that ended it, if any.
 pub(super) fn add_awaited(
     of: Option<&Flying>,
     (start, mut end): (Nanos, Nanos),
@@ -93,7 +92,7 @@ pub(super) fn add_awaited(
     }
 }
 
-/// True if an event may be kept with a wait or a batch. Contents may be pictures: those stay where everything is kept.
+/// Returns true if an event can be kept with a wait or batch. Large contents, such as images, are not kept.
 pub(super) fn is_small(event: &Event) -> bool {
     match &event.kind {
         EventKind::Content(content) => content.nbytes() <= MOST_CONTENT,

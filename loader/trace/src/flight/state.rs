@@ -1,13 +1,13 @@
-//! How a run stands at a moment, as events from which reading can begin.
+//! State of a run as events, from which reading can start.
 
 use super::tracked::Tracked;
 use crate::{BatchId, Event, EventKind, Fact, Nanos, RunId, State, WorkerId};
 
-/// Facts that are kept of a run, besides those about its batches.
+/// Maximum number of stored facts per run, without those about batches.
 const MOST_FACTS: usize = 64;
 
 impl Tracked {
-    /// Keeps a fact: with its batch, or as long as the run lasts.
+    /// Stores a fact with its batch, or for the whole run.
     pub(super) fn learn(&mut self, fact: &Fact, event: &Event) {
         if let Some(batch) = fact.batch() {
             self.note(batch, event);
@@ -40,7 +40,7 @@ impl Tracked {
         }
     }
 
-    /// How it stands at `at`, where `part` begins.
+    /// Returns the state of the run at `at`, where `part` begins.
     pub fn state(&self, run: RunId, at: Nanos, part: u32) -> Event {
         let event = |at: Nanos, kind| Event { at, run, kind };
         let mut flying: Vec<Event> = Vec::new();

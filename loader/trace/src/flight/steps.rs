@@ -1,4 +1,4 @@
-//! What of the training steps counts, as in [`Run::in_loop`](crate::Run::in_loop).
+//! Training time that does not count, as in [`Run::in_loop`](crate::Run::in_loop).
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use strum::IntoEnumIterator as _;
 use crate::step::{Aside, AsideKind, Before, OpenStep, Uncounted};
 use crate::{BatchId, Nanos, Origin};
 
-/// The training steps of a run that goes by.
+/// Training steps of a run in a stream of events.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// All steps that are over.
+    /// Count and time of all finished steps.
     before: Before,
     open: Option<OpenStep>,
     /// Sums of the whole run.
     all: Uncounted,
-    /// Since the last sums.
+    /// Sums since the previous call of `sum_up`.
     since: Uncounted,
-    /// The stage *training* ends early only for another loader.
+    /// True if stage *training* ends early only for another loader.
     turns: bool,
 }
 
@@ -68,7 +68,7 @@ impl Steps {
         }
     }
 
-    /// Time that does not count since the last call, and the asides in it by kind.
+    /// Returns the time since the previous call that does not count, and the asides in it by kind.
     pub fn sum_up(&mut self) -> (Nanos, BTreeMap<AsideKind, Nanos>) {
         let since = std::mem::take(&mut self.since);
         let mut uncounted = since.in_steps;

@@ -16,7 +16,7 @@ fn keeper() -> Keeper {
     })
 }
 
-/// Batch `idx` is fetched for so many ms, waited for meanwhile, and then trained on for 10 ms.
+/// Returns the events of a batch that is fetched for `ms` ms while the trainer waits, followed by 10 ms of training.
 fn batch(at: &mut i64, idx: u32, ms: i64) -> Vec<Event> {
     let batch = BatchId { epoch: 0, idx };
     let enter = |stage| EventKind::Entered { batch, stage };
@@ -63,7 +63,7 @@ fn a_part_can_be_read_without_those_before_it() {
     ];
     let mut at = 0;
     (0..5).for_each(|idx| events.extend(batch(&mut at, idx, 20)));
-    // In the middle of the fetch of batch 3.
+    // The cut is in the middle of the fetch of batch 3.
     let (before, after) = events.split_at(2 + 3 * 5 + 3);
     before
         .iter()
@@ -79,11 +79,11 @@ fn a_part_can_be_read_without_those_before_it() {
     let ids: Vec<u32> = run.batches().iter().map(|b| b.id.idx).collect();
     assert_eq!((ids, run.epochs()[0].first), (vec![3, 4], 3));
     assert!(run.epochs()[0].was_running);
-    // The wait that lasted is there as a whole.
+    // The wait in progress is complete.
     let wait = run.waits()[0];
     assert_eq!(wait.end - wait.start, Nanos::from_millis(20));
     assert!(run.past().is_none(), "what was before is not told");
-    // How it stood where a later part begins is known by then.
+    // The state at a later part adds nothing to a run that was read from the start.
     let known = run.events();
     state.iter().for_each(|event| run.apply(event));
     assert_eq!(run.events(), known);
@@ -122,11 +122,10 @@ fn no_more_than_the_slowest_are_held() {
         EventKind::Kept(kept) => assert_eq!(kept.batch().map(|b| b.idx), Some(1)),
         other => panic!("{other:?}"),
     }
-    // None of the waits is long.
     assert!(keep.is_empty(), "{keep:?}");
 }
 
-/// Where there was room for half of them, those that came first stayed.
+/// `slowest_of` with half of the number returns the slowest batches, not the first.
 #[test]
 fn of_the_slowest_the_slowest_stay() {
     let policy = Policy {

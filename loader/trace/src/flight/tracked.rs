@@ -1,5 +1,5 @@
-//! What has to be known of a run that goes by: what lasts, and what was not summed up yet. It follows the rules of
-//! [`crate::Run`], which the tests hold it against.
+//! State of a run in a stream of events: lasting state and data since the previous sums. It follows the rules of [`crate::Run`], which the
+//! tests compare it with.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,22 +8,22 @@ use super::gauges::Gauges;
 use super::steps::Steps;
 use crate::{BatchId, Event, EventKind, Fetched, Level, Nanos, RunInfo, Stage, Sums};
 
-/// Batches in flight that are followed. No loader has more; after lost events some may never come to their end.
+/// Maximum number of tracked batches in flight. Real loaders have fewer, but after lost events some batches never finish.
 const MOST_FLYING: usize = 1 << 20;
 
-/// Lists for events of batches that are kept for the next ones.
+/// Number of event lists that are kept for reuse.
 const SPARE: usize = 64;
 
-/// A finished wait or batch, with its events.
+/// Finished wait or batch, with its events.
 #[derive(Debug)]
 pub(super) enum Finished {
-    /// A wait; what happened to the batch that came.
+    /// A wait and the events of the batch that ended it.
     Wait {
         at: Nanos,
         wait: (Nanos, Nanos),
         events: Vec<Event>,
     },
-    /// A batch; how long fetching and collating it took.
+    /// A batch and its time of fetching and collating.
     Fetched {
         at: Nanos,
         took: Nanos,
@@ -31,28 +31,28 @@ pub(super) enum Finished {
     },
 }
 
-/// A run that goes by.
+/// State of a run in a stream of events.
 #[derive(Debug)]
 pub(super) struct Tracked {
     pub(super) since: (Nanos, u32),
     pub(super) info: Option<Box<RunInfo>>,
-    /// Epochs that last, with the number of their next batch.
+    /// Running epochs with the number of their next batch.
     pub(super) epochs: BTreeMap<u32, u32>,
-    /// Epochs with a number up to this have begun.
+    /// Highest started epoch.
     newest: Option<u32>,
-    /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
+    /// Epoch, start and latest dispatch of an iterator whose `next` was not called yet.
     pub(super) opened: Option<(u32, Nanos, Nanos)>,
     pub(super) wait: Option<Nanos>,
     pub(super) flying: BTreeMap<BatchId, Flying>,
     training: BTreeSet<BatchId>,
     steps: Steps,
-    /// How those that run introduced themselves.
+    /// `WorkerStarted` and `WorkerSeeded` events of the running workers.
     pub(super) workers: Vec<Event>,
     /// Facts about the loader.
     pub(super) facts: Vec<Event>,
-    /// When it said that nothing more comes.
+    /// Time of [`EventKind::RunEnded`].
     pub(super) ended: Option<Nanos>,
-    /// Waits of this length are reported.
+    /// Minimum length of a reported wait.
     pub(super) long_wait: Nanos,
     last: Nanos,
     sums: Sums,
@@ -83,12 +83,12 @@ impl Tracked {
         }
     }
 
-    /// When it was heard of first.
+    /// Returns the time of the first event.
     pub fn since(&self) -> Nanos {
         self.since.0
     }
 
-    /// In which part that was.
+    /// Returns the part of the first event.
     pub fn part(&self) -> u32 {
         self.since.1
     }
@@ -97,7 +97,7 @@ impl Tracked {
         self.info.as_deref()
     }
 
-    /// A list that is not needed any more.
+    /// Keeps an unused list for reuse.
     pub fn recycle(&mut self, mut events: Vec<Event>) {
         if self.spare.len() < SPARE && events.capacity() <= 2 * MOST_EVENTS {
             events.clear();
@@ -157,7 +157,7 @@ impl Tracked {
             }
             EventKind::EpochContinued { epoch, first } => self.continue_epoch(at, *epoch, *first),
             EventKind::Fact(fact) => self.learn(fact, event),
-            // These are not heard from who records.
+            // Recorders do not send these through the keeper.
             EventKind::Gauge(_)
             | EventKind::Retention(_)
             | EventKind::Summed(_)
@@ -182,7 +182,7 @@ impl Tracked {
         self.sums.epochs += 1;
     }
 
-    /// Its first batches are not recorded.
+    /// Starts an epoch whose first batches are not recorded.
     fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
         self.start_epoch(at, epoch);
         self.opened = None;
@@ -211,7 +211,7 @@ impl Tracked {
         }
     }
 
-    /// True if it is one that could come now.
+    /// Adds a batch in flight. Returns false if its number is not valid now.
     fn dispatch(&mut self, at: Nanos, batch: BatchId, indices: usize) -> bool {
         let Some(next) = self.epochs.get_mut(&batch.epoch) else {
             return false;
@@ -267,7 +267,7 @@ impl Tracked {
         }
     }
 
-    /// A batch has come to its end.
+    /// Adds a finished batch to the sums.
     fn land(&mut self, at: Nanos, batch: BatchId, finished: &mut Vec<Finished>) {
         let Some(mut of) = self.flying.remove(&batch) else {
             return;
@@ -300,7 +300,7 @@ impl Tracked {
         if let Some((_, start, last)) = self.opened.take() {
             self.sums.opening += last - start;
         }
-        // Asking for the next batch ends the work on the one before.
+        // The call for the next batch ends the training step.
         if let Some(batch) = self.training.first().copied() {
             self.enter(at, batch, Stage::Done, finished);
         }
@@ -329,7 +329,7 @@ impl Tracked {
         });
     }
 
-    /// What it came to since the last time; `None` if nothing happened.
+    /// Returns the sums since the previous call, or `None` if there were no events.
     pub fn sum_up(&mut self) -> Option<Sums> {
         if self.sums.events == 0 {
             return None;

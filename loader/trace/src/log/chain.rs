@@ -1,4 +1,4 @@
-//! A recording in parts, read as one text: its header, what is kept of the parts that were dropped, and the parts that are there.
+//! Reader that presents a recording in parts as one text: header, data kept from dropped parts, existing parts.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -16,41 +16,41 @@ use super::unpack::Unpacked;
 use super::{MAX_HEADER, MAX_LINE, ZSTD_MAGIC};
 use crate::LogError;
 
-/// So much text is made at a time, bytes.
+/// Size of a block of text, bytes.
 const BLOCK: usize = 256 << 10;
 
 type Input = BufReader<Box<dyn Read + Send>>;
 
-/// The text of a recording in parts.
+/// Text of a recording in parts.
 pub(super) struct Chain {
-    /// What was made and is not yet read.
+    /// Text that was produced and not yet read.
     out: Vec<u8>,
     at: usize,
-    /// The beginning of a line that goes on.
+    /// Beginning of an incomplete line.
     rest: Vec<u8>,
     sides: Vec<Side>,
-    /// Number of the first part that is there.
+    /// Number of the first existing part.
     first: u32,
     parts: VecDeque<(String, File)>,
     current: Option<(String, Input)>,
     consumed: Arc<AtomicU64>,
-    /// Something is cut off.
+    /// True if a file is truncated.
     cut: bool,
     told: bool,
-    /// Bytes of all files.
+    /// Total size of all files, bytes.
     pub size: u64,
 }
 
-/// A file with what is kept of the parts that were dropped.
+/// File with data kept from dropped parts.
 struct Side {
     name: String,
     input: Input,
     line: Vec<u8>,
-    /// When that happened which the line tells of.
+    /// Time of the line's event.
     at: i64,
 }
 
-/// What a line says of its place.
+/// Fields of a line that determine its position.
 #[derive(Deserialize)]
 struct Place {
     t: Option<i64>,
@@ -58,7 +58,7 @@ struct Place {
 }
 
 impl Chain {
-    /// Opens all that stands in the folder `name` beside `path`, whose header is `header`.
+    /// Opens all files in the folder `name` next to `path`. `header` is the header of `path`.
     pub fn open(
         path: &Path,
         name: &str,
@@ -120,11 +120,11 @@ impl Chain {
         Ok(())
     }
 
-    /// Makes more text; false at the end.
+    /// Produces more text. Returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.out.clear();
         self.at = 0;
-        // Of what is kept, what happened first.
+        // Merges the kept data in order of time.
         while let Some(k) = (0..self.sides.len()).min_by_key(|k| self.sides[*k].at) {
             self.out.append(&mut self.sides[k].line);
             if !self.sides[k].step(self.first)? {
@@ -147,7 +147,7 @@ impl Chain {
         }
     }
 
-    /// Opens the next part, behind its header; false if there is none.
+    /// Opens the next part and reads its header. Returns false if there is none.
     fn open_next(&mut self) -> io::Result<bool> {
         while let Some((name, file)) = self.parts.pop_front() {
             let mut input = unpacked(file, &self.consumed).map_err(|e| named(&name, e))?;
@@ -159,14 +159,14 @@ impl Chain {
                     return Ok(true);
                 }
                 Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(named(&name, e)),
-                // The recorder was killed when it had just begun it.
+                // The recorder was killed just after creating this part.
                 _ => self.cut = true,
             }
         }
         Ok(false)
     }
 
-    /// Reads whole lines from the part that is open; false if there are none.
+    /// Reads whole lines from the open part. Returns false if there are none.
     fn read_part(&mut self) -> io::Result<bool> {
         let Some((name, input)) = &mut self.current else {
             return Ok(false);
@@ -198,7 +198,7 @@ impl Chain {
             self.current = None;
             self.cut |= is_cut;
             if !self.parts.is_empty() && !self.out.is_empty() {
-                // The line that was being written has no end, and others follow.
+                // An incomplete line is followed by another part, so it is skipped.
                 self.out.clear();
                 self.cut = true;
             }
@@ -210,7 +210,7 @@ impl Chain {
 impl Read for Chain {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.at == self.out.len() && !self.fill()? {
-            // What is cut off is reported once everything before has been read.
+            // Truncation is reported after all text before it has been read.
             if self.cut && !std::mem::replace(&mut self.told, true) {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
@@ -225,7 +225,7 @@ impl Read for Chain {
 }
 
 impl Side {
-    /// Goes on to the next line about a part before `first`; false if there is none.
+    /// Advances to the next line about a part before `first`. Returns false if there is none.
     fn step(&mut self, first: u32) -> io::Result<bool> {
         loop {
             self.line.clear();
@@ -235,14 +235,14 @@ impl Side {
                 .read_until(b'\n', &mut self.line)
             {
                 Ok(_) if self.line.ends_with(b"\n") => {}
-                // What was being written is about a part that is still there.
+                // An incomplete last line concerns a part that still exists.
                 Ok(_) => return Ok(false),
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
                 Err(e) => return Err(named(&self.name, e)),
             }
             let place: Place = match serde_json::from_slice(&self.line) {
                 Ok(place) => place,
-                // The reader of the lines says what is wrong with it.
+                // The line parser reports this error.
                 Err(_) => return Ok(true),
             };
             if let (Some(at), Some(_)) = (place.t, place.in_part.filter(|part| *part < first)) {
@@ -255,7 +255,7 @@ impl Side {
 
 type Parts = VecDeque<(u32, String, File)>;
 
-/// The parts that follow each other up to the newest, and the files with what is kept of others.
+/// Opens the newest consecutive parts, and the files with data kept from dropped parts.
 fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     let failed = |cause| LogError::Parts {
         folder: folder.to_owned(),
@@ -269,7 +269,7 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     members.sort_unstable();
     let open = |member: Member| open(folder, member);
     let mut parts = VecDeque::new();
-    // From the newest back: a recorder that is at work may drop the oldest meanwhile.
+    // Starts with the newest, because a running recorder can drop the oldest parts meanwhile.
     for member in members.iter().rev() {
         let Member::Part(number) = *member else {
             continue;
@@ -297,7 +297,7 @@ fn files(folder: &Path) -> Result<(Parts, Vec<(String, File)>), LogError> {
     Ok((parts, sides))
 }
 
-/// Opens a file in the folder; `None` if it is gone.
+/// Opens a file in the folder. `None` if it no longer exists.
 fn open(folder: &Path, member: Member) -> Result<Option<File>, LogError> {
     let path: PathBuf = folder.join(member.name());
     match File::open(&path) {
@@ -318,7 +318,7 @@ fn unpacked(file: File, consumed: &Arc<AtomicU64>) -> io::Result<Input> {
     Ok(BufReader::with_capacity(64 << 10, plain))
 }
 
-/// The error with the file that it is about.
+/// Adds the file name to an error.
 fn named(name: &str, error: io::Error) -> io::Error {
     io::Error::new(
         error.kind(),

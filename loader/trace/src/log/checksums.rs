@@ -1,41 +1,41 @@
-//! What stands behind each compressed frame: checksums of its text, so that [`super::repair`] knows which lines of a damaged
-//! frame are still those that were written. All other readers skip it, as the format of zstd asks them to.
+//! Checksums after each compressed frame. With them, [`super::repair`] knows which lines of a damaged frame are intact. Other readers skip
+//! them, as the zstd format requires.
 
 use std::mem::take;
 
 use crc32fast::Hasher;
 
-/// The first bytes: a skippable frame of zstd's.
+/// First bytes of a skippable zstd frame.
 pub(super) const MAGIC: [u8; 4] = [0x5B, 0x2A, 0x4D, 0x18];
 
-/// Skippable frames of others do not begin so.
+/// Tag that distinguishes Loadscope's skippable frames from others.
 const TAG: &[u8; 4] = b"LSC1";
 
-/// Text that has one checksum, bytes.
+/// Size of the text with one checksum, bytes.
 pub(super) const CHUNK: usize = 16 << 10;
 
 #[cfg(not(target_family = "wasm"))]
-/// Longer ones are not ours: a frame ends after 8 MiB of text and a line.
+/// Maximum size, bytes. Longer skippable frames are from other programs, because a frame ends after 8 MiB of text and a line.
 pub(super) const LONGEST: usize = 32 << 10;
 
-/// Bytes of the numbers: tag, length of a chunk, first line, number of lines, length of the text.
+/// Size of the fixed fields, bytes: tag, chunk length, first line, number of lines, length of the text.
 const FIXED: usize = 4 + 4 + 3 * 8;
 
-/// The checksums of a frame.
+/// Checksums of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checksums {
-    /// Number of its first line in the recording, from 1.
+    /// Number of the first line in the recording, from 1.
     pub first_line: u64,
-    /// How many lines begin in it.
+    /// Number of lines that begin in the frame.
     pub lines: u64,
-    /// Length of its text, bytes.
+    /// Length of the text, bytes.
     pub length: u64,
-    /// CRC-32 of each [`CHUNK`] of the text; the last one may be shorter.
+    /// CRC-32 of each [`CHUNK`] of the text. The last chunk can be shorter.
     pub chunks: Vec<u32>,
 }
 
 impl Checksums {
-    /// The whole skippable frame.
+    /// Returns the whole skippable frame.
     pub fn to_bytes(&self) -> Vec<u8> {
         let size = FIXED + 4 * self.chunks.len() + 4;
         let mut bytes = Vec::with_capacity(8 + size);
@@ -55,7 +55,7 @@ impl Checksums {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    /// Reads what is inside of a skippable frame; `None` if it is not ours, or damaged.
+    /// Parses the content of a skippable frame. `None` if it is damaged or from another program.
     pub fn parse(inside: &[u8]) -> Option<Self> {
         let (inside, own) = inside.split_last_chunk::<4>()?;
         if inside.len() < FIXED || crc32fast::hash(inside) != u32::from_le_bytes(*own) {
@@ -83,7 +83,7 @@ impl Checksums {
     }
 }
 
-/// Takes the text of a frame as it is written.
+/// Incremental checksums of a frame during writing.
 #[derive(Debug, Default)]
 pub(super) struct Summing {
     done: Checksums,
@@ -92,12 +92,12 @@ pub(super) struct Summing {
 }
 
 impl Summing {
-    /// One more line begins in the frame.
+    /// Counts a line that begins in the frame.
     pub fn begin_line(&mut self) {
         self.done.lines += 1;
     }
 
-    /// Text of lines, with their ends.
+    /// Adds text of lines, with line ends.
     pub fn text(&mut self, mut text: &[u8]) {
         self.done.length += text.len() as u64;
         while !text.is_empty() {
@@ -116,12 +116,12 @@ impl Summing {
         self.in_chunk = 0;
     }
 
-    /// Length of the text so far.
+    /// Returns the length of the text so far.
     pub fn length(&self) -> u64 {
         self.done.length
     }
 
-    /// The checksums of the frame that ends here, whose first line is the one with this number.
+    /// Ends the frame and returns its checksums. `first_line` is the number of its first line.
     pub fn finish(&mut self, first_line: u64) -> Checksums {
         if self.in_chunk > 0 {
             self.end_chunk();
@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(Checksums::parse(&damaged[8..]), None, "byte {at}");
             assert_eq!(Checksums::parse(&bytes[8..at]), None);
         }
-        // The next frame begins anew.
+        // The next frame starts with empty checksums.
         summing.text(b"x\n");
         assert_eq!(summing.finish(18).chunks, [crc32fast::hash(b"x\n")]);
     }

@@ -1,10 +1,10 @@
-//! Counts what is read, so that progress can be shown.
+//! Byte counter for showing progress.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An input whose bytes are counted.
+/// Input that counts its bytes.
 pub(super) struct Counted<R> {
     inner: R,
     consumed: Arc<AtomicU64>,
@@ -20,7 +20,7 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = loop {
             match self.inner.read(buf) {
-                // A signal came; nothing was read yet.
+                // A signal interrupted the call before any byte was read.
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 other => break other?,
             }

@@ -1,4 +1,4 @@
-//! Compressing without the C library, where there is none: in a browser. The files are longer, and as sound.
+//! Compression without the C library, for browsers. The files are larger.
 
 use std::io::{self, BufWriter, Write};
 
@@ -6,21 +6,20 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::checksums::Summing;
 
-/// Text of a frame, bytes; the line that reaches it is its last.
+/// Minimum text of a frame, bytes. A frame ends with the line that reaches it.
 const FRAME: u64 = 8 << 20;
 
-/// Writes lines in compressed frames.
+/// Writer of compressed frames.
 pub(super) struct Frames<W: Write> {
     out: BufWriter<W>,
-    /// Text of the frame that is written.
+    /// Text of the current frame.
     text: Vec<u8>,
-    /// Of the same.
+    /// Checksums of the current frame.
     sums: Summing,
-    /// Number of its first line.
+    /// Number of the current frame's first line.
     first_line: u64,
-    /// Number of the next line.
     next_line: u64,
-    /// A frame ends when it has so much text.
+    /// Text after which a frame ends, bytes.
     pub most: u64,
 }
 
@@ -36,7 +35,7 @@ impl<W: Write> Frames<W> {
         })
     }
 
-    /// Writes a line with its end.
+    /// Writes a line, with its line end.
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
         self.text.extend_from_slice(line);
         self.sums.begin_line();
@@ -48,7 +47,7 @@ impl<W: Write> Frames<W> {
         }
     }
 
-    /// Makes readable what was written so far: a frame ends here.
+    /// Ends the frame, so that all lines so far are readable in the file.
     pub fn flush(&mut self) -> io::Result<()> {
         if self.sums.length() > 0 {
             self.end_frame()?;

@@ -1,40 +1,40 @@
-//! The first line of a log.
+//! First line of a recording.
 
 use loadscope_words::{json_error, say};
 use serde::{Deserialize, Serialize};
 
 use crate::LogError;
 
-/// The newest version of the format that is read.
+/// Newest supported version of the format.
 pub const FORMAT_VERSION: u64 = 2;
 
-/// The version of a recording in which everything is: programs that know no other one read it.
+/// Version of a complete recording, which older programs can read too.
 const PLAIN: u64 = 1;
 
-/// What a recording says of itself in its first line.
+/// Kind of recording, as its header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading<'a> {
-    /// Everything is in it.
+    /// Complete recording.
     Plain,
-    /// Not everything is in it: of a part of the time it has sums, or some batches were left out.
+    /// Incomplete recording: older data is reduced to sums, or some batches were omitted.
     Limited,
-    /// It stands in this folder, in parts.
+    /// Recording in parts, in this folder.
     InParts(&'a str),
-    /// It is a part with this number.
+    /// Part of a recording, with this number.
     Part(u32),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// The version. The name of this field marks a file as a recording.
+    /// Version of the format. The name of this field identifies a recording.
     pub loadscope: u64,
-    /// The program that wrote it.
+    /// Program that wrote the recording.
     #[serde(default)]
     pub writer: String,
-    /// The folder beside it in which its parts stand.
+    /// Name of the folder with the parts, next to the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<String>,
-    /// Which part of a recording it is.
+    /// Number of the part, if the file is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u32>,
 }
@@ -60,7 +60,7 @@ impl Header {
         header
     }
 
-    /// What a recording in one file has to say that has the same events.
+    /// Returns the heading for a copy of the recording in one file.
     pub fn of_copies(&self) -> Heading<'static> {
         match self.loadscope {
             PLAIN => Heading::Plain,
@@ -69,9 +69,9 @@ impl Header {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    /// Its line, without the end.
+    /// Returns the header line without its end.
     pub fn line(&self) -> Vec<u8> {
-        // A number and a text are always written.
+        // Serializing numbers and strings cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 

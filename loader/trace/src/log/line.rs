@@ -1,10 +1,10 @@
-//! One line of a log, and what is wrong with it.
+//! Parsing of one line, and its errors.
 
 use super::wire::Line;
 use crate::{Event, LogError, brief};
 use loadscope_words::{json_error, say};
 
-/// The event on a line of any kind; `None` on an empty one.
+/// Parses any valid line. Returns `None` for an empty line.
 pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
     let text = line.trim_ascii();
     if text.is_empty() {
@@ -14,7 +14,7 @@ pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
         .map_err(|e| json_error(&e.to_string()))
         .and_then(|line| line.into_event().map_err(|wrong| wrong.to_string()))
         .map(Some)
-        // What is wrong is quoted, and may be as long as the line.
+        // The message quotes the line, which can be long.
         .map_err(brief)
 }
 

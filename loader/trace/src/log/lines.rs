@@ -1,5 +1,4 @@
-//! Reading many lines at a time. Taking bytes from a file goes one after the other; making events of them does not have to, so
-//! the two are apart and several threads can share the second.
+//! Reading of blocks of lines. Reading bytes is sequential, but several threads can parse blocks.
 
 use std::io::{self, Read};
 use std::mem::take;
@@ -10,14 +9,14 @@ use super::quick::Quick;
 use super::read::LogReader;
 use crate::{Event, LogError};
 
-/// So much is read at a time, bytes.
+/// Size of a block, bytes.
 const BLOCK: usize = 512 << 10;
 
-/// Whole lines of a log that were not looked at yet. Filled again and again, so that it is not allocated anew.
+/// Block of whole lines that were not parsed yet. It is reused to avoid allocations.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,
-    /// How many of the bytes are lines.
+    /// Number of bytes that contain lines.
     used: usize,
     /// Bytes taken from the input until their end, before decompression.
     consumed: u64,
@@ -29,38 +28,36 @@ pub struct Lines {
     too_long: bool,
     /// Reading did not work behind them.
     failed: Option<io::Error>,
-    /// The input is compressed.
     packed: bool,
     quick: Quick,
 }
 
-/// What a block of lines says.
+/// Events of a block of lines.
 #[derive(Debug, Default)]
 pub struct Parsed {
-    /// The events, in the order of the lines.
+    /// Events, in order of the lines.
     pub events: Vec<Event>,
-    /// Bytes of the lines.
+    /// Length of the lines, bytes.
     pub length: usize,
-    /// Bytes taken from the input until their end, before decompression.
+    /// Bytes read from the input so far, before decompression.
     pub consumed: u64,
     /// Number of lines.
     pub lines: u64,
     /// True if the file ends here, in the middle of a line or of a compressed block.
     pub cut: bool,
-    /// Why nothing can be read behind the events. Lines are counted from the beginning of the block.
+    /// Error that ends reading after these events. Its line number counts from the beginning of the block.
     pub failed: Option<LogError>,
 }
 
 impl LogReader {
-    /// Takes the next lines from the input, whatever they say; false if there are no more. To be used instead of the iterator, not
-    /// beside it.
+    /// Reads the next lines from the input without parsing them. Returns false at the end. Do not mix it with the iterator.
     pub fn read_lines(&mut self, lines: &mut Lines) -> bool {
         if self.is_through {
             return false;
         }
         let bytes = &mut lines.bytes;
         let mut used = self.rest.len();
-        // One long line must not cost its room for ever.
+        // Shrinks the buffer after an unusually long line.
         let room = BLOCK.max(2 * used).min(MAX_LINE + 1);
         if bytes.len() < room || bytes.len() > 8 * room {
             *bytes = vec![0; room];
@@ -68,7 +65,7 @@ impl LogReader {
         bytes[..used].copy_from_slice(&self.rest);
         self.rest.clear();
         (lines.cut, lines.too_long, lines.failed) = (false, false, None);
-        // What was read without finding the end of a line.
+        // Number of bytes without a line end.
         let mut looked_at = 0;
         loop {
             if used == bytes.len() {
@@ -94,10 +91,10 @@ impl LogReader {
                 Ok(more) => used += more,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => {
-                    // Of a line that stops here nothing is known.
+                    // The line that the error interrupted is dropped.
                     let end = bytes[..used].iter().rposition(|b| *b == b'\n');
                     used = end.map_or(0, |end| end + 1);
-                    // What zstd says when the compressed data stops in the middle of a frame.
+                    // zstd reports this if the compressed data ends in the middle of a frame.
                     lines.cut = e.kind() == io::ErrorKind::UnexpectedEof;
                     lines.failed = (!lines.cut).then_some(e);
                     break;
@@ -114,7 +111,7 @@ impl LogReader {
 }
 
 impl Lines {
-    /// Makes events of the lines.
+    /// Parses the lines into events.
     pub fn parse(&mut self) -> Parsed {
         let mut parsed = Parsed {
             // Typical length of a line, bytes.
@@ -141,7 +138,7 @@ impl Lines {
             }
             match thorough(line) {
                 Ok(event) => parsed.events.extend(event),
-                // The last line was being written when the program stopped.
+                // The program stopped while it wrote the last line.
                 Err(_) if end.is_none() && self.is_last => parsed.cut = true,
                 Err(why) => {
                     let line = parsed.lines;
@@ -162,7 +159,7 @@ impl Lines {
 }
 
 impl Parsed {
-    /// Nothing further is read, so how the file ends is not known.
+    /// Ends the block with an error. Reading stops here, so the end of the file is unknown.
     fn fail(&mut self, why: LogError) {
         (self.failed, self.cut) = (Some(why), false);
     }

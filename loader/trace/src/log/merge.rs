@@ -1,4 +1,4 @@
-//! Puts the events of a file into order of time, a block of lines at a time.
+//! Sorting of events by time, in blocks of lines.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,31 +7,30 @@ use super::{MAX_HELD, SORT_WINDOW};
 use crate::sorter::Pending;
 use crate::{Event, Nanos};
 
-/// Does with blocks of events what a [`crate::Sorter`] does with single ones. Nearly all of them are in order, so nearly all are
-/// handed on where they lie.
+/// Equivalent of [`crate::Sorter`] for blocks of events. Nearly all events are already in order and are passed on without moving them.
 #[derive(Debug)]
 pub struct Merge {
-    /// What came in order.
+    /// Events that arrived in order.
     blocks: VecDeque<Block>,
-    /// What came after something later.
+    /// Events that arrived after a later one.
     stragglers: BinaryHeap<Reverse<Pending>>,
-    /// How many of these there were.
+    /// Number of stragglers so far.
     numbered: u64,
     newest: Nanos,
-    /// Time of the last event yielded.
+    /// Time of the last passed event.
     last: Nanos,
     late: u64,
-    /// What those weigh that are held back.
+    /// Length of the lines of held events, bytes.
     weight: usize,
 }
 
 #[derive(Debug)]
 struct Block {
-    /// In order of time.
+    /// Events in order of time.
     events: Vec<Event>,
-    /// How many were yielded.
+    /// Number of events that were passed on.
     next: usize,
-    /// Mean length of their lines.
+    /// Mean length of the lines, bytes.
     weight: usize,
 }
 
@@ -50,7 +49,7 @@ impl Default for Merge {
 }
 
 impl Merge {
-    /// Takes in what lines of `length` bytes say.
+    /// Adds the events of lines with `length` bytes in total.
     pub fn push(&mut self, mut events: Vec<Event>, length: usize) {
         if events.is_empty() {
             return;
@@ -73,7 +72,7 @@ impl Merge {
         });
     }
 
-    /// Those of `events` that come in order after `before`.
+    /// Moves the events that are out of order to `stragglers`. Returns the rest.
     fn without_stragglers(
         &mut self,
         events: Vec<Event>,
@@ -98,17 +97,17 @@ impl Merge {
         in_order
     }
 
-    /// Hands on the events that no earlier one is expected to follow, and the oldest if too much is held back.
+    /// Passes on the events that no earlier event is expected to follow. Also passes on the oldest events while too much is held.
     pub fn ripe(&mut self, each: impl FnMut(&Event)) {
         self.hand_on(self.newest - SORT_WINDOW, MAX_HELD, each);
     }
 
-    /// Hands on all events: after the last block.
+    /// Passes on all remaining events, after the last block.
     pub fn rest(&mut self, each: impl FnMut(&Event)) {
         self.hand_on(Nanos::MAX, usize::MAX, each);
     }
 
-    /// Number of events that came too late to be put in their place. They count as happening when they were handed on.
+    /// Returns the number of events that arrived too late to be sorted. Their time is set to that of their predecessor.
     pub fn late(&self) -> u64 {
         self.late
     }
@@ -129,7 +128,7 @@ impl Merge {
             };
             let first = self.blocks.front().map(|b| b.events[b.next].at);
             let straggler = self.stragglers.peek().map(|Reverse(s)| s.order.0);
-            // Of the same time, what came in order came before.
+            // For equal times, in-order events precede stragglers.
             if let Some(at) = straggler.filter(|at| first.is_none_or(|first| *at < first)) {
                 if at > until {
                     return;
@@ -144,7 +143,7 @@ impl Merge {
                 return;
             };
             let rest = &mut block.events[block.next..];
-            // As many as are in order, or as are too many.
+            // Passes on all events up to `end`, or only the excess if too much is held.
             let end = straggler.map_or(until, |at| at.min(until));
             let mut count = rest.partition_point(|e| e.at <= end);
             if self.weight > most {
@@ -180,7 +179,7 @@ mod tests {
     }
 
     proptest! {
-        /// Events that come at most the window late, in blocks of any size, come out as from the sorter of single ones.
+        /// Events within the sort window give the same order as in the single-event sorter, for any block sizes.
         #[test]
         fn blocks_are_put_in_order_like_single_events(
             steps in prop::collection::vec((0..40_000_000i64, 0..3i64), 0..300),
@@ -216,7 +215,7 @@ mod tests {
         let mut merge = Merge::default();
         let mut count = 0;
         for k in 0..10 {
-            // No time passes, and the last one would be the first.
+            // Times do not advance, and the last event belongs first.
             merge.push(vec![event(5, k), event(5, k), event(4, k)], 3 << 22);
             merge.ripe(|_| count += 1);
             assert!(merge.weight <= MAX_HELD, "{}", merge.weight);

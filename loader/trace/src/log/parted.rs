@@ -1,33 +1,33 @@
-//! A recording of which whole parts are dropped: the names of what it is made of.
+//! File names of a recording in parts.
 //!
-//! `run.jsonl.zst` is a header that names the folder `run.parts` beside it. In the folder stand the parts, each a sound recording by
-//! itself, and what is kept of those that were dropped.
+//! `run.jsonl.zst` is a header that names the folder `run.parts` next to it. The folder contains the parts, each a valid recording, and the
+//! data kept from dropped parts.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The ending of the folder.
+/// Suffix of the folder.
 pub const ENDING: &str = ".parts";
 
-/// Who the runs are, what is kept of them, and the slowest batches. Written anew as a whole.
+/// File with the descriptions of the runs, the kept data and the slowest batches. It is rewritten as a whole.
 pub const KEPT: &str = "kept.jsonl.zst";
 
 const FILE: &str = ".jsonl.zst";
 
-/// A file in the folder.
+/// File in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Member {
-    /// A part, in which everything is.
+    /// Part with all events.
     Part(u32),
-    /// What the minutes came to, and errors. Of several only the one with the highest number counts.
+    /// Sums per minute, and errors. Only the file with the highest number is valid.
     Course(u32),
-    /// Waits whose length is in this class; the lowest is dropped where there is no room for it.
+    /// Waits of this length class. The lowest class is dropped if space is short.
     Waits(u32),
-    /// [`KEPT`].
+    /// The file [`KEPT`].
     Kept,
 }
 
 impl Member {
-    /// Its name.
+    /// Returns the file name.
     pub fn name(self) -> String {
         match self {
             Self::Part(number) => format!("{number:06}{FILE}"),
@@ -37,7 +37,7 @@ impl Member {
         }
     }
 
-    /// Which one has this name.
+    /// Parses a file name.
     pub fn of(name: &str) -> Option<Self> {
         if name == KEPT {
             return Some(Self::Kept);
@@ -49,12 +49,12 @@ impl Member {
             Some(("waits", class)) => Self::Waits(class.parse().ok()?),
             Some(_) => return None,
         };
-        // `+5` is no name of ours.
+        // Rejects other spellings of a number, such as `+5`.
         (member.name() == name).then_some(member)
     }
 }
 
-/// The folder that a recording at `path` names; `None` if that is no plain name.
+/// Returns the folder `name` next to the recording at `path`. `None` unless `name` is a plain name.
 pub fn folder(path: &Path, name: &str) -> Option<PathBuf> {
     let mut components = Path::new(name).components();
     let is_plain = matches!(
@@ -64,7 +64,7 @@ pub fn folder(path: &Path, name: &str) -> Option<PathBuf> {
     (is_plain && name.ends_with(ENDING)).then(|| path.with_file_name(name))
 }
 
-/// The name of a recording without what it says about its format: `run` of `run.jsonl.zst`.
+/// Returns the name of a recording without its suffix: `run` for `run.jsonl.zst`.
 pub fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".zst").unwrap_or(&name);

@@ -1,6 +1,5 @@
-//! The lines of which a recording has millions, read without a detour: whole numbers, plain words, lists of numbers. Whatever
-//! looks unusual is left to the thorough reader, which also says what is wrong with it; so this one only has to be right about
-//! what it takes, and it never refuses anything.
+//! Fast parser for the most frequent lines. It parses integers, plain words and lists of numbers. Any other line is left to the thorough
+//! parser, which also reports errors. This parser only has to be right about the lines that it accepts.
 
 use crate::event::{Dispatch, Event, EventKind, Fetched, SampleTiming, StageTiming};
 use crate::{BatchId, Nanos, RunId, Stage, WorkerId};
@@ -9,20 +8,20 @@ mod text;
 
 use text::Text;
 
-/// The quick reader. Keeps what it needs for lists, so that it has room from the second one on.
+/// Fast parser with a reused buffer for lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quick {
     numbers: Vec<i64>,
 }
 
 impl Quick {
-    /// The event on the line at the beginning of `text`, and the length of that line; `None` if the thorough reader has to look at
-    /// it, be it only because the line goes on behind `text`.
+    /// Parses the first line of `text`. Returns the event and the length of the line, or `None` if the line needs the thorough parser or is
+    /// incomplete.
     pub fn parse(&mut self, text: &[u8]) -> Option<(Event, usize)> {
         usual(text).or_else(|| self.any_order(text))
     }
 
-    /// The same for fields in any order.
+    /// Parses a line with its fields in any order.
     fn any_order(&mut self, text: &[u8]) -> Option<(Event, usize)> {
         let length = text.len();
         let mut text = Text { rest: text };
@@ -46,7 +45,7 @@ impl Quick {
     }
 }
 
-/// What three lines of four look like when we wrote them: a change of stage, or the trainer's call.
+/// Parses the exact form that Loadscope writes for `entered` and `consumer`, about three lines in four.
 #[inline]
 fn usual(text: &[u8]) -> Option<(Event, usize)> {
     let length = text.len();
@@ -97,7 +96,7 @@ struct Fields {
     stages: Option<Vec<StageTiming>>,
 }
 
-/// Puts a value into a field that has none yet.
+/// Sets a field. `None` if it was already set.
 fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
     field.replace(value).is_none().then_some(())
 }
@@ -170,7 +169,7 @@ impl Fields {
         }
     }
 
-    /// Reads a list with one entry a sample; the samples have to be known.
+    /// Reads a list with one entry per sample. `starts` must come first.
     fn fill(
         &mut self,
         text: &mut Text<'_>,

@@ -1,4 +1,4 @@
-//! Reading a log: tolerant of a file cut off in the middle, strict about everything else.
+//! Reading of recordings. A truncated file is accepted, any other error is not.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -17,7 +17,7 @@ use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
 use crate::{Event, LogError, Sorter};
 use loadscope_words::say;
 
-/// Reads events from a log. Iterate it; afterwards [`LogReader::was_cut`] tells whether the file ends in the middle.
+/// Iterator over the events of a recording. At the end, [`LogReader::was_cut`] returns whether the file is truncated.
 pub struct LogReader {
     consumed: Arc<AtomicU64>,
     pub(super) input: BufReader<Box<dyn Read + Send>>,
@@ -27,24 +27,23 @@ pub struct LogReader {
     lines: u64,
     cut: bool,
     failed: bool,
-    /// Taken from the input by [`LogReader::read_lines`], behind the last whole line.
+    /// Incomplete line after the last call of [`LogReader::read_lines`].
     pub(super) rest: Vec<u8>,
-    /// Nothing is left for it to read.
+    /// True at the end of the input.
     pub(super) is_through: bool,
-    /// It is compressed.
+    /// True if the input is compressed.
     pub(super) packed: bool,
     quick: Quick,
-    /// What the first line says.
     header: Header,
-    /// Bytes of the parts of the recording, if it has any.
+    /// Total size of the recording's parts in bytes, if any.
     size: Option<u64>,
 }
 
 impl LogReader {
-    /// Opens the file at `path`, with the parts that stand beside it; compression is found out from its content.
+    /// Opens the recording at `path` and its parts. Compression is detected from the content.
     ///
     /// # Errors
-    /// If it cannot be opened or is no recording of this version.
+    /// The file cannot be opened or is not a recording of a supported version.
     pub fn open(path: &Path) -> Result<Self, LogError> {
         let file = File::open(path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
@@ -57,7 +56,7 @@ impl LogReader {
         }
     }
 
-    /// Reads the parts of the recording at `path` in `folder` as one.
+    /// Reads the parts of the recording at `path` in `folder` as one recording.
     fn of_parts(path: &Path, folder: &str, header: &[u8]) -> Result<Self, LogError> {
         let consumed = Arc::new(AtomicU64::new(0));
         let chain = Chain::open(path, folder, header, Arc::clone(&consumed))?;
@@ -67,25 +66,25 @@ impl LogReader {
         Ok(reader)
     }
 
-    /// Name of the folder with its parts, which stands beside it, if it has any.
+    /// Returns the name of the folder with the parts, if any.
     pub fn parts(&self) -> Option<&str> {
         self.header.parts.as_deref()
     }
 
-    /// What the first line of a copy of it in one file has to say.
+    /// Returns the heading for a copy of the recording in one file.
     pub fn heading(&self) -> Heading<'static> {
         self.header.of_copies()
     }
 
-    /// Bytes of its parts, if it has any and they were opened.
+    /// Returns the total size of the opened parts in bytes, if any.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// Reads from `input`, which may be plain or compressed.
+    /// Reads from `input`, which can be compressed.
     ///
     /// # Errors
-    /// If it is no recording of this version.
+    /// The input is not a recording of a supported version.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, LogError> {
         let failed = |cause| LogError::reading(cause, 0, false);
         let consumed = Arc::new(AtomicU64::new(0));
@@ -101,7 +100,7 @@ impl LogReader {
         Self::begin(plain, consumed, packed)
     }
 
-    /// Reads the first line of a text.
+    /// Reads the header.
     fn begin(
         plain: Box<dyn Read + Send>,
         consumed: Arc<AtomicU64>,
@@ -144,22 +143,22 @@ impl LogReader {
         Ok(reader)
     }
 
-    /// Bytes taken from the input so far, before decompression.
+    /// Returns the number of input bytes read so far, before decompression.
     pub fn consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Lines read so far, the header included.
+    /// Returns the number of lines read so far, including the header.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// True if the file ended in the middle of a line or of a compressed block. Everything before was read.
+    /// Returns true if the file ended in the middle of a line or of a compressed block. Everything before it was read.
     pub fn was_cut(&self) -> bool {
         self.cut
     }
 
-    /// Reads the next line, of at most `longest` bytes, into `self.line`; false at the end.
+    /// Reads the next line, of at most `longest` bytes, into `self.line`. Returns false at the end.
     fn next_line(&mut self, longest: usize) -> Result<bool, LogError> {
         self.line.clear();
         let limit = longest as u64 + 1;
@@ -169,7 +168,7 @@ impl LogReader {
         match read {
             Ok(0) => return Ok(false),
             Ok(_) => {}
-            // What zstd says when the compressed data stops in the middle of a frame.
+            // zstd reports this if the compressed data ends in the middle of a frame.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
                 self.cut = true;
                 return Ok(false);
@@ -199,7 +198,7 @@ impl LogReader {
             return match thorough(&self.line) {
                 Ok(None) => continue,
                 Ok(event) => Ok(event),
-                // The last line was being written when the program stopped.
+                // The program stopped while it wrote the last line.
                 Err(_) if ends_here => {
                     self.cut = true;
                     Ok(None)
@@ -226,22 +225,22 @@ impl Iterator for LogReader {
     }
 }
 
-/// How reading a log ended.
+/// Result of reading a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOutcome {
-    /// Lines read, the header included.
+    /// Lines read, including the header.
     pub lines: u64,
-    /// True if the file ends in the middle.
+    /// True if the file is truncated.
     pub cut: bool,
-    /// Events so far out of order that they count as happening later than they did.
+    /// Number of events that were too late to be sorted, so their time was changed.
     pub late: u64,
 }
 
-/// Reads the whole log at `path` and hands its events over in order of time, each with the number of bytes of the file that
-/// were read. `each` returns false to stop early.
+/// Reads the recording at `path` and passes on its events in order of time, each with the number of bytes read. `each` returns false to
+/// stop early.
 ///
 /// # Errors
-/// If the file cannot be opened, is no recording, or holds a line that is no event.
+/// The file cannot be opened, is not a recording, or contains an invalid line.
 pub fn read_log(
     path: &Path,
     each: impl FnMut(Event, u64) -> bool,
@@ -274,7 +273,7 @@ fn in_order(
     })
 }
 
-/// The next event that no earlier one is expected to follow, or the oldest if too much is held back.
+/// Returns the next event that no earlier event is expected to follow, or the oldest if too much is held.
 fn next_of(sorter: &mut Sorter) -> Option<Event> {
     match sorter.pop(None) {
         None if sorter.weight() > MAX_HELD => sorter.flush(),
@@ -286,7 +285,7 @@ fn next_of(sorter: &mut Sorter) -> Option<Event> {
 mod tests {
     use super::*;
 
-    /// A header, then the same line for ever.
+    /// Header followed by endless repetitions of one line.
     struct Endless {
         line: Vec<u8>,
         at: usize,

@@ -1,7 +1,7 @@
-//! Keeping the sound lines of a damaged recording.
+//! Recovery of the intact lines of a damaged recording.
 //!
-//! A plain recording is read line by line. In a compressed one, frames that cannot be decompressed are left out, and reading goes
-//! on with the next one; the checksums behind a frame say which lines of a damaged one are still those that were written.
+//! A plain recording is read line by line. In a compressed one, frames that cannot be decompressed are skipped. The checksums after a
+//! damaged frame tell which of its lines are intact.
 
 use std::io::{Read, Seek};
 
@@ -22,23 +22,23 @@ use packed::Packed;
 use source::{Found, Source};
 use splitter::{Piece, Splitter};
 
-/// Of a file that does not begin as a recording, so much is looked at to find out whether it is a compressed one.
+/// Bytes that are searched for compressed data if a file does not begin with a recording.
 const HEAD: u64 = 1 << 20;
 
-/// Reads a recording, whatever happened to it, and hands every sound line over, the header first: its own or, if that is lost, a
-/// new one. What they make is a sound recording.
+/// Reads a damaged recording and passes every intact line to `keep`, the header first. A lost header is replaced. The kept lines form a
+/// valid recording.
 ///
-/// Only what cannot be told from a sound line is kept wrongly: a changed digit in a plain recording, or in compressed data that
-/// no checksum confirms ([`KeptLine::is_certain`]).
+/// Some damage is not detectable: a changed digit in a plain recording, or in compressed data without a matching checksum
+/// ([`KeptLine::is_certain`]).
 ///
 /// # Errors
-/// If there is no line of a recording in it, if it is of another version, or if reading fails or `keep` does.
+/// The input contains no line of a recording or has another version, or reading or `keep` fails.
 pub fn repair<R: Read + Seek>(
     input: R,
     mut keep: impl FnMut(&KeptLine<'_>) -> Result<(), LogError>,
 ) -> Result<Damage, LogError> {
     let mut source = Source::new(input)?;
-    // Checksums stand behind compressed frames only, also where the first frame cannot be known any more.
+    // Only compressed recordings have checksums, which identify them even if the first frame is damaged.
     let may_be_packed = source.is_frame(0)?
         || matches!(
             source.find(0, HEAD)?,
@@ -47,7 +47,7 @@ pub fn repair<R: Read + Seek>(
     for packed in [may_be_packed, !may_be_packed] {
         let mut judge = Judge::new(&mut keep, packed);
         if may_be_packed && !packed {
-            // What lies uncompressed in a compressed recording looks like a line, and nothing confirms it.
+            // Uncompressed lines in a compressed recording are not trusted, because no checksum covers them.
             judge.trust = Trust::Damaged;
         }
         match packed {
@@ -63,7 +63,7 @@ pub fn repair<R: Read + Seek>(
     })
 }
 
-/// Reads a recording that is not compressed.
+/// Reads an uncompressed recording.
 fn plain<R: Read + Seek>(source: &mut Source<R>, judge: &mut Judge<'_>) -> Result<(), LogError> {
     let mut splitter = Splitter::default();
     let mut each = |piece: Piece<'_>| judge.piece(piece, None);

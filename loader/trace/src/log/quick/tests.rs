@@ -1,11 +1,11 @@
-//! The quick reader against serde.
+//! Comparison of the fast parser with serde.
 
 use proptest::prelude::*;
 
 use super::super::wire::Line;
 use super::*;
 
-/// What the quick reader makes of a line.
+/// Parses one line with the fast parser.
 fn quick(line: &[u8]) -> Option<Event> {
     let text = [line, b"\n{"].concat();
     let (event, length) = Quick::default().parse(&text)?;
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// Whatever is done to a line: what is taken is what the thorough reader makes of it.
+    /// For any changed line, an accepted event equals that of the thorough parser.
     #[test]
     fn what_is_taken_is_right(
         t in any::<i64>(), batch in any::<u32>(), which in 0..3usize,

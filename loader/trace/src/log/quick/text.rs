@@ -1,15 +1,15 @@
-//! What stands in a line, word by word and number by number.
+//! Tokens of a line.
 
 use crate::Nanos;
 use crate::event::StageTiming;
 
-/// What is still to be read.
+/// Remaining text of a line.
 pub(super) struct Text<'a> {
     pub rest: &'a [u8],
 }
 
 impl<'a> Text<'a> {
-    /// The next byte that is no white space, which stays.
+    /// Skips white space and returns the next byte without consuming it.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         loop {
@@ -20,7 +20,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The next byte that is no white space.
+    /// Returns the next byte after white space.
     #[inline]
     pub fn next(&mut self) -> Option<u8> {
         let byte = self.peek()?;
@@ -33,7 +33,7 @@ impl<'a> Text<'a> {
         (self.next()? == byte).then_some(())
     }
 
-    /// Goes past exactly these bytes, white space included.
+    /// Consumes exactly these bytes. White space is not skipped.
     #[inline]
     pub fn is(&mut self, bytes: &[u8]) -> Option<()> {
         self.rest = self.rest.strip_prefix(bytes)?;
@@ -46,7 +46,7 @@ impl<'a> Text<'a> {
         Some(())
     }
 
-    /// A string of lower-case letters and underscores, as all names of the format are.
+    /// Reads a string of lower-case letters and underscores, like all names of the format.
     #[inline]
     pub fn word(&mut self) -> Option<&'a [u8]> {
         self.take(b'"')?;
@@ -57,25 +57,25 @@ impl<'a> Text<'a> {
         Some(word)
     }
 
-    /// A whole number of at most 18 digits: more might not fit.
+    /// Reads an integer of at most 18 digits, which always fits.
     #[inline]
     pub fn int(&mut self) -> Option<i64> {
         if self.peek()? != b'-' {
             return self.digits();
         }
         self.rest = &self.rest[1..];
-        // There is no other zero than 0.
+        // Rejects `-0`.
         self.digits()
             .filter(|value| *value != 0)
             .map(|value| -value)
     }
 
-    /// The same without a sign and without white space before it.
+    /// Reads an unsigned integer without white space before it.
     #[inline]
     pub fn digits(&mut self) -> Option<i64> {
         let mut value = 0;
         let mut length = 0;
-        // Eight at a time.
+        // Eight digits at a time.
         while let Some(eight) = self.rest.get(length..length + 8) {
             let eight = u64::from_le_bytes(eight.try_into().ok()?);
             let count = digits_of(eight);
@@ -101,7 +101,7 @@ impl<'a> Text<'a> {
         self.after(value, length)
     }
 
-    /// The number of `length` digits that comes is `value`, unless it is written as it should not be, or goes on.
+    /// Consumes `length` digits with this `value`. `None` for leading zeros, fractions, exponents or too many digits.
     #[inline]
     pub fn after(&mut self, value: u64, length: usize) -> Option<i64> {
         let zeros = length > 1 && self.rest.first() == Some(&b'0');
@@ -119,7 +119,7 @@ impl<'a> Text<'a> {
         Some(value)
     }
 
-    /// A list of whole numbers.
+    /// Reads a list of integers.
     pub fn numbers(&mut self, numbers: &mut Vec<i64>) -> Option<()> {
         numbers.clear();
         self.each(|text| {
@@ -128,7 +128,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Every entry of a list.
+    /// Calls `entry` for each entry of a list.
     #[inline]
     pub fn each(&mut self, mut entry: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.take(b'[')?;
@@ -146,7 +146,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// `["decode",[1,2,3]]`, with one time a sample.
+    /// Reads `["decode",[1,2,3]]`, with one time per sample.
     pub fn stage(&mut self, count: usize) -> Option<StageTiming> {
         self.take(b'[')?;
         let name = std::str::from_utf8(self.word()?).ok()?.to_owned();
@@ -161,13 +161,12 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Powers of ten.
 const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// How many of eight characters are digits, from the first (the lowest byte) on.
+/// Returns the number of leading digits among eight characters. The first character is the lowest byte.
 #[inline]
 fn digits_of(eight: u64) -> usize {
-    // A digit is 0x30 to 0x39: its upper half is 3, and still is when 6 is added.
+    // A digit is 0x30 to 0x39. Its upper half is 3, also after adding 6.
     let other = (eight ^ REPEATED_ZERO) | (eight.wrapping_add(6 * ONES) ^ REPEATED_ZERO);
     ((other & (0xF0 * ONES)).trailing_zeros() / 8) as usize
 }
@@ -175,7 +174,7 @@ fn digits_of(eight: u64) -> usize {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const REPEATED_ZERO: u64 = 0x30 * ONES;
 
-/// The number that the first `count` (1 to 8; of none it is 0) of eight characters say, two, four, eight digits at a time.
+/// Returns the number in the first `count` of eight characters (0 for none). It combines two, four, then eight digits at a time.
 #[inline]
 fn number_of(eight: u64, count: usize) -> u64 {
     if count == 0 {

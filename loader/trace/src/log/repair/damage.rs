@@ -1,54 +1,52 @@
-//! What was lost.
+//! Description of damage.
 
 use std::ops::Range;
 
 use crate::Nanos;
 
-/// A place where something is missing, between two lines that were kept.
+/// Gap between two kept lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// Numbers of the first and the last line that are lost, if they are known. Within a damaged frame lines are counted in what
-    /// is left of it.
+    /// Numbers of the first and last lost line, if known. In a damaged frame, only its remaining lines are counted.
     pub lines: Option<(u64, u64)>,
-    /// Bytes of the file: of a plain one those of the lines, of a compressed one the damaged frames.
+    /// Byte range in the file: the lost lines, or the damaged frames if compressed.
     pub bytes: Range<u64>,
-    /// Time of the last event before it that was kept.
+    /// Time of the last kept event before the gap.
     pub after: Option<Nanos>,
-    /// Time of the first event behind it that was kept.
+    /// Time of the first kept event after the gap.
     pub before: Option<Nanos>,
 }
 
-/// What is wrong with a recording, and what was kept of it.
+/// Damage of a recording, and the amount that was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// Events that were kept.
+    /// Number of kept events.
     pub kept: u64,
-    /// Lines that were lost, as far as their number is known.
+    /// Known number of lost lines.
     pub lost: u64,
-    /// True if more lines may be lost than were counted: compressed data does not always tell how many were in it.
+    /// True if more lines may be lost. The number of lines in damaged compressed data can be unknown.
     pub lost_is_at_least: bool,
-    /// Bytes of the file that are damaged: of a plain one those of the lost lines, of a compressed one those of the damaged frames.
+    /// Damaged bytes of the file: the lost lines, or the damaged frames if compressed.
     pub bytes: u64,
-    /// Where something is missing: the first [`Damage::LISTED`] places.
+    /// First [`Damage::LISTED`] gaps.
     pub gaps: Vec<Gap>,
-    /// How many more places there are.
+    /// Number of further gaps.
     pub more_gaps: u64,
-    /// The header was lost, and replaced by a new one.
+    /// True if the header was lost and replaced.
     pub header_replaced: bool,
-    /// The file ends in the middle of a line or of compressed data.
+    /// True if the file ends in the middle of a line or of compressed data.
     pub cut: bool,
-    /// Events that were kept from damaged compressed data although no checksum confirms them: they may differ from what was
-    /// recorded.
+    /// Number of events kept from damaged compressed data without a matching checksum. They may differ from the original events.
     pub unconfirmed: u64,
-    /// The recording is compressed.
+    /// True if the recording is compressed.
     pub packed: bool,
 }
 
 impl Damage {
-    /// So many places are listed.
+    /// Maximum number of listed gaps.
     pub const LISTED: usize = 20;
 
-    /// True if nothing is damaged or missing.
+    /// Returns true if nothing is damaged or missing.
     pub fn is_none(&self) -> bool {
         self.gaps.is_empty() && !self.header_replaced && !self.cut && self.unconfirmed == 0
     }
