@@ -1,54 +1,54 @@
-//! Errors, warnings and notes that belong to a run.
+//! Errors, warnings and notes about a run.
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
 use crate::{BatchId, WorkerId, count};
 
-/// How bad a message is.
+/// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Good to know.
+    /// Information.
     Info,
-    /// PyTorch would print a `UserWarning`.
+    /// Warning, such as a `UserWarning` of PyTorch.
     Warning,
-    /// Something failed.
+    /// Failure.
     Error,
 }
 
-/// Something said about a run, a worker or a batch.
+/// Message about a run, a worker or a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// How bad it is.
+    /// Severity.
     pub level: Level,
-    /// Whole sentences.
+    /// Text of complete sentences.
     pub text: String,
-    /// The batch it concerns.
+    /// Batch, if the message is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<BatchId>,
-    /// The worker it concerns.
+    /// Worker, if the message is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<WorkerId>,
-    /// The dataset index it concerns.
+    /// Dataset index of the sample, if the message is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
 }
 
 impl Message {
-    /// Its first line: errors of Python come with the way to them.
+    /// Returns the first line. Python errors contain a traceback after it.
     pub fn first_line(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
 
-    /// True for a `StopIteration` of a sample, which ends its epoch early and not the program.
+    /// Returns true for a `StopIteration` of a sample, which ends the epoch early but not the program.
     pub fn ends_epoch(&self) -> bool {
         let line = self.first_line().trim();
         let is_stop = line == "StopIteration" || line.starts_with("StopIteration:");
         is_stop && self.level == Level::Error && self.about.is_some()
     }
 
-    /// `sample 77 of batch 9 in worker 1`, as far as it is known; `None` if nothing of it is.
+    /// Returns the known place, such as `sample 77 of batch 9 in worker 1`.
     pub fn place(&self) -> Option<String> {
         let sample = self.sample.map(|at| say!("sample {}", count(at)));
         let batch = self.about.map(|batch| batch.to_string());

@@ -1,12 +1,12 @@
-//! The moment after which the end of a run is hidden.
+//! Instant after which the rest of a run is hidden.
 
 use crate::Nanos;
 
-/// A moment of a run.
+/// Instant of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Number of transitions that have happened: several may share an instant.
+    /// Number of transitions so far. Several can share a time.
     pub step: usize,
-    /// The instant.
+    /// Time.
     pub at: Nanos,
 }

@@ -1,4 +1,4 @@
-//! What a run was asked to do. The options panel of the window, the command line and a TOML file share [`RunOptions`].
+//! Options of a run. The options panel of the window, the command line and TOML files share [`RunOptions`].
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
@@ -15,65 +15,65 @@ pub use collate::{Collate, NoCollate};
 pub use overrides::{Overrides, StartMethod};
 pub use parts::{parts, quote, without_password};
 
-/// The arguments of `DataLoader` under PyTorch's names, and the training loop around it.
+/// Arguments of `DataLoader` with PyTorch's names, and options of the training loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunOptions {
-    /// `digits`, `folder:PATH`, `voc:DIR` and so on, `synthetic:key=value,…` or `stream:key=value,…`; of PyTorch programs its class.
+    /// `digits`, `folder:PATH`, `voc:DIR` and so on, `synthetic:key=value,…` or `stream:key=value,…`. For PyTorch programs, the class of
+    /// the dataset.
     pub dataset: String,
-    /// Side of the square to which the pictures of a folder are resized, pixels.
+    /// Width and height to which the images of a folder are resized, pixels.
     pub image_size: u32,
-    /// Time and faults added to the samples on purpose, `cost_ms=10,tail=0.01:40`; empty: none.
+    /// Artificial delays and faults of samples, such as `cost_ms=10,tail=0.01:40`. Empty for none.
     pub extra_cost: String,
-    /// Samples per batch; `None` (in files `"none"`): no batches, samples are yielded as they are.
+    /// Samples per batch. `None` (`"none"` in files) yields single samples without batches.
     #[serde(with = "batch_size")]
     pub batch_size: Option<usize>,
-    /// A new random order in every epoch.
+    /// New random order in every epoch.
     pub shuffle: bool,
-    /// Another order: `sequential`, `random`, `subset:FILE`, `weighted:FILE`, `distributed`, `equi:FILE`; empty: as `shuffle`
-    /// says.
+    /// Sampler: `sequential`, `random`, `subset:FILE`, `weighted:FILE`, `distributed`, `equi:FILE`. If empty, `shuffle` decides.
     pub sampler: String,
-    /// Random samplers may draw an index again.
+    /// Random samplers draw with replacement.
     pub replacement: bool,
-    /// Indices that random samplers draw an epoch; `None`: as many as there are samples.
+    /// Number of indices that random samplers draw per epoch. `None` for the length of the dataset.
     pub num_samples: Option<u64>,
-    /// Number of ranks, PyTorch's `num_replicas`, for samplers that share the samples among ranks.
+    /// Number of ranks for distributed samplers, PyTorch's `num_replicas`.
     pub world_size: u32,
-    /// Which of the ranks this is, from 0.
+    /// Rank, from 0.
     pub rank: u32,
     /// Distributed samplers drop the tail instead of padding.
     pub sampler_drop_last: bool,
-    /// Distributed samplers get the epoch, so that each has its own order; leaving that out is a common mistake.
+    /// Distributed samplers get the epoch, so that each epoch has a different order. Programs often forget this call.
     pub set_epoch: bool,
-    /// Seed of `generator`; `None`: a fresh seed for every run, unless there is a `global_seed`.
+    /// Seed of `generator`. `None` for a new seed per run, unless there is a `global_seed`.
     pub seed: Option<u64>,
-    /// Seed of the default generator (`torch.manual_seed`); the loader then has no `generator` of its own unless `seed` is given.
+    /// Seed of the default generator (`torch.manual_seed`). The loader has its own `generator` only if `seed` is given.
     pub global_seed: Option<u64>,
-    /// Worker threads; 0: the trainer's thread fetches by itself.
+    /// Number of workers. With 0, the main process fetches the batches.
     pub num_workers: usize,
-    /// Batches in flight per worker; `None`: 2.
+    /// Batches in flight per worker. `None` for the default, 2.
     pub prefetch_factor: Option<usize>,
-    /// Drop a last batch that is not full.
+    /// Drop an incomplete last batch.
     pub drop_last: bool,
-    /// How samples become a batch.
+    /// Collate function.
     #[serde(skip_serializing_if = "Collate::is_fitting")]
     pub collate: Collate,
-    /// Hand batches out in the order of the sampler.
+    /// Yield batches in the order of the sampler.
     pub in_order: bool,
     /// Copy batches to page-locked memory.
     pub pin_memory: PinMemory,
     /// Keep the workers alive between epochs.
     pub persistent_workers: bool,
-    /// The longest wait for a worker, seconds; 0: no limit.
+    /// Timeout for a batch from the workers, seconds. 0 for none.
     pub timeout: f64,
-    /// How Python starts worker processes (`fork`, `spawn`, `forkserver`); empty: its default. Threads have no such thing, so it
-    /// only shows in the line of Python.
+    /// Start method of Python's worker processes (`fork`, `spawn`, `forkserver`). Empty for Python's default. The embedded loader uses
+    /// threads, so this only appears in the Python call.
     pub multiprocessing_context: String,
-    /// Passes over the dataset.
+    /// Number of epochs.
     pub epochs: u32,
-    /// How long the simulated training step takes, ms.
+    /// Duration of the simulated training step, ms.
     pub step_ms: f64,
-    /// What to do when a sample fails.
+    /// Reaction to a failed sample.
     pub on_error: OnError,
 }
 
@@ -111,22 +111,23 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// True if the dataset is iterable-style, as its name says: each worker has its own part of it.
+    /// Returns true if the dataset is iterable-style, according to its name. Each worker has its own part of it.
     pub fn is_stream(&self) -> bool {
         parts::is_stream(&self.dataset)
     }
 
-    /// True if `shuffle` or a named sampler draws the order of the samples.
+    /// Returns true if `shuffle` or a named sampler determines the order of the samples.
     pub fn is_shuffled(&self) -> bool {
         self.shuffle || !matches!(self.sampler.as_str(), "" | "sequential")
     }
 
-    /// True if batches are yielded in the order of the sampler. Without workers they always are: `in_order` has no effect then.
+    /// Returns true if batches are yielded in the order of the sampler. Without workers this is always true, because `in_order` has no
+    /// effect.
     pub fn keeps_order(&self) -> bool {
         self.in_order || self.num_workers == 0
     }
 
-    /// The value of `prefetch_factor` that is in force: PyTorch's default is 2, and without workers there is none.
+    /// Returns the effective `prefetch_factor`: PyTorch's default is 2, and without workers it is 0.
     pub fn prefetch(&self) -> usize {
         if self.num_workers == 0 {
             0
@@ -135,13 +136,13 @@ impl RunOptions {
         }
     }
 
-    /// The most batches that may be in flight or held: `prefetch_factor × num_workers`.
+    /// Returns the maximum number of batches in flight or held: `prefetch_factor × num_workers`.
     pub fn window(&self) -> usize {
         self.prefetch().saturating_mul(self.num_workers)
     }
 }
 
-/// `batch_size` in files: a number, or `"none"`.
+/// Serialization of `batch_size`: a number, or `"none"`.
 mod batch_size {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -172,21 +173,21 @@ mod batch_size {
     }
 }
 
-/// `pin_memory`.
+/// Values of `pin_memory`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PinMemory {
     /// No pinning.
     #[default]
     Off,
-    /// CUDA's page-locked memory; without a GPU a warning and no pinning, as in PyTorch.
+    /// CUDA's page-locked memory. Without a GPU, there is a warning and no pinning, as in PyTorch.
     On,
-    /// Pooled buffers locked with `mlock`: real page-locked memory without a GPU. Not something PyTorch has.
+    /// Pooled buffers locked with `mlock`: page-locked memory without a GPU. PyTorch does not have this.
     Mlock,
 }
 
 impl PinMemory {
-    /// As Python writes it; `mlock`, which PyTorch does not have, by its name.
+    /// Returns the value in Python. `mlock`, which PyTorch does not have, keeps its name.
     pub fn python(self) -> &'static str {
         match self {
             Self::Off => "False",
@@ -196,52 +197,52 @@ impl PinMemory {
     }
 }
 
-/// What to do when a sample fails.
+/// Reaction to a failed sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// End the run, as a training loop without `try` does.
+    /// End the run, like a training loop without `try`.
     #[default]
     Stop,
-    /// Note it and go on with the next batch.
+    /// Report the error and continue with the next batch.
     Continue,
-    /// Leave the sample out of its batch, and say at the end how many were left out.
+    /// Leave the sample out of its batch, and report the total at the end.
     Skip,
-    /// Leave the sample out of its batch, and say of each why.
+    /// Leave the sample out of its batch, and report each error.
     Log,
 }
 
-/// The dataset of a PyTorch program whose class is unknown, in [`RunInfo::dataset`].
+/// Value of [`RunInfo::dataset`] for a PyTorch dataset of unknown class.
 pub const UNNAMED_DATASET: &str = "A dataset";
 
-/// How a run introduces itself.
+/// Description of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunInfo {
-    /// What it was asked to do.
+    /// Options.
     pub options: RunOptions,
-    /// Who tells.
+    /// Source of the events.
     pub origin: Origin,
-    /// The class of the loader, where it is one derived from `DataLoader`; otherwise empty.
+    /// Class of the loader if derived from `DataLoader`, otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub class: String,
-    /// The class of the program's own batch sampler; empty without one.
+    /// Class of the program's own batch sampler, otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub batch_sampler: String,
-    /// Other arguments that the program gave, as they stand in a call: `collate_fn=pad`.
+    /// Other arguments of the program in Python notation, such as `collate_fn=pad`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
-    /// The line of the program that makes the loader; `None` if that is not known.
+    /// Program line that makes the loader. `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_at: Option<MadeAt>,
     /// Role in the program (`train`, `val`, `test`, `predict`), from a framework. Otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub role: String,
-    /// The dataset in words: `1,797 handwritten digits`.
+    /// Dataset in words, such as `1,797 handwritten digits`.
     pub dataset: String,
-    /// Number of samples; `None` if it is not known.
+    /// Number of samples. `None` if unknown.
     pub dataset_len: Option<u64>,
-    /// `len(loader)`; `None` if it is not known.
+    /// `len(loader)`. `None` if unknown.
     pub batches_per_epoch: Option<u64>,
     /// Names of the labels.
     pub classes: Vec<String>,
@@ -249,32 +250,32 @@ pub struct RunInfo {
     pub rank: u32,
     /// Number of ranks.
     pub world_size: u32,
-    /// Processor cores that the program may use.
+    /// CPU cores that the program may use.
     pub cores: u32,
-    /// Stages that the source measures; the others are "not measured", which is not zero.
+    /// Stages that the source measures. The time of any other stage is unknown, not zero.
     pub measured: Vec<Stage>,
-    /// Whether batches really go to page-locked memory, and how.
+    /// Method of locking batches in memory. `None` without pinning.
     pub pinning: Option<String>,
-    /// Wall-clock time of the clock anchor, ns since 1970.
+    /// Wall-clock time at the start of the run's clock, ns since 1970.
     pub started_unix_ns: i64,
-    /// The host it ran on; empty if that is not known.
+    /// Host name. Empty if unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub host: String,
-    /// The recording it was taken from, where a session is made of several; otherwise empty.
+    /// Original recording, if a session combines several. Otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub recording: String,
-    /// How its clock was compared with that of the session; `None` if it is the same clock.
+    /// Alignment with the clock of the session. `None` for the same clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
 }
 
 impl RunInfo {
-    /// True if the order of the samples is drawn at random in each epoch, or by a sampler of the program.
+    /// Returns true if the order of the samples is random in each epoch, or determined by a batch sampler of the program.
     pub fn is_random(&self) -> bool {
         self.options.is_shuffled() || !self.batch_sampler.is_empty()
     }
 
-    /// Class of the dataset of a PyTorch program: `ImageFolder`. `None` if unknown.
+    /// Returns the class of a PyTorch program's dataset, such as `ImageFolder`. `None` if unknown.
     pub fn dataset_class(&self) -> Option<&str> {
         let Origin::Pytorch(_) = self.origin else {
             return None;
@@ -286,14 +287,14 @@ impl RunInfo {
         (!name.is_empty() && name != UNNAMED_DATASET).then_some(name)
     }
 
-    /// Moves it to another clock, which shows `by` more.
+    /// Adds `by` to the times of the run's clock.
     pub(crate) fn shift(&mut self, by: Nanos) {
         if self.started_unix_ns != 0 {
             self.started_unix_ns = self.started_unix_ns.saturating_sub(by.0);
         }
     }
 
-    /// As it can be written: JSON has no NaN and no infinities.
+    /// Replaces NaN and infinities, which JSON does not have.
     pub(crate) fn finite(&self) -> Self {
         let mut info = self.clone();
         if !info.options.step_ms.is_finite() {
@@ -303,35 +304,35 @@ impl RunInfo {
     }
 }
 
-/// A line of a program.
+/// Line of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeAt {
-    /// The file, with its whole path.
+    /// Absolute path of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Both in short: `train.py:42`.
+    /// Short name, such as `train.py:42`.
     pub name: String,
 }
 
-/// Who tells what happened.
+/// Source of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// The embedded engine ran it.
+    /// Embedded engine.
     #[default]
     Engine,
-    /// The scheduler with a virtual clock.
+    /// Scheduler with a virtual clock.
     Simulation,
-    /// A PyTorch program of this version.
+    /// PyTorch of this version.
     Pytorch(String),
-    /// Converted from what another tool wrote.
+    /// Conversion from the format of another tool.
     Import(String),
 }
 
 impl Origin {
-    /// True if `DataLoader` has the argument `in_order`: from PyTorch 2.6 on, or if the version is unknown.
+    /// Returns true if `DataLoader` has the argument `in_order`, since PyTorch 2.6. Also true if the version is unknown.
     pub fn has_in_order(&self) -> bool {
         let Self::Pytorch(version) = self else {
             return true;
@@ -345,7 +346,7 @@ impl Origin {
         }
     }
 
-    /// As it stands in files, whatever language is spoken.
+    /// Returns the untranslated name for files.
     pub fn key(&self) -> String {
         match self {
             Self::Engine => "embedded engine".to_owned(),
@@ -355,7 +356,7 @@ impl Origin {
         }
     }
 
-    /// In a few words.
+    /// Returns a short name in the user's language.
     pub fn label(&self) -> String {
         match self {
             Self::Engine => say!("embedded loader").to_owned(),

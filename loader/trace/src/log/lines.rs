@@ -18,15 +18,15 @@ pub struct Lines {
     bytes: Vec<u8>,
     /// Number of bytes that contain lines.
     used: usize,
-    /// Bytes taken from the input until their end, before decompression.
+    /// Bytes read from the input so far, before decompression.
     consumed: u64,
-    /// Nothing comes after these.
+    /// True if no lines follow.
     is_last: bool,
-    /// The input stops in the middle of a compressed block.
+    /// True if the input ends in the middle of a compressed block.
     cut: bool,
-    /// The line that begins behind them is too long.
+    /// True if the next line is too long.
     too_long: bool,
-    /// Reading did not work behind them.
+    /// Error of reading after these lines.
     failed: Option<io::Error>,
     packed: bool,
     quick: Quick,

@@ -1,32 +1,30 @@
-//! Decompressing a block at a time, so that everything before a damage comes out.
+//! Decompression of one block at a time, so that all text before a damaged block is returned.
 
 use std::io::{self, BufRead, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-/// How far back a compressed file may refer, as a power of two: it costs as much memory. 128 MiB is what zstd writes at most
-/// unless another limit is given.
+/// Largest window, as a power of two. It limits the memory. zstd writes at most 128 MiB by default.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// What zstd asks for includes the header of the block after the one it reads, bytes.
+/// Size of a block header, bytes. The size that zstd requests includes the header of the following block.
 const BLOCK_HEADER: usize = 3;
 
-/// Decompresses frames.
+/// Decompressor of frames.
 pub(super) struct Unpacker {
     decoder: Decoder<'static>,
-    /// Bytes that are given to zstd next. With more it goes through several blocks at once, and tells nothing of them if the last
-    /// one is damaged.
+    /// Bytes to pass to zstd next. Given more, it processes several blocks at once and returns none of them if the last is damaged.
     wanted: usize,
 }
 
-/// What a step came to.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Bytes that were taken.
+    /// Consumed bytes.
     pub taken: usize,
-    /// Bytes that came out.
+    /// Produced bytes.
     pub made: usize,
-    /// The frame ends behind the bytes that were taken.
+    /// True if the frame ends after the consumed bytes.
     pub ends_frame: bool,
 }
 
@@ -37,13 +35,13 @@ impl Unpacker {
         Ok(Self { decoder, wanted: 1 })
     }
 
-    /// Forgets the frame that was begun.
+    /// Starts a new frame.
     pub fn begin(&mut self) -> io::Result<()> {
         self.wanted = 1;
         self.decoder.reinit()
     }
 
-    /// Takes some of `packed`, at most a block, and puts what comes out into `text`.
+    /// Decompresses at most one block of `packed` into `text`.
     pub fn step(&mut self, packed: &[u8], text: &mut [u8]) -> io::Result<Step> {
         let mut input = InBuffer::around(&packed[..packed.len().min(self.wanted)]);
         let mut output = OutBuffer::around(text);
@@ -60,11 +58,11 @@ impl Unpacker {
     }
 }
 
-/// Reads the text of all frames of a file.
+/// Reader of the text of all frames of a file.
 pub(super) struct Unpacked<R> {
     packed: R,
     unpacker: Unpacker,
-    /// Between two frames, where the file may end.
+    /// True between two frames, where the file may end.
     is_between: bool,
 }
 
@@ -85,7 +83,7 @@ impl<R: BufRead> Read for Unpacked<R> {
         }
         loop {
             let packed = self.packed.fill_buf()?;
-            // Without more to read, what zstd holds back still comes out.
+            // At the end of the input, zstd can still have buffered output.
             let is_end = packed.is_empty();
             if is_end && self.is_between {
                 return Ok(0);

@@ -1,23 +1,23 @@
-//! Decompressing without the C library, where there is none: in a browser. It is slower.
+//! Decompression without the C library, for browsers. It is slower.
 
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// How far back a compressed file may refer, bytes: it costs as much memory.
+/// Largest window, bytes. It limits the memory.
 const MAX_WINDOW: u64 = 1 << 27;
 
-/// Text that is made at a time, bytes.
+/// Text that is decompressed at a time, bytes.
 const AT_A_TIME: usize = 64 << 10;
 
-/// Reads the text of all frames of a file.
+/// Reader of the text of all frames of a file.
 pub(super) struct Unpacked<R> {
     packed: R,
     decoder: FrameDecoder,
-    /// Between two frames, where the file may end.
+    /// True between two frames, where the file may end.
     is_between: bool,
-    /// What went wrong behind the text that is still to come.
+    /// Error that is reported after the remaining text.
     failed: Option<io::Error>,
 }
 
@@ -33,7 +33,7 @@ impl<R: BufRead> Unpacked<R> {
         })
     }
 
-    /// Begins the next frame that holds something. False at the end of the file.
+    /// Begins the next frame that is not skippable. Returns false at the end of the file.
     fn begin(&mut self) -> io::Result<bool> {
         loop {
             if self.packed.fill_buf()?.is_empty() {
@@ -54,7 +54,7 @@ impl<R: BufRead> Unpacked<R> {
         }
     }
 
-    /// Makes some more of the text of the frame. What went wrong is reported once the text before it was read.
+    /// Decompresses more text of the frame. An error is reported after the text before it.
     fn make(&mut self) {
         while !self.decoder.is_finished() && self.decoder.can_collect() < AT_A_TIME {
             let some = BlockDecodingStrategy::UptoBytes(AT_A_TIME);
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::log::frames::Frames;
 
-    /// A recording of several frames, as the C library writes it, and its text.
+    /// Returns a recording of several frames, compressed by the C library, and its text.
     fn packed() -> (Vec<u8>, Vec<u8>) {
         let mut frames = Frames::new(Vec::new()).expect("a vector");
         frames.most = 40_000;

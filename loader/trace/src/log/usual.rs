@@ -1,10 +1,10 @@
-//! Lines of the events of which a recording has millions, put together without a detour. They are to the byte those that
-//! [`Line`](super::wire::Line) makes, which makes all others.
+//! Direct formatting of the most frequent events. The output is identical to that of [`Line`](super::wire::Line), which formats all other
+//! events.
 
 use crate::event::{Event, EventKind, SampleTiming};
 use crate::{BatchId, Stage};
 
-/// Puts the line of `event`, without its end, behind what is in `text`; false if it is none of these events.
+/// Appends the line of `event` to `text`, without a line end. Returns false for other kinds of event.
 pub(super) fn put(event: &Event, text: &mut Vec<u8>) -> bool {
     match &event.kind {
         EventKind::Entered { batch, stage } => {

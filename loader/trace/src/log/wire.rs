@@ -1,4 +1,4 @@
-//! One event as one line: a flat object, so that any language writes it with a dictionary.
+//! Conversion of events to lines: flat JSON objects, which are easy to write in any language.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ pub(super) enum Name {
     Fact,
 }
 
-/// A line. Which fields are present depends on `e`.
+/// Line of a recording. The value of `e` determines which fields are present.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line<'a> {
@@ -325,7 +325,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// JSON has no NaN and no infinities.
+/// Replaces NaN and infinities, which JSON does not have.
 fn finite(info: &RunInfo) -> Cow<'_, RunInfo> {
     if info.options.step_ms.is_finite() {
         return Cow::Borrowed(info);

@@ -1,4 +1,4 @@
-//! Writing a log.
+//! Writing of recordings.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use super::usual;
 use super::wire::Line;
 use crate::{Event, LogError};
 
-/// How a log is stored.
+/// Compression of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Plain text (`.jsonl`).
@@ -20,7 +20,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The one that a file name asks for: zstd if it ends in `.zst`.
+    /// Returns the compression for a file name: zstd if it ends in `.zst`.
     pub fn for_path(path: &Path) -> Self {
         match path.extension() {
             Some(ext) if ext.eq_ignore_ascii_case("zst") => Self::Zstd,
@@ -29,7 +29,7 @@ impl Compression {
     }
 }
 
-/// Bytes that are written at once, unless it is flushed: a slow disk takes its time for every write.
+/// Size of the write buffer, bytes. Each write takes time on a slow disk.
 const BUFFER: usize = 64 << 10;
 
 enum Sink<W: Write> {
@@ -53,7 +53,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// Writes events as a log. Call [`LogWriter::finish`] at the end: it is what reports a full disk.
+/// Writer of events. Call [`LogWriter::finish`] at the end, because it reports a full disk.
 pub struct LogWriter<W: Write> {
     sink: Sink<W>,
     line: Vec<u8>,
@@ -61,10 +61,10 @@ pub struct LogWriter<W: Write> {
 }
 
 impl LogWriter<File> {
-    /// Creates the file at `path`, compressed as its name asks for. A file that exists already is left as it is.
+    /// Creates the file at `path`, with the compression for its name. An existing file is not overwritten.
     ///
     /// # Errors
-    /// If there is a file, or it cannot be created or written.
+    /// The file exists, or cannot be created or written.
     pub fn create(path: &Path) -> Result<Self, LogError> {
         let file = File::create_new(path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
@@ -75,18 +75,18 @@ impl LogWriter<File> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Begins a log on `writer` with its header.
+    /// Starts a recording on `writer` with a header.
     ///
     /// # Errors
-    /// If `writer` fails.
+    /// `writer` fails.
     pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
         Self::headed(writer, compression, Heading::Plain)
     }
 
-    /// The same with another header. That of a copy is [`LogReader::heading`](super::LogReader::heading) of what it is a copy of.
+    /// Starts a recording with another heading. For a copy, pass [`LogReader::heading`](super::LogReader::heading) of the original.
     ///
     /// # Errors
-    /// If `writer` fails.
+    /// `writer` fails.
     pub fn headed(
         writer: W,
         compression: Compression,
@@ -97,10 +97,10 @@ impl<W: Write> LogWriter<W> {
         Ok(log)
     }
 
-    /// A log whose lines, the header first, are those of another one; see [`LogWriter::copy_line`].
+    /// Starts a recording without a header, for lines copied with [`LogWriter::copy_line`], the header first.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// Memory for the compressor cannot be allocated.
     pub fn for_copies(writer: W, compression: Compression) -> Result<Self, LogError> {
         let sink = match compression {
             Compression::None => Sink::Plain(BufWriter::with_capacity(BUFFER, writer)),
@@ -120,8 +120,7 @@ impl<W: Write> LogWriter<W> {
         })
     }
 
-    /// The same with other frames, where it is compressed: each ends with the line that makes it so many bytes long, before
-    /// compression.
+    /// Sets the frame size. Each frame ends with the line that reaches this number of uncompressed bytes.
     #[must_use]
     pub fn with_frames_of(mut self, bytes: u64) -> Self {
         if let Sink::Zstd(frames) = &mut self.sink {
@@ -133,7 +132,7 @@ impl<W: Write> LogWriter<W> {
     /// Writes one event.
     ///
     /// # Errors
-    /// If the disk is full or the pipe is closed.
+    /// The disk is full or the pipe is closed.
     pub fn write(&mut self, event: &Event) -> Result<(), LogError> {
         self.line.clear();
         if !usual::put(event, &mut self.line) {
@@ -157,10 +156,10 @@ impl<W: Write> LogWriter<W> {
         Ok(())
     }
 
-    /// Writes a line as it stands in another log, given without its end.
+    /// Writes a line of another recording, given without its end.
     ///
     /// # Errors
-    /// If the disk is full or the pipe is closed.
+    /// The disk is full or the pipe is closed.
     pub fn copy_line(&mut self, line: &[u8]) -> Result<(), LogError> {
         self.line.clear();
         self.line.extend_from_slice(line);
@@ -175,19 +174,19 @@ impl<W: Write> LogWriter<W> {
         })
     }
 
-    /// Makes everything written so far readable to others: a program that is killed afterwards loses nothing before this.
+    /// Makes all events so far readable in the file. If the program is killed later, they are not lost.
     ///
     /// # Errors
-    /// If the disk is full or the pipe is closed.
+    /// The disk is full or the pipe is closed.
     pub fn flush(&mut self) -> Result<(), LogError> {
         let flushed = self.sink.flush();
         self.checked(flushed)
     }
 
-    /// Ends the log and gives the writer back.
+    /// Ends the recording and returns the writer.
     ///
     /// # Errors
-    /// If the disk is full or the pipe is closed.
+    /// The disk is full or the pipe is closed.
     pub fn finish(self) -> Result<W, LogError> {
         let lines = self.lines;
         let failed = |cause| LogError::Io {
@@ -203,10 +202,10 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// Puts the line of an event, without its end, behind what is in `text`.
+/// Appends the line of an event to `text`, without a line end.
 ///
 /// # Errors
-/// If there is no memory.
+/// Serialization fails.
 pub fn line_of(event: &Event, text: &mut Vec<u8>) -> Result<(), LogError> {
     if usual::put(event, text) {
         return Ok(());

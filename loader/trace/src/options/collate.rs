@@ -1,31 +1,31 @@
-//! `collate_fn`: how samples become a batch.
+//! Collate functions.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How samples become a batch. As text: empty, `default`, `list`, `pad`, `pad:-1`, `concat`.
+/// Collate function. As text: empty, `default`, `list`, `pad`, `pad:-1`, `concat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Collate {
-    /// What suits the dataset: lists for annotated pictures, padding for lines of text and for sounds, else PyTorch's `default_collate`.
+    /// Default for the dataset: lists for annotated images, padding for lines of text and audio, otherwise PyTorch's `default_collate`.
     #[default]
     Fitting,
-    /// PyTorch's `default_collate`, whatever the dataset.
+    /// PyTorch's `default_collate` for any dataset.
     Stack,
-    /// Each field as a list of what the samples have: `tuple(zip(*batch))`.
+    /// Lists of the fields of the samples: `tuple(zip(*batch))`.
     List,
-    /// As `default_collate`, but tensors are made as large as the largest with this value.
+    /// `default_collate` after padding tensors with this value to the largest size.
     Pad(f64),
-    /// As `default_collate`, but tensors are put one behind the other, with the place where each begins: `(values, offsets)`.
+    /// `default_collate`, but tensors are concatenated and accompanied by their offsets: `(values, offsets)`.
     Concat,
 }
 
 impl Collate {
-    /// The texts, as they are shown to who has to choose.
+    /// Valid texts, for error messages.
     pub const POSSIBLE: &str = "default, list, pad, pad:VALUE or concat";
 
-    /// What is in force for the dataset of that text.
+    /// Returns the effective function for a dataset, given by its option text.
     #[must_use]
     pub fn in_force(self, dataset: &str) -> Self {
         let word = dataset.trim_start().split(':').next().unwrap_or_default();
@@ -37,12 +37,12 @@ impl Collate {
         }
     }
 
-    /// Whether nothing was chosen.
+    /// Returns true if no function was chosen.
     pub fn is_fitting(&self) -> bool {
         *self == Self::Fitting
     }
 
-    /// The functions that do the same in Python, a line each, and the name of the last; `None`: PyTorch does it by itself.
+    /// Returns Python code with an equivalent function and its name. `None` if PyTorch needs no function.
     pub(super) fn python(self) -> Option<(String, &'static str)> {
         const MODULE: &str = "torch.utils.data._utils.collate";
         let by = |name: &str, function: &str| {
@@ -86,7 +86,7 @@ impl fmt::Display for Collate {
     }
 }
 
-/// A text that names no collate function.
+/// Error for an unknown collate function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown collate function '{0}'. Valid: {possible}", possible = Collate::POSSIBLE)]
 pub struct NoCollate(String);
@@ -106,7 +106,7 @@ impl FromStr for Collate {
                     .strip_prefix("pad:")
                     .and_then(|value| value.trim().parse::<f64>().ok());
                 match value.filter(|value| value.is_finite()) {
-                    // Adding zero turns −0 into 0.
+                    // Adding zero converts −0 to 0.
                     Some(value) => Self::Pad(value + 0.0),
                     None => return Err(NoCollate(other.to_owned())),
                 }

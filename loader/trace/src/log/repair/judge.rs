@@ -1,4 +1,4 @@
-//! Which lines are sound.
+//! Decisions about which lines are intact.
 
 use std::ops::Range;
 
@@ -10,44 +10,44 @@ use crate::log::quick::Quick;
 use crate::log::{MAX_HEADER, MAX_LINE};
 use crate::{LogError, Nanos};
 
-/// A line that is kept.
+/// Line that is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptLine<'a> {
-    /// Without its end.
+    /// Text without the line end.
     pub text: &'a [u8],
-    /// Its number in the damaged recording, from 1; 0 of a new header.
+    /// Line number in the damaged recording, from 1. 0 for a new header.
     pub number: u64,
-    /// False where the data around it is damaged or unfinished, and no checksum confirms that this line is what was written.
+    /// False if the surrounding data is damaged or truncated and no checksum covers this line.
     pub is_certain: bool,
 }
 
-/// So many places of a damaged line are tried where a sound one may begin.
+/// Maximum number of positions in a damaged line that are tried as the start of an intact line.
 const TRIES: usize = 4096;
 
-/// What can be said of the lines that come.
+/// Trust in the following lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Nothing speaks against them.
+    /// No sign of damage.
     #[default]
     Full,
-    /// They are in a frame that was not finished.
+    /// In a truncated frame.
     Unfinished,
-    /// They are in a damaged frame, and nothing confirms them.
+    /// In a damaged frame, without a matching checksum.
     Damaged,
 }
 
-/// Keeps sound lines, and counts what is lost.
+/// Filter that keeps intact lines and counts lost ones.
 pub(super) struct Judge<'a> {
     keep: &'a mut dyn FnMut(&KeptLine<'_>) -> Result<(), LogError>,
     damage: Damage,
-    /// The gap that was not yet followed by a line.
+    /// Gap that is not followed by a kept line yet.
     open: Option<Gap>,
-    /// Time of the last event that was kept.
+    /// Time of the last kept event.
     last: Option<Nanos>,
     has_header: bool,
-    /// The last line that was counted as lost.
+    /// Number of the last line that was counted as lost.
     last_lost: u64,
-    /// Bytes before this were counted as damaged.
+    /// Position in the file up to which damaged bytes were counted.
     counted: u64,
     quick: Quick,
     pub trust: Trust,
@@ -74,12 +74,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// True if something of a recording was found.
+    /// Returns true if a header or an event was found.
     pub fn has_any(&self) -> bool {
         self.has_header || self.damage.kept > 0
     }
 
-    /// Takes in what stands between two ends of lines. `frame` is its place in the file, where that is not its place in the text.
+    /// Processes the text between two line ends. `frame` is its byte range in the file, if the recording is compressed.
     pub fn piece(&mut self, piece: Piece<'_>, frame: Option<&Range<u64>>) -> Result<(), LogError> {
         let Piece {
             text,
@@ -102,14 +102,14 @@ impl<'a> Judge<'a> {
             self.damage.cut |= end == End::Cut;
             self.lost(line, in_file(place.start..zeros.start));
         }
-        // How many lines stood there, zeros do not tell.
+        // The number of lines that the zeros replaced is unknown.
         if !zeros.is_empty() {
             self.lost(None, in_file(zeros));
         }
         Ok(())
     }
 
-    /// What is sound in a line, and where it begins: with the line, or behind what took the end of the line before.
+    /// Returns the intact content of a line and its offset, which is above 0 if the previous line lost its end.
     fn sound(&mut self, text: &[u8], number: u64) -> Result<Option<(usize, Sound)>, LogError> {
         if let Some((event, length)) = self.quick.parse(text)
             && length == text.len()
@@ -119,7 +119,7 @@ impl<'a> Judge<'a> {
         if let Some(sound) = self.thoroughly(text, number)? {
             return Ok(Some((0, sound)));
         }
-        // No end of a line but the whole line is itself one.
+        // The line can contain the rest of a line without its end, followed by an intact line.
         let mut before = text.len();
         for _ in 0..TRIES {
             let at = text[..before].windows(2).rposition(|two| two == b"{\"");
@@ -135,7 +135,7 @@ impl<'a> Judge<'a> {
     }
 
     fn thoroughly(&self, text: &[u8], number: u64) -> Result<Option<Sound>, LogError> {
-        // Nearly everything that is no line is known by its first letter.
+        // The first character rejects nearly all damaged lines quickly.
         if text.trim_ascii_start().first() != Some(&b'{') || text.len() > MAX_LINE {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ impl<'a> Judge<'a> {
         }
         match Header::parse(text.trim_ascii()) {
             Ok(_) => Ok(Some(Sound::Header)),
-            // It is newer, not damaged.
+            // The header is intact, but its version is newer.
             Err(e @ LogError::Version { .. }) if number == 1 && self.trust == Trust::Full => Err(e),
             Err(_) => Ok(None),
         }
@@ -185,7 +185,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Something is lost: lines from a first one to a last one, none if that is less, or their number is unknown.
+    /// Records a loss of the lines from first to last. The range can be empty. `None` means that the number of lines is unknown.
     pub fn lost(&mut self, lines: Option<(u64, u64)>, bytes: Range<u64>) {
         let start = bytes.start.max(self.counted);
         self.damage.bytes += bytes.end.saturating_sub(start);
@@ -216,7 +216,7 @@ impl<'a> Judge<'a> {
         };
     }
 
-    /// The gap ends with an event of this time, or with the recording.
+    /// Ends the gap before an event at this time, or at the end of the recording.
     fn close(&mut self, before: Option<Nanos>) {
         let Some(gap) = self.open.take() else {
             return;
@@ -227,19 +227,19 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The recording ends in the middle of something.
+    /// Records that the recording is truncated.
     pub fn cut(&mut self) {
         self.damage.cut = true;
     }
 
-    /// Events that were kept so far, with the header, and lines that were counted as lost.
+    /// Returns the numbers of kept lines, including the header, and of lost lines.
     pub fn counts(&self) -> (u64, u64) {
         let header = u64::from(self.has_header && !self.damage.header_replaced);
         (self.damage.kept + header, self.damage.lost)
     }
 
-    /// Of `lines` lines, the last with number `last`, those are lost that were not kept since `before`: that is better known than by
-    /// counting what is left of them.
+    /// Corrects the number of lost lines since `before`. The checksums state the exact number of lines and the last line number. Counting
+    /// line ends in damaged text is less exact.
     pub fn correct(&mut self, before: (u64, u64), lines: u64, last: u64) {
         let kept = self.counts().0.saturating_sub(before.0);
         self.damage.lost = before.1.saturating_add(lines.saturating_sub(kept));
@@ -256,7 +256,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What a sound line is.
+/// Content of an intact line.
 #[derive(Clone, Copy, Debug)]
 enum Sound {
     Header,

@@ -1,4 +1,4 @@
-//! A compressed recording: frame after frame, over what is damaged.
+//! Reading of a compressed recording, frame by frame, skipping damage.
 
 use std::io::{Read, Seek};
 use std::ops::{ControlFlow, Range};
@@ -9,16 +9,16 @@ use super::splitter::Splitter;
 use crate::LogError;
 use crate::log::checksums::{CHUNK, Checksums};
 
-/// Reads a compressed recording.
+/// Reader of a compressed recording.
 pub(super) struct Packed<'a, 'b, R> {
     source: &'a mut Source<R>,
     judge: &'a mut Judge<'b>,
     splitter: Splitter,
-    /// Where the frame begins that is read.
+    /// Position of the current frame.
     at: u64,
-    /// What is damaged where the number of its lines is not known yet.
+    /// Damaged bytes whose number of lines is not known yet.
     pending: Option<Range<u64>>,
-    /// Lines before the recording whose frames are read: several may have been put one behind the other.
+    /// Number of lines in earlier recordings, if several recordings are concatenated.
     base: u64,
 }
 
@@ -34,7 +34,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         }
     }
 
-    /// Reads all of it.
+    /// Reads the whole file.
     pub fn read(&mut self) -> Result<(), LogError> {
         let mut at = 0;
         while at < self.source.size {
@@ -57,14 +57,14 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
             .finish(&mut |piece| judge.piece(piece, Some(&frame)))
     }
 
-    /// Goes over damage that begins at `from`, and looks for its end from `search` on.
+    /// Skips damage that begins at `from`. Searches for its end from `search` on.
     fn go_on_behind(&mut self, from: u64, search: u64) -> Result<u64, LogError> {
         let next = self.next(search)?;
         self.damage(from..next);
         Ok(next)
     }
 
-    /// Where reading can go on from `search` on: at the end of the file if nowhere else.
+    /// Returns the next position from `search` at which reading can continue, or the end of the file.
     fn next(&mut self, search: u64) -> Result<u64, LogError> {
         let size = self.source.size;
         Ok(match self.source.find(search, size)? {
@@ -73,7 +73,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         })
     }
 
-    /// Something is missing here, in the middle of the text.
+    /// Records missing text.
     fn damage(&mut self, bytes: Range<u64>) {
         self.splitter.forget();
         let before = self
@@ -83,7 +83,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         self.pending = Some(before..bytes.end);
     }
 
-    /// The next line has this number of its recording, or one that is not known: so much is lost before it.
+    /// Sets the number of the next line within its recording, `None` if unknown. The lines before it are lost.
     fn count(&mut self, number: Option<u64>) {
         let damaged = self.pending.take();
         let here = self.splitter.number;
@@ -97,7 +97,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         match damaged {
             Some(bytes) if known => self.judge.lost(Some((here, number - 1)), bytes),
             Some(bytes) => self.judge.lost(None, bytes),
-            // Whole frames are missing, and nothing else: they were here.
+            // Whole frames are missing here.
             None if number > here => {
                 self.splitter.forget();
                 self.judge.lost(Some((here, number - 1)), self.at..self.at);
@@ -107,21 +107,21 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         self.splitter.number = number.max(here);
     }
 
-    /// Counts up to a frame that tells its first line.
+    /// Sets the line number from the checksums of the next frame.
     fn count_to(&mut self, sums: &Checksums) {
         let here = self.splitter.number;
-        // One recording behind the other.
+        // A second recording begins here.
         if sums.first_line == 1 && here > self.base.saturating_add(1) {
             self.base = here - 1;
         }
         self.count(Some(sums.first_line));
     }
 
-    /// A frame that is skipped: the checksums of one that is lost, or something of others.
+    /// Processes a skippable frame: the checksums of a lost frame, or a frame from another program.
     fn skippable(&mut self, at: u64, end: u64) -> Result<u64, LogError> {
         if let Some((sums, end)) = self.source.checksums_at(at)? {
             let next = sums.first_line.saturating_add(sums.lines);
-            // Of a frame that was read.
+            // The frame of these checksums was already read.
             if next.saturating_add(self.base) <= self.splitter.number {
                 let bytes = self.pending.take();
                 bytes
@@ -133,25 +133,25 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
             self.count(Some(sums.first_line.saturating_add(sums.lines)));
             return Ok(end);
         }
-        // Ours and damaged, or cut: its length may be wrong.
+        // Damaged or truncated checksums. Their length can be wrong.
         if end > self.source.size || self.source.is_checksums(at)? {
             let next = self.next(at + 4)?;
             match next == self.source.size {
                 true if end > next => self.judge.cut(),
-                // No lines are in it.
+                // Checksums contain no lines.
                 _ if end == next => self.judge.lost(Some((1, 0)), at..next),
                 _ => self.damage(at..next),
             }
             return Ok(next);
         }
-        // Readers know a compressed recording by its first frame.
+        // Readers recognize a compressed recording by its first frame.
         if at == 0 {
             self.damage(at..end);
         }
         Ok(end)
     }
 
-    /// A frame, with its checksums if they stand behind it. Where to go on.
+    /// Reads a frame and its checksums, if any. Returns the position after them.
     fn frame(&mut self, at: u64) -> Result<u64, LogError> {
         let (ended, length) = self.source.survey(at)?;
         match ended {
@@ -163,8 +163,8 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         }
     }
 
-    /// From where the next frame is searched after one that begins at `at` and is damaged before `looked`: what was read there
-    /// may have been another one.
+    /// Returns the position at which to search for the frame after a damaged one. `at` is its start, and `looked` is the position of the
+    /// damage. The bytes in between can contain another frame.
     fn search(&self, at: u64, looked: u64) -> u64 {
         match self.source.has_patience(looked) {
             true => at + 4,
@@ -172,7 +172,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         }
     }
 
-    /// A frame that can be decompressed to its end.
+    /// Reads a frame that can be decompressed completely.
     fn sound(&mut self, at: u64, end: u64, length: u64) -> Result<u64, LogError> {
         let sums = self.source.checksums_at(end)?;
         let sums = sums.filter(|(sums, _)| sums.length == length);
@@ -187,7 +187,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
                 self.confirmed(at, end, &sums, false)?;
                 return Ok(next);
             }
-            // That it has no checksum may be the damage.
+            // The damage may have cleared the flag for the frame's checksum.
             (false, None) => {
                 if let Found::Checksums(found, sums, next) =
                     self.source.find(end, self.source.size)?
@@ -204,7 +204,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         Ok(end)
     }
 
-    /// A frame that cannot be decompressed to its end.
+    /// Reads a frame that cannot be decompressed completely.
     fn damaged(&mut self, at: u64, search: u64, is_cut: bool) -> Result<u64, LogError> {
         let size = self.source.size;
         let (next, trust) = match self.source.find(search, size)? {
@@ -219,14 +219,14 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         self.count(None);
         self.lines(at, next, trust)?;
         match trust {
-            // What is left of the last line is looked at in the end.
+            // The rest of the last line is examined at the end of the file.
             Trust::Unfinished => self.judge.cut(),
             Trust::Full | Trust::Damaged => self.damage(at..next),
         }
         Ok(next)
     }
 
-    /// True if these are the checksums of the frame that begins at `at`, not those of a lost one behind it.
+    /// Returns true if the checksums are those of the frame at `at`, not of a lost frame after it.
     fn belong(&mut self, at: u64, end: u64, sums: &Checksums) -> Result<bool, LogError> {
         let number = sums.first_line.saturating_add(self.base);
         let follows = self.pending.is_none() && number == self.splitter.number;
@@ -238,7 +238,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         Ok(follows || some)
     }
 
-    /// The lines of a frame.
+    /// Reads the lines of a frame.
     fn lines(&mut self, at: u64, end: u64, trust: Trust) -> Result<(), LogError> {
         let frame = at..end;
         let (splitter, judge) = (&mut self.splitter, &mut *self.judge);
@@ -251,7 +251,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         Ok(())
     }
 
-    /// The lines of a frame that its checksums confirm; `breaks` if it cannot be decompressed to its end.
+    /// Reads the lines of a frame that match its checksums. `breaks` is true if the frame cannot be decompressed completely.
     fn confirmed(
         &mut self,
         at: u64,
@@ -288,10 +288,10 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
     }
 }
 
-/// Takes a piece of a frame, and whether its checksum is right.
+/// Callback for a chunk of a frame. The second argument is true if its checksum matches.
 type EachChunk<'a> = dyn FnMut(&[u8], bool) -> Result<(), LogError> + 'a;
 
-/// The text of a frame in the pieces that have a checksum, each with whether it is right. What is left of one is left out.
+/// Splits the text of a frame into chunks and compares each with its checksum. An incomplete last chunk is ignored.
 fn chunks<R: Read + Seek>(
     source: &mut Source<R>,
     at: u64,

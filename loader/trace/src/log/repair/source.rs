@@ -1,4 +1,4 @@
-//! The file: read from anywhere, decompressed a frame at a time, and searched for frames.
+//! Access to the file: reading at any position, decompressing a frame, searching for frames.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -8,22 +8,22 @@ use crate::log::ZSTD_MAGIC;
 use crate::log::checksums::{self, Checksums};
 use crate::log::unpack::Unpacker;
 
-/// Takes a piece of decompressed text, and says whether to go on.
+/// Callback for a piece of decompressed text, which returns whether to continue.
 type EachPiece<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>, LogError> + 'a;
 
-/// Read from the file at a time, bytes.
+/// Size of the input buffer, bytes.
 const INPUT: usize = 64 << 10;
-/// Decompressed at a time, bytes: a whole block of zstd's.
+/// Size of the output buffer, bytes: one zstd block.
 const OUTPUT: usize = 128 << 10;
-/// The first block of a frame is in so many bytes.
+/// Upper limit for the size of a frame's first block, bytes.
 const BEGINNING: u64 = 256 << 10;
 
-/// What is done in vain may be so many bytes, and so many times what was gone through of the file. A file may be made so that
-/// many frames begin in it and each ends in a damage far behind the others' beginnings.
+/// Budget for failed decompression: a fixed number of bytes plus a multiple of the position in the file. It bounds the time for hostile
+/// files, in which many frames lead into the same damage.
 const VAIN: u64 = 128 << 20;
 const VAIN_TIMES: u64 = 8;
 
-/// Counts what was done in vain, bytes.
+/// Bytes that were decompressed without success.
 #[derive(Debug, Default)]
 struct Patience(u64);
 
@@ -32,45 +32,45 @@ impl Patience {
         self.0 = self.0.saturating_add(bytes);
     }
 
-    /// False once it is too much on the way to this place of the file.
+    /// Returns false if the budget for this position in the file is exhausted.
     fn lasts(&self, at: u64) -> bool {
         self.0 <= VAIN.saturating_add(at.saturating_mul(VAIN_TIMES))
     }
 }
 
-/// How a frame ends.
+/// End of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// As it should, before this byte of the file.
+    /// Complete. The frame ends before this position.
     Sound(u64),
-    /// The file ends in it.
+    /// The file ends within the frame.
     Cut,
-    /// It cannot be decompressed any further; so much of the file was looked at.
+    /// The frame is damaged at this position.
     Damaged(u64),
-    /// No more of it was wanted.
+    /// The callback stopped.
     Stopped,
 }
 
-/// Where reading can go on.
+/// Position at which reading can continue.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A frame begins here.
+    /// Start of a frame.
     Frame(u64),
-    /// The checksums of a frame stand here, until the second place.
+    /// Start of checksums, their content and their end.
     Checksums(u64, Checksums, u64),
     Nothing,
 }
 
-/// A file.
+/// Recording file.
 pub(super) struct Source<R> {
     input: R,
     pub size: u64,
     unpacker: Unpacker,
     compressed: Vec<u8>,
     text: Vec<u8>,
-    /// With frames that were not decompressed to their end.
+    /// Budget for frames that were not decompressed completely.
     surveys: Patience,
-    /// With what looked like the beginning of a frame.
+    /// Budget for candidates of a frame start.
     looks: Patience,
 }
 
@@ -96,13 +96,13 @@ impl<R: Read + Seek> Source<R> {
         })
     }
 
-    /// Reads on from here.
+    /// Seeks to this position.
     pub fn rewind(&mut self, to: u64) -> Result<(), LogError> {
         self.input.seek(SeekFrom::Start(to)).map_err(failed)?;
         Ok(())
     }
 
-    /// The next bytes of the file, `most` of them or fewer; none at its end.
+    /// Reads at most `most` bytes. Empty at the end of the file.
     pub fn next_bytes(&mut self, most: u64) -> Result<&[u8], LogError> {
         let most = usize::try_from(most).unwrap_or(INPUT).min(INPUT);
         let count = loop {
@@ -114,7 +114,7 @@ impl<R: Read + Seek> Source<R> {
         Ok(&self.compressed[..count])
     }
 
-    /// Up to `most` bytes from here; fewer only at the end of the file.
+    /// Reads `most` bytes at this position, or fewer at the end of the file.
     pub fn peek(&mut self, at: u64, most: usize) -> Result<Vec<u8>, LogError> {
         self.rewind(at)?;
         let mut bytes = Vec::with_capacity(most);
@@ -123,8 +123,8 @@ impl<R: Read + Seek> Source<R> {
         Ok(bytes)
     }
 
-    /// Decompresses the frame that begins at `from`, from the bytes before `until`, and hands its text over. How it ends, and how
-    /// long the text was.
+    /// Decompresses the frame at `from`, up to position `until`, and passes its text to `each`. Returns the kind of end and the length of
+    /// the text.
     pub fn decode(
         &mut self,
         from: u64,
@@ -158,7 +158,7 @@ impl<R: Read + Seek> Source<R> {
         }
     }
 
-    /// Finds where a frame ends, and how long its text is.
+    /// Returns the end of a frame and the length of its text.
     pub fn survey(&mut self, from: u64) -> Result<(Ended, u64), LogError> {
         let size = self.size;
         let (ended, length) = self.decode(from, size, &mut |_| Ok(ControlFlow::Continue(())))?;
@@ -168,12 +168,12 @@ impl<R: Read + Seek> Source<R> {
         Ok((ended, length))
     }
 
-    /// False once too much was decompressed in vain on the way to this place.
+    /// Returns false if the budget for failed frames is exhausted at this position.
     pub fn has_patience(&self, at: u64) -> bool {
         self.surveys.lasts(at)
     }
 
-    /// The first place from `from` on, before `until`, where reading can go on.
+    /// Finds the first position in `from..until` at which reading can continue.
     pub fn find(&mut self, from: u64, until: u64) -> Result<Found, LogError> {
         let mut at = from;
         while at < until.min(self.size) {
@@ -195,13 +195,13 @@ impl<R: Read + Seek> Source<R> {
                     return Ok(Found::Frame(place));
                 }
             }
-            // The sign may lie across the end.
+            // The magic number can span two blocks.
             at += bytes.len().saturating_sub(3).max(1) as u64;
         }
         Ok(Found::Nothing)
     }
 
-    /// True if text can be decompressed from here.
+    /// Returns true if decompression can start at this position.
     fn begins_frame(&mut self, at: u64) -> Result<bool, LogError> {
         if !self.looks.lasts(at) {
             return Ok(false);
@@ -214,7 +214,7 @@ impl<R: Read + Seek> Source<R> {
         Ok(ended == Ended::Stopped)
     }
 
-    /// The checksums that stand here, and where they end.
+    /// Returns the checksums at this position, if any, and their end.
     pub fn checksums_at(&mut self, at: u64) -> Result<Option<(Checksums, u64)>, LogError> {
         let Some((inside, end)) = self.skippable_at(at)? else {
             return Ok(None);
@@ -224,18 +224,18 @@ impl<R: Read + Seek> Source<R> {
             return Ok(None);
         }
         let bytes = self.peek(inside, size as usize)?;
-        // A frame that says that it is longer than the file is damaged, be its inside what it may.
+        // A frame that extends beyond the end of the file is damaged, even if its content is valid.
         let is_whole = bytes.len() as u64 == size;
         let sums = Checksums::parse(&bytes).filter(|_| is_whole);
         Ok(sums.map(|sums| (sums, end)))
     }
 
-    /// True if checksums begin here, or something that begins as they do.
+    /// Returns true if checksums begin at this position, intact or not.
     pub fn is_checksums(&mut self, at: u64) -> Result<bool, LogError> {
         Ok(self.peek(at, 4)? == checksums::MAGIC)
     }
 
-    /// Where the inside of a skippable frame begins and ends, if there is one here.
+    /// Returns the range of the content of a skippable frame at this position, if any.
     pub fn skippable_at(&mut self, at: u64) -> Result<Option<(u64, u64)>, LogError> {
         let head = self.peek(at, 8)?;
         let Some((magic, size)) = head.split_first_chunk::<4>() else {
@@ -249,24 +249,24 @@ impl<R: Read + Seek> Source<R> {
         Ok(is_skippable.then(|| (inside, inside + u64::from(u32::from_le_bytes(size)))))
     }
 
-    /// True if the file ends here, in the first bytes of a frame.
+    /// Returns true if the file ends within the first bytes of a frame at this position.
     pub fn has_just_begun(&mut self, at: u64) -> Result<bool, LogError> {
         let rest = self.peek(at, 8)?;
         Ok(rest.len() < 8 && (ZSTD_MAGIC.starts_with(&rest) || is_skippable(&rest)))
     }
 
-    /// True if a frame begins here.
+    /// Returns true if the magic number of a frame is at this position.
     pub fn is_frame(&mut self, at: u64) -> Result<bool, LogError> {
         Ok(self.peek(at, 4)? == ZSTD_MAGIC)
     }
 
-    /// True if the frame that begins here says of itself that a checksum ends it.
+    /// Returns true if the header of the frame at this position has the checksum flag.
     pub fn has_checksum(&mut self, at: u64) -> Result<bool, LogError> {
         Ok(self.peek(at, 5)?.get(4).is_some_and(|flags| flags & 4 == 4))
     }
 }
 
-/// True of bytes that a skippable frame begins with; of fewer than four, that it may begin with.
+/// Returns true if these bytes begin a skippable frame. Fewer than four bytes can be a prefix.
 fn is_skippable(bytes: &[u8]) -> bool {
     let (first, next) = (bytes.first(), bytes.iter().skip(1));
     let same = next.zip(&checksums::MAGIC[1..]).all(|(a, b)| a == b);

@@ -1,45 +1,45 @@
-//! Text that comes in pieces of any length, split into lines.
+//! Splitting of text chunks into lines.
 
 use std::ops::Range;
 
 use crate::LogError;
 use crate::log::MAX_LINE;
 
-/// How a piece ends.
+/// End of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// With its line, as it should.
+    /// Line end.
     Line,
-    /// With a zero, of which there is none in a sound recording: lost blocks of a disk are full of them.
+    /// Zero byte. Intact recordings contain none, but lost disk blocks are full of them.
     Zero,
-    /// Without an end.
+    /// End of the text.
     Cut,
 }
 
-/// A line, or what is left of it.
+/// Line or remainder of one.
 #[derive(Debug)]
 pub(super) struct Piece<'a> {
-    /// With its line end, if it has one; empty if it is longer than any line.
+    /// Text with its line end, if any. Empty if longer than the limit for lines.
     pub text: &'a [u8],
-    /// Number of the line, from 1.
+    /// Line number, from 1.
     pub number: u64,
-    /// Where it stands in the text.
+    /// Range in the text.
     pub place: Range<u64>,
     pub end: End,
 }
 
-/// Splits text into lines, and damaged text where it is certainly damaged.
+/// Splitter of text into lines, also at zero bytes.
 #[derive(Debug)]
 pub(super) struct Splitter {
-    /// The line that has begun.
+    /// Beginning of the current line.
     line: Vec<u8>,
-    /// It is too long, and no longer kept.
+    /// True if the current line exceeds the limit, so its text is dropped.
     is_too_long: bool,
-    /// Where it began.
+    /// Position of the current line in the text.
     start: u64,
-    /// How much text there was.
+    /// Length of the text so far.
     position: u64,
-    /// Number of the line that comes next, or has begun.
+    /// Number of the current line.
     pub number: u64,
 }
 
@@ -58,7 +58,7 @@ impl Default for Splitter {
 type Each<'a> = dyn FnMut(Piece<'_>) -> Result<(), LogError> + 'a;
 
 impl Splitter {
-    /// Takes text in and hands over the lines that end in it. Empty ones are left out.
+    /// Processes text and passes on the lines that end in it, except empty ones.
     pub fn feed(&mut self, mut text: &[u8], each: &mut Each<'_>) -> Result<(), LogError> {
         while let Some(first) = text.first() {
             let has_begun = !self.line.is_empty() || self.is_too_long;
@@ -71,7 +71,7 @@ impl Splitter {
         Ok(())
     }
 
-    /// Goes past empty lines.
+    /// Skips empty lines.
     fn skip(&mut self, text: &[u8]) -> usize {
         let count = text.iter().take_while(|b| **b == b'\n').count();
         self.position += count as u64;
@@ -80,7 +80,7 @@ impl Splitter {
         count
     }
 
-    /// Takes text up to the end of the line.
+    /// Processes text up to the next end of a piece.
     fn take(&mut self, text: &[u8], each: &mut Each<'_>) -> Result<usize, LogError> {
         let Some(at) = text.iter().position(|b| matches!(b, b'\n' | 0)) else {
             self.position += text.len() as u64;
@@ -89,7 +89,7 @@ impl Splitter {
         };
         let (length, end) = match text[at] {
             b'\n' => (at + 1, End::Line),
-            // All zeros that follow each other are one end.
+            // Consecutive zeros form one end.
             _ => {
                 let zeros = text[at..].iter().take_while(|b| **b == 0).count();
                 (at + zeros, End::Zero)
@@ -117,7 +117,7 @@ impl Splitter {
         Ok(length)
     }
 
-    /// Keeps what has begun, within bounds.
+    /// Appends to the current line, up to the limit.
     fn keep(&mut self, text: &[u8]) {
         self.is_too_long |= self.line.len() + text.len() > MAX_LINE;
         match self.is_too_long {
@@ -143,23 +143,23 @@ impl Splitter {
             self.number = self.number.saturating_add(1);
         }
         self.line.clear();
-        // One long line must not cost its room for ever.
+        // Shrinks the buffer after an unusually long line.
         self.line.shrink_to(1 << 20);
         self.is_too_long = false;
         self.start = self.position;
     }
 
-    /// Text is missing here: what has begun is forgotten.
+    /// Drops the current line, because text is missing here.
     pub fn forget(&mut self) {
         self.begin(End::Cut);
     }
 
-    /// True in the middle of a line.
+    /// Returns true in the middle of a line.
     pub fn is_in_line(&self) -> bool {
         self.start < self.position
     }
 
-    /// Hands over what has begun.
+    /// Passes on the current line, if any.
     pub fn finish(&mut self, each: &mut Each<'_>) -> Result<(), LogError> {
         match self.is_in_line() {
             true => self.hand_over(End::Cut, each),

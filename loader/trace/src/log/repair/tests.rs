@@ -20,7 +20,7 @@ fn refusal(bytes: &[u8]) -> String {
 
 const HEADER: &str = "{\"loadscope\":1,\"writer\":\"by hand\"}";
 
-/// Numbers that do not vanish when they are compressed.
+/// Returns a number that compresses badly.
 fn epoch(k: u64) -> u32 {
     (k as u32).wrapping_mul(2_654_435_761)
 }
@@ -32,14 +32,14 @@ fn line(k: u64) -> String {
     )
 }
 
-/// A header and lines that are numbered as they stand in the file.
+/// Returns a header and lines with their line numbers as times.
 fn by_hand(lines: u64) -> Vec<u8> {
     let lines = (2..=lines).map(line);
     let all: Vec<String> = std::iter::once(HEADER.to_owned()).chain(lines).collect();
     (all.join("\n") + "\n").into_bytes()
 }
 
-/// The same compressed by us, in frames of so much text.
+/// Returns the same lines, compressed by [`LogWriter`] in frames of `frame` bytes of text.
 fn packed(lines: u64, frame: u64) -> Vec<u8> {
     let mut log = LogWriter::new(Vec::new(), Compression::Zstd)
         .expect("a vector")
@@ -61,7 +61,7 @@ fn at(text: &[u8], wanted: &str) -> usize {
     found.expect("it is there")
 }
 
-/// Where frames and checksums begin.
+/// Returns the positions of frames and checksums.
 fn signs(bytes: &[u8]) -> Vec<usize> {
     let is_sign =
         |four: &[u8]| four == [0x28, 0xB5, 0x2F, 0xFD] || four == [0x5B, 0x2A, 0x4D, 0x18];
@@ -130,7 +130,7 @@ fn a_header_that_is_lost_is_replaced() {
         );
         assert_eq!(kept[1..], [2, 3, 4, 5].map(line));
     }
-    // It is not its first line, or something stands before it.
+    // The header is not the first line, or other text precedes it.
     for before in ["\u{feff}", "\n\n", "garbage\n", "garbage"] {
         let text = [before.as_bytes(), &by_hand(3)].concat();
         let (damage, kept) = repaired(&text).expect("a recording");
@@ -167,7 +167,7 @@ fn a_line_behind_one_without_its_end_is_kept() {
     let (damage, kept) = repaired(joined.as_bytes()).expect("a recording");
     assert_eq!(kept[1..], [2, 4, 5, 6].map(line));
     assert_eq!((damage.lost, damage.gaps[0].lines), (1, Some((3, 3))));
-    // Zeros instead of its end: the line itself is whole.
+    // Zeros instead of the line end leave the line itself intact.
     let zeros = text.replace(&format!("{}\n", line(3)), &format!("{}\0\0\0", line(3)));
     let (damage, kept) = repaired(zeros.as_bytes()).expect("a recording");
     assert_eq!(kept[1..], [2, 3, 4, 5, 6].map(line));
@@ -179,7 +179,6 @@ fn a_file_that_is_cut_ends_with_its_last_whole_line() {
     let text = by_hand(5);
     let (damage, kept) = repaired(&text[..text.len() - 4]).expect("a recording");
     assert!(damage.cut && kept.len() == 4, "{damage:?}");
-    // Without its newline it is whole.
     assert!(
         repaired(&text[..text.len() - 1])
             .expect("whole")
@@ -231,7 +230,7 @@ fn frames_that_are_gone_are_counted_by_the_next_one() {
         sign.len() > 8 && sign.len().is_multiple_of(2),
         "frames and their checksums"
     );
-    // Two frames with their checksums.
+    // Removes two frames with their checksums.
     let bytes = [&whole[..sign[2]], &whole[sign[6]..]].concat();
     let (damage, _) = repaired(&bytes).expect("a recording");
     assert_eq!(damage.kept + damage.lost + 1, 10_000, "{damage:?}");
@@ -264,14 +263,14 @@ fn a_recording_without_checksums_keeps_what_comes_before_the_damage_as_unconfirm
 fn recordings_behind_each_other_are_one() {
     let both = [packed(3_000, 20_000), packed(2_000, 20_000)].concat();
     let (damage, kept) = repaired(&both).expect("a recording");
-    // The second header is no event.
+    // The second header is not an event.
     assert_eq!((kept.len(), damage.lost), (4_999, 1), "{damage:?}");
     assert_eq!(damage.gaps[0].lines, Some((3_001, 3_001)));
 }
 
 #[test]
 fn frames_made_to_take_for_ever_are_given_up() {
-    // Each begins with a good block and leads into the same blocks of 128 KiB, of which the last one is damaged.
+    // Each frame begins with a valid block and continues with the same blocks of 128 KiB. The last of these is damaged.
     let repeated = [(128 << 10 << 3) as u8 | 2, 0, 16, b' '];
     let mut bytes = Vec::new();
     for k in (1..2_000u32).rev() {

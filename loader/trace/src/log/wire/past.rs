@@ -1,4 +1,4 @@
-//! Lines about what is not kept in full.
+//! Lines with reduced data: sums, kept events, states.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What it says about what is not kept in full.
+    /// Converts a line with reduced data.
     pub(super) fn into_past(self) -> Result<EventKind, WrongLine> {
         let part = need(self.in_part, "in_part")?;
         Ok(match self.e {
@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Lines within a line; those hold no others.
+/// Converts nested lines, which must contain ordinary events.
 fn within(lines: Vec<Line<'_>>) -> Result<Vec<Event>, WrongLine> {
     let one = |line: Line<'_>| match line.e {
         Name::Retention | Name::Summed | Name::Kept | Name::State => Err(WrongLine::Within),

@@ -1,4 +1,4 @@
-//! From a line to what happened.
+//! Conversion of lines to events.
 
 use std::borrow::Cow;
 
@@ -10,29 +10,29 @@ use crate::event::{
 use crate::{Aside, BatchContent, BatchId, Generators, Lane, Message};
 use loadscope_words::say;
 
-/// Why a line that is sound JSON is no event.
+/// Reason why valid JSON is not a valid event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongLine {
-    /// A field that this kind of event needs.
+    /// Missing field that this kind of event requires.
     #[error("{}", say!("the field `{0}` is missing", .0))]
     Missing(&'static str),
-    /// A number that no system gives.
+    /// Number that is too large.
     #[error("{}", say!("{0} does not fit in 32 bits", .0))]
     TooLarge(&'static str),
-    /// Lists that belong together.
+    /// Lists of different lengths.
     #[error("{}", say!("`{name}` has {len} entries, but `starts` has {starts}", name = .name, len = .len, starts = .starts))]
     Uneven {
-        /// The other list.
+        /// Name of the other list.
         name: String,
-        /// Its length.
+        /// Length of the other list.
         len: usize,
-        /// That of `starts`.
+        /// Length of `starts`.
         starts: usize,
     },
-    /// Lines within lines hold ordinary events.
+    /// Nested line with an event that must not be nested.
     #[error("{}", say!("`events` must contain ordinary events only"))]
     Within,
-    /// A lane of another pipeline.
+    /// Unknown lane.
     #[error("{}", say!("`{0}` is not a lane", .0))]
     NoLane(String),
 }
