@@ -1,53 +1,53 @@
-//! What is known of a run before the stretch of which everything is known.
+//! Older part of a run, which is reduced to sums and a few full events.
 
 use crate::{Kept, Nanos, Retention, Sums};
 
-/// What a recording with a limit keeps of what it has dropped.
+/// Data that a recording with a limit keeps from dropped parts.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// What is kept; `None` if the recording does not say.
+    /// Limits of the recording. `None` if unknown.
     pub(crate) retention: Option<Box<Retention>>,
-    /// What each minute came to, in order of time.
+    /// Sums per minute, in order of time.
     pub(crate) sums: Vec<Sums>,
-    /// All of these together.
+    /// Total of the sums.
     pub(crate) total: Sums,
-    /// What is kept in full, with when it ended.
+    /// Events that are kept in full, with their end times.
     pub(crate) kept: Vec<(Nanos, Kept)>,
-    /// Number of the part from which on everything is there.
+    /// Number of the first complete part.
     pub(crate) first: Option<u32>,
-    /// When that begins.
+    /// Start of the first complete part.
     pub(crate) until: Option<Nanos>,
-    /// Events and epochs that were taken in to know how the run stood then: they belong to the past.
+    /// Numbers of events and epochs that only restored the state at that time. They belong to the past.
     pub(crate) carried: (u64, u64),
 }
 
 impl Past {
-    /// What is kept, and how much of it; `None` if the recording does not say.
+    /// Returns the limits of the recording. `None` if unknown.
     pub fn retention(&self) -> Option<&Retention> {
         self.retention.as_deref()
     }
 
-    /// What each minute came to, in order of time.
+    /// Returns the sums per minute, in order of time.
     pub fn sums(&self) -> &[Sums] {
         &self.sums
     }
 
-    /// What all of it came to.
+    /// Returns the total of the sums.
     pub fn total(&self) -> &Sums {
         &self.total
     }
 
-    /// What is kept in full, with when it ended: long waits, slow batches, errors and warnings.
+    /// Returns the events kept in full with their end times: long waits, slow batches, errors and warnings.
     pub fn kept(&self) -> &[(Nanos, Kept)] {
         &self.kept
     }
 
-    /// From when on everything is there; `None` if nothing is.
+    /// Returns the time from which the recording is complete. `None` if nothing is complete.
     pub fn until(&self) -> Option<Nanos> {
         self.until
     }
 
-    /// True if everything is there.
+    /// Returns true if nothing was reduced.
     pub fn is_empty(&self) -> bool {
         self.sums.is_empty() && self.kept.is_empty()
     }
@@ -65,7 +65,7 @@ impl Past {
         }
     }
 
-    /// Everything is there from part `first` on, which begins at `at`.
+    /// Sets the first complete part, which begins at `at`. Drops data about later parts.
     pub(crate) fn end_at(&mut self, first: u32, at: Nanos) {
         (self.first, self.until) = (Some(first), Some(at));
         self.kept.retain(|(_, kept)| kept.part < first);

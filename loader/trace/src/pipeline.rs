@@ -1,4 +1,4 @@
-//! The pipeline at an instant: which batch is where, and PyTorch's counters.
+//! State of the pipeline at an instant: the place of each batch, and PyTorch's counters.
 
 use crate::keyframe::Flying;
 use crate::{BatchId, Epoch, Lane, Nanos, Run, Stage, Wait};
@@ -8,48 +8,48 @@ mod variables;
 
 pub use task::TaskInfo;
 
-/// Which batch is where at an instant.
+/// State of the pipeline at an instant.
 #[derive(Clone, Debug)]
 pub struct Pipeline<'a> {
     run: &'a Run,
-    /// The instant.
+    /// Time.
     pub at: Nanos,
-    /// Number of transitions that have happened.
+    /// Number of transitions so far.
     pub step: usize,
-    /// The epoch under way; `None` before the first one.
+    /// Current epoch. `None` before the first.
     pub epoch: Option<u32>,
-    /// Batches dispatched in this epoch: PyTorch's `_send_idx`.
+    /// Number of batches dispatched in this epoch, PyTorch's `_send_idx`.
     pub send_idx: u32,
-    /// The batch to be yielded next: PyTorch's `_rcvd_idx`.
+    /// Index of the next batch to yield, PyTorch's `_rcvd_idx`.
     pub rcvd_idx: u32,
-    /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`.
+    /// Batches that were dispatched and not yet received, PyTorch's `_tasks_outstanding`.
     pub tasks_outstanding: u32,
-    /// The wait that is under way.
+    /// Current wait of the trainer, if any.
     pub waiting: Option<Wait>,
     flying: Vec<Flying>,
-    /// The entries of `_task_info`, by index.
+    /// Entries of `_task_info`, sorted by index.
     tasks: Vec<TaskInfo>,
 }
 
-/// A batch in the pipeline.
+/// Batch in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBatch {
     /// Position in [`Run::batches`].
     pub row: usize,
-    /// Its name.
+    /// Epoch and number.
     pub id: BatchId,
-    /// The stage it is in.
+    /// Current stage.
     pub stage: Stage,
-    /// The lane it is in; `None` in a final stage.
+    /// Current lane. `None` in a final stage.
     pub lane: Option<Lane>,
-    /// Since when.
+    /// Time of entering the stage.
     pub since: Nanos,
 }
 
 impl<'a> Pipeline<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
         let mut flying = flying(run, step);
-        // The batch that left the pipeline with the last transition is kept, so that this can be shown.
+        // Keeps the batch that left the pipeline with the last transition, so that the window can show it.
         let moved = run.transitions.range(..step).last().map(|t| t.batch);
         flying.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
         let begun = run.epochs.partition_point(|e| e.start <= at);
@@ -67,7 +67,7 @@ impl<'a> Pipeline<'a> {
             tasks: Vec::new(),
         };
         if let Some(epoch) = epoch {
-            // Rows of an epoch are in order of dispatch, so those dispatched so far are a prefix.
+            // The rows of an epoch are in order of dispatch, so the dispatched ones are a prefix.
             pipeline.count(epoch);
         }
         pipeline
@@ -92,7 +92,7 @@ impl<'a> Pipeline<'a> {
         self.tasks_outstanding = (on_their_way + if is_over { 0 } else { lost }) as u32;
     }
 
-    /// The batches in the pipeline, in order of dispatch, and the one that left it with the last transition, if any.
+    /// Returns the batches in the pipeline in order of dispatch, including a batch that left it with the last transition.
     pub fn batches(&self) -> impl Iterator<Item = HeldBatch> + '_ {
         self.flying.iter().map(|f| {
             let batch = &self.run.batches[f.batch as usize];
@@ -106,12 +106,12 @@ impl<'a> Pipeline<'a> {
         })
     }
 
-    /// The batches in `lane`, in order of dispatch.
+    /// Returns the batches in `lane`, in order of dispatch.
     pub fn in_lane(&self, lane: Lane) -> impl Iterator<Item = HeldBatch> + '_ {
         self.batches().filter(move |b| b.lane == Some(lane))
     }
 
-    /// The stage of a batch; `None` before it was dispatched.
+    /// Returns the stage of a batch. `None` before its dispatch.
     pub fn stage_of(&self, id: BatchId) -> Option<Stage> {
         let row = self.run.row(id)?;
         let found = self.flying.binary_search_by_key(&row, |f| f.batch as usize);
@@ -126,15 +126,15 @@ impl<'a> Pipeline<'a> {
         self.run.transitions.get(at as usize).map(|t| t.stage)
     }
 
-    /// The batch the trainer waits for, or would wait for: the first in the order of the sampler that it has not got.
+    /// Returns the batch that the trainer waits for, or would wait for: the first in sampler order that it has not received.
     pub fn awaited(&self) -> Option<HeldBatch> {
         self.batches()
             .find(|b| Some(b.id.epoch) == self.epoch && b.stage < Stage::Training)
     }
 }
 
-/// The batches that are in flight after the first `step` transitions, in order of dispatch. Some of those that came to their end since
-/// the last keyframe are among them.
+/// Returns the batches in flight after the first `step` transitions, in order of dispatch. The result can include batches that finished
+/// since the last keyframe.
 pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
     let frames = run.keyframes.partition_point(|k| k.step < step);
     let (from, mut flying) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
@@ -149,7 +149,7 @@ pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
                 f.since = t.at;
                 f.pinned |= t.stage == Stage::Pinning;
             }
-            // It was dispatched just now, so it comes after all others.
+            // A batch that was just dispatched follows all others.
             Err(place) => flying.insert(
                 place,
                 Flying {
@@ -171,7 +171,7 @@ impl Run {
         (at < wait.end).then_some(*wait)
     }
 
-    /// Position of the transition with which the batch at `row` was dispatched.
+    /// Returns the position of the dispatch transition of the batch at `row`.
     fn first_transition(&self, row: u32) -> usize {
         self.batches
             .get(row as usize)

@@ -1,29 +1,29 @@
-//! What is kept of a run of which not everything is.
+//! Limits of a recording.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, RunInfo};
 
-/// What is kept of a run whose recording has a limit, and who it is.
+/// Limits of a recording, and the description of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retention {
-    /// Number of the part of the recording in which the run began.
+    /// Number of the part in which the run began.
     #[serde(skip)]
     pub part: u32,
-    /// So much time is kept in full; `None`: as much as there is room for.
+    /// Duration that is kept in full. `None` if only the size is limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Nanos>,
-    /// So many bytes the recording has at most.
+    /// Maximum size of the recording, bytes.
     pub max_size: u64,
-    /// Waits of at least this length are kept in full.
+    /// Minimum length of a wait that is kept in full.
     pub long_wait: Nanos,
-    /// So many of the slowest batches of all runs are kept in full.
+    /// Number of slowest batches of all runs that are kept in full.
     pub keep_slowest: u32,
-    /// Events and things to be kept that were left out, because each was larger than there is room for.
+    /// Number of events and kept items that were larger than the space for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// The run.
+    /// Description of the run.
     pub info: RunInfo,
 }
 

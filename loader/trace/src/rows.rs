@@ -1,19 +1,19 @@
-//! The rows of a lane: as many as batches were ever in it side by side.
+//! Rows of a lane: the maximum number of batches that it contained at once.
 
 use crate::spans::Spans;
 use crate::{Activity, Nanos, Span};
 use loadscope_column::Column;
 
-/// The rows of a lane, and which of them are free.
+/// Rows of a lane, and the set of free rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     spans: Column<Spans>,
-    /// Rows whose last span has ended.
+    /// Rows without an open span.
     free: Free,
 }
 
 impl Rows {
-    /// Number of rows, at most [`u16::MAX`].
+    /// Returns the number of rows, at most [`u16::MAX`].
     pub fn len(&self) -> usize {
         self.spans.len()
     }
@@ -26,7 +26,7 @@ impl Rows {
         self.spans.iter()
     }
 
-    /// Opens a span in the first row that is free and tells which one that is; `None` if there are too many.
+    /// Opens a span in the first free row. Returns the row, or `None` if there are too many.
     pub fn open(&mut self, at: Nanos, batch: u32, activity: Activity) -> Option<u16> {
         let row = match self.free.take_first() {
             Some(row) => row,
@@ -43,12 +43,12 @@ impl Rows {
         Some(row)
     }
 
-    /// True if row 0 has no open span.
+    /// Returns true if row 0 has no open span.
     pub fn first_is_free(&self) -> bool {
         self.spans.is_empty() || self.free.contains(0)
     }
 
-    /// Ends the open span of `row`, if there is one.
+    /// Ends the open span of `row`, if any.
     pub fn close(&mut self, row: u16, at: Nanos) {
         if let Some(span) = self.open_mut(row) {
             span.end = at;
@@ -56,7 +56,7 @@ impl Rows {
         }
     }
 
-    /// Ends the trainer's waiting in row 0, because `batch` came.
+    /// Ends the trainer's wait in row 0, because `batch` arrived.
     pub fn close_waiting(&mut self, at: Nanos, batch: u32) {
         if let Some(span) = self.open_mut(0)
             && span.activity == Activity::Waiting
@@ -67,18 +67,18 @@ impl Rows {
         }
     }
 
-    /// True without rows: all of them began later than the end of the run.
+    /// Returns true if there are no rows, such as when all of them began in the hidden part of the run.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// Hides what began after `at`. Spans that ended later are as if they lasted.
+    /// Hides spans that began after `at`. Spans that ended later become open.
     pub fn hide_after(&mut self, at: Nanos) {
         let mut shown = 0;
         while let Some(spans) = self.spans.get_mut(shown) {
             spans.hide_after(at);
             if spans.all().is_empty() {
-                // Rows come into use one after the other.
+                // Rows are first used in order.
                 break;
             }
             shown += 1;
@@ -91,11 +91,11 @@ impl Rows {
     }
 }
 
-/// A set of rows, of which the lowest is asked for again and again: one bit each.
+/// Bit set of rows that finds the lowest one quickly.
 #[derive(Clone, Debug, Default)]
 struct Free {
     words: Vec<u64>,
-    /// Words before this one are empty.
+    /// All words before this one are 0.
     first: usize,
 }
 
@@ -141,7 +141,7 @@ mod tests {
             let (mut free, mut set) = (Free::default(), BTreeSet::new());
             for step in steps {
                 match step {
-                    // Mostly low ones.
+                    // Most rows are low.
                     Some(row) => {
                         let row = if row % 8 == 0 { row } else { row % 100 };
                         free.insert(row);

@@ -1,4 +1,4 @@
-//! The fold: events in, everything that can be known about a run out.
+//! Fold of the events of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,98 +46,98 @@ pub use times::Computed;
 pub use wait::Wait;
 pub use worker::Worker;
 
-/// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
+/// Maximum number of missing batches per run. Lost events can leave batches unknown.
 const MAX_GAPS: usize = 1 << 20;
 
-/// Everything known about one run. Grows by [`Run::apply`] and by nothing else.
+/// State of one run. Only [`Run::apply`] and [`Run::take`] add to it.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// How it introduced itself.
+    /// Description of the loader.
     pub info: RunInfo,
     pub(crate) batches: Column<Batch>,
     pub(crate) epochs: Column<Epoch>,
     pub(crate) workers: Column<Worker>,
     pub(crate) lanes: Lanes,
     pub(crate) transitions: Column<Transition>,
-    /// By position, which transition before it is of the same batch, where that is very far away.
+    /// Position of the previous transition of the same batch, for transitions that are too far apart for the compact form.
     far_back: BTreeMap<u32, u32>,
     pub(crate) keyframes: Column<Keyframe>,
     pub(crate) waits: Column<Wait>,
-    /// When batches were handed to the trainer.
+    /// Times at which the trainer received a batch.
     pub(crate) yields: Ticks,
-    /// When batches were dispatched.
+    /// Times of dispatches.
     pub(crate) dispatched: Ticks,
-    /// When they were received by the main thread, or given up.
+    /// Times at which the main process received a batch or gave it up.
     pub(crate) arrived: Ticks,
     pub(crate) messages: Column<(Nanos, Message)>,
     pub(crate) facts: Column<(Nanos, Fact)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
-    /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
+    /// Parts of a pipeline other than a `DataLoader`, in order of appearance.
     pub(crate) parts: Column<String>,
-    /// What was measured of them, by position in `parts`.
+    /// Gauges of these parts, by position in `parts`.
     pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
-    /// Contents of batches, in the order in which they became known.
+    /// Contents of batches, in order of arrival.
     pub(crate) contents: Column<Kept>,
-    /// What fetches and steps needed of the processor, where it was measured, by position of the batch.
+    /// CPU times of fetches and steps, by position of the batch.
     pub(crate) processor: times::Times,
     pub(crate) indices: Column<u64>,
     pub(crate) timings: Timings,
     pub(crate) stage_walls: Column<Nanos>,
     pub(crate) stage_names: Column<Vec<String>>,
-    /// When each of these lists was met first.
+    /// Time of the first use of each list of stage names.
     stage_names_at: Column<Nanos>,
-    /// When the samples of which batch became known.
+    /// Times at which sample times arrived, and the position of the batch.
     fetches: Column<(Nanos, u32)>,
-    /// Positions of the batches that are in no final stage, in no order; each knows its place.
+    /// Positions of the batches in flight, unordered. Each batch stores its index in this list.
     pub(crate) in_flight: Vec<u32>,
-    /// The training steps that are over.
+    /// Finished training steps.
     steps: steps::Steps,
-    /// The step after the last batch, while `next` was not called.
+    /// Step on the latest batch, until the next call of `next`.
     step: Option<OpenStep>,
-    /// When epochs ended that yielded one batch of several.
+    /// Ends of epochs that yielded only one of several batches.
     singles: Column<Nanos>,
-    /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
+    /// Start and latest dispatch of an iterator whose `next` was not called yet.
     opened: Option<(Nanos, Nanos)>,
-    /// How long making iterators took, up to each first `next`.
+    /// Running total of the time in `iter`, at each first call of `next`.
     openings: Column<(Nanos, Nanos)>,
-    /// Positions of the batches that the trainer works on.
+    /// Positions of the batches in stage *training*.
     training: BTreeSet<u32>,
-    /// Positions in `epochs` by number.
+    /// Positions in `epochs` by epoch number.
     epoch_at: BTreeMap<u32, usize>,
-    /// Numbers of the epochs that last.
+    /// Numbers of the running epochs.
     open_epochs: BTreeSet<u32>,
-    /// Batches that an error was about before they were dispatched.
+    /// Batches with an error message before their dispatch.
     early_errors: BTreeSet<BatchId>,
-    /// Positions in `workers` of those that have not ended.
+    /// Positions in `workers` of the running workers.
     running: BTreeMap<WorkerId, Vec<usize>>,
-    /// Number of batches that epochs left out so far.
+    /// Number of missing batches so far.
     gaps: usize,
     pub(crate) last: Nanos,
     pub(crate) ended: bool,
-    /// When the run said so.
+    /// Time of [`EventKind::RunEnded`].
     ended_at: Nanos,
-    /// No further events follow: the file was read to its end.
+    /// True if no further events follow, because the file was read to its end.
     closed: bool,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
-    /// When the observer told that it had lost events, and how many.
+    /// Times at which the recorder reported dropped events, and their numbers.
     pub(crate) losses: Column<(Nanos, u64)>,
     pub(crate) late: u64,
     pub(crate) inconsistent: u64,
-    /// What is known of before, where not everything is kept.
+    /// Reduced data from before the complete part of the recording.
     pub(crate) past: Option<Box<Past>>,
-    /// The run with its end, if that is hidden.
+    /// Complete run, if its end is hidden.
     hidden: Option<Hidden>,
 }
 
-/// A run whose end is hidden in another one.
+/// Complete run behind a run whose end is hidden.
 #[derive(Clone, Debug)]
 struct Hidden {
     moment: Moment,
     whole: Arc<Run>,
 }
 
-/// The content of a batch, and when it became known.
+/// Content of a batch, and the time of its arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     /// Position of the batch.
@@ -147,7 +147,7 @@ pub(crate) struct Kept {
 }
 
 impl Run {
-    /// An empty run.
+    /// Creates an empty run.
     pub fn new(info: RunInfo) -> Self {
         Self {
             info,
@@ -155,8 +155,8 @@ impl Run {
         }
     }
 
-    /// Takes in one event. Events come in order of time ([`crate::Sorter`]); one that is late counts as happening now and is
-    /// counted, one that contradicts what is known (because events were lost, say) is counted and otherwise ignored.
+    /// Applies one event. Events must be sorted by time ([`crate::Sorter`]). A late event is counted and gets the current time. A
+    /// contradictory event, for example after lost events, is counted and otherwise ignored.
     pub fn apply(&mut self, event: &Event) {
         if self.apply_summary(event) {
             return;
@@ -200,7 +200,7 @@ impl Run {
         }
     }
 
-    /// The same for one without another owner: what is large in it is kept and not copied.
+    /// Applies an owned event. Large contents are moved, not copied.
     pub fn take(&mut self, event: Event) {
         match event.kind {
             EventKind::Content(_) => {
@@ -213,14 +213,14 @@ impl Run {
         }
     }
 
-    /// Counts an event and advances the clock of the run. Returns the time at which the event counts.
+    /// Counts an event and advances the clock of the run. Returns the effective time of the event.
     fn advance_clock(&mut self, event: &Event) -> Nanos {
         self.hide_after(None);
         self.events += 1;
         if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
             self.late += 1;
         }
-        // `Nanos::MAX` is the end of what still lasts, so nothing happens then.
+        // `Nanos::MAX` means that something has not ended, so no event has this time.
         let at = event.at.max(self.last).min(Nanos(i64::MAX - 1));
         if self.events > 1 || !matches!(event.kind, EventKind::RunStarted(_)) {
             self.last = at;
@@ -235,7 +235,7 @@ impl Run {
             self.inconsistent += 1;
             return;
         };
-        // After lost events some rows stay unknown; a batch index far beyond what was seen is a broken source.
+        // Lost events leave gaps. A batch number far beyond the previous ones is an error of the source.
         let place = dispatch.batch.idx.checked_sub(epoch.first);
         let missing = place.and_then(|place| (place as usize).checked_sub(epoch.rows.len()));
         let Some(missing) = missing.filter(|m| epoch.end.is_none() && *m <= MAX_GAPS - self.gaps)
@@ -275,11 +275,11 @@ impl Run {
         self.move_to(at, row, Stage::Queued);
     }
 
-    /// The batch at `row` enters `stage`.
+    /// Moves the batch at `row` to `stage`.
     fn enter(&mut self, at: Nanos, row: usize, stage: Stage) {
         let batch = &mut self.batches[row];
         if batch.stage == Stage::Discarded {
-            // A persistent worker still goes through what an epoch that was stopped early has left in its queue.
+            // A persistent worker still processes the queued tasks of an epoch that was stopped early.
             return;
         }
         if !batch.stage.may_enter(stage) {
@@ -318,7 +318,7 @@ impl Run {
         self.move_to(at, row, stage);
     }
 
-    /// Removes a batch from those in flight.
+    /// Removes a batch from the batches in flight.
     fn finish_batch(&mut self, row: u32) {
         let place = self.batches[row as usize].flying;
         self.in_flight.swap_remove(place as usize);
@@ -327,8 +327,8 @@ impl Run {
         }
     }
 
-    /// Notes why a batch was discarded while its epoch lasts. A task that a worker has taken was answered with the end of its stream,
-    /// which the main process received just now. Other tasks get no answer, because their worker has ended.
+    /// Records why a batch was discarded during its epoch. If the worker took the task, the main process has just received the end of its
+    /// stream. Otherwise, the worker has ended and the task gets no answer.
     fn note_discarded(&mut self, row: usize) {
         let batch = &self.batches[row];
         let Some(epoch) = self.epoch_at.get(&batch.id.epoch) else {
@@ -351,7 +351,7 @@ impl Run {
             self.inconsistent += 1;
             return;
         };
-        // The first content counts. The time of another one is unknown.
+        // Only the first content counts. Later ones have no known time.
         if self.content_at(row).is_some() {
             return;
         }
@@ -385,9 +385,9 @@ impl Run {
         self.messages.push((at, message.clone()));
     }
 
-    /// Position in [`Run::batches`] of a batch.
+    /// Returns the position of a batch in [`Run::batches`].
     pub fn row(&self, id: BatchId) -> Option<usize> {
-        // Nearly always the last one.
+        // Usually the last epoch.
         let last = self.epochs.len().wrapping_sub(1);
         let epoch = match self.epochs.last() {
             Some(epoch) if epoch.epoch == id.epoch => last,

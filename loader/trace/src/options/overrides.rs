@@ -1,4 +1,4 @@
-//! Arguments of `DataLoader` that are set in a program that is run, in place of its own.
+//! Overrides of a program's `DataLoader` arguments.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use super::{PinMemory, RunOptions};
 
-/// How Python starts worker processes.
+/// Start method of Python's worker processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StartMethod {
-    /// A copy of the main process.
+    /// Fork of the main process.
     Fork,
-    /// A new Python.
+    /// New Python process.
     Spawn,
-    /// A copy of a small process that was started for that.
+    /// Fork of a small server process.
     Forkserver,
 }
 
 impl StartMethod {
-    /// All of them.
+    /// All start methods.
     pub const ALL: [Self; 3] = [Self::Fork, Self::Spawn, Self::Forkserver];
 
-    /// Its name in Python.
+    /// Returns the name in Python.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fork => "fork",
@@ -32,16 +32,16 @@ impl StartMethod {
     }
 }
 
-/// Arguments of `DataLoader` that take the place of a program's own; `None`: as the program has it.
+/// `DataLoader` arguments that replace those of the program. `None` keeps the program's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Overrides {
-    /// Worker processes.
+    /// Number of worker processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_workers: Option<usize>,
-    /// Batches in flight per worker; without workers it is left out.
+    /// Batches in flight per worker. Ignored without workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch_factor: Option<usize>,
-    /// Keep the workers alive between epochs; without workers it is left out.
+    /// Keep the workers alive between epochs. Ignored without workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persistent_workers: Option<bool>,
     /// Copy batches to page-locked memory.
@@ -50,18 +50,18 @@ pub struct Overrides {
     /// Yield batches in the order of the sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_order: Option<bool>,
-    /// How workers are started; without workers it is left out.
+    /// Start method of the workers. Ignored without workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiprocessing_context: Option<StartMethod>,
 }
 
 impl Overrides {
-    /// True if everything is as the program has it.
+    /// Returns true if nothing is replaced.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The arguments as they stand in a call: `num_workers=4`, `pin_memory=True`.
+    /// Returns the arguments in Python notation: `num_workers=4`, `pin_memory=True`.
     pub fn arguments(&self) -> Vec<String> {
         let truth = |yes: bool| if yes { "True" } else { "False" };
         let number = |name: &str, n: Option<usize>| n.map(|n| format!("{name}={n}"));
@@ -80,8 +80,8 @@ impl Overrides {
         .collect()
     }
 
-    /// The arguments that a loader with `options` was not given, although they were to be set. What has no effect without workers
-    /// is not missed where there are none.
+    /// Returns the overrides that differ from a loader's actual `options`. Arguments without effect are ignored, such as `prefetch_factor`
+    /// without workers.
     pub fn missed_by(&self, options: &RunOptions) -> Vec<&'static str> {
         let works = options.num_workers > 0;
         let pins = options.pin_memory != PinMemory::Off;
@@ -115,7 +115,7 @@ impl Overrides {
     }
 }
 
-/// `num_workers=4, pin_memory=True`
+/// Formats the arguments: `num_workers=4, pin_memory=True`.
 impl fmt::Display for Overrides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.arguments().join(", "))

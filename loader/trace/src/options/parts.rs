@@ -1,10 +1,10 @@
-//! The text of a dataset: its parts, what of it is secret, and whether it names a stream.
+//! Option text of a dataset: splitting, hiding passwords, detecting streams.
 
-/// What stands for a password.
+/// Replacement for a password.
 const HIDDEN: &str = "***";
 
-/// Splits a text at its commas. A part, or what stands behind its first `=`, may be in double quotes: then commas belong to it, and
-/// two quotes stand for one. Blanks around parts are left out, and so are empty parts. `None`: a quote is not closed.
+/// Splits a text at its commas. A part, or its value after the first `=`, can be in double quotes. Quoted text can contain commas, and `""`
+/// is a quote. Spaces around parts and empty parts are dropped. `None` for an unclosed quote.
 pub fn parts(text: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -17,7 +17,7 @@ pub fn parts(text: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// The first part, and what is behind its comma; `Some(None)`: nothing is left.
+/// Returns the first part and the text after its comma. `Some(None)` at the end.
 fn next(text: &str) -> Option<Option<(String, &str)>> {
     let text = text.trim_start();
     if text.is_empty() {
@@ -53,7 +53,7 @@ fn next(text: &str) -> Option<Option<(String, &str)>> {
     Some(Some((part.trim_end().to_owned(), rest)))
 }
 
-/// Adds what stands in quotes; returns what is behind them.
+/// Appends quoted text to `part`. Returns the text after the closing quote.
 fn quoted<'a>(text: &'a str, part: &mut String) -> Option<&'a str> {
     let mut rest = text;
     loop {
@@ -69,7 +69,7 @@ fn quoted<'a>(text: &'a str, part: &mut String) -> Option<&'a str> {
     }
 }
 
-/// A text as a part that [`parts`] reads: in quotes where it needs them.
+/// Quotes a part for [`parts`] if necessary.
 pub fn quote(text: &str) -> String {
     let needs = text.contains([',', '"']);
     if needs {
@@ -79,12 +79,12 @@ pub fn quote(text: &str) -> String {
     }
 }
 
-/// The text of a dataset without the password that its URL may hold.
+/// Returns the option text with the password in its URL hidden.
 pub fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();
     };
-    // The URL ends where the next option begins. What is hidden too much is no harm.
+    // The URL ends at the next option. Hiding too much is harmless.
     let end = option_begin(rest).unwrap_or(rest.len());
     let (url, behind) = rest.split_at(end);
     let mut shown = match url.rsplit_once('@') {
@@ -94,7 +94,7 @@ pub fn without_password(text: &str) -> String {
         },
         None => url.to_owned(),
     };
-    // libpq takes it among the parameters, too.
+    // libpq also accepts the password as a parameter.
     if let Some((before, value)) = shown.clone().split_once("password=") {
         let behind = value.find('&').map_or("", |at| &value[at..]);
         shown = format!("{before}password={HIDDEN}{behind}");
@@ -102,7 +102,7 @@ pub fn without_password(text: &str) -> String {
     format!("{scheme}://{shown}{behind}")
 }
 
-/// Where `,name=` begins.
+/// Returns the position of the next `,name=`.
 fn option_begin(text: &str) -> Option<usize> {
     text.match_indices(',').map(|(at, _)| at).find(|at| {
         let name = text[at + 1..].split_once('=').map(|(name, _)| name.trim());
@@ -112,14 +112,14 @@ fn option_begin(text: &str) -> Option<usize> {
     })
 }
 
-/// Whether a dataset of this text is iterable-style.
+/// Returns true if the option text describes an iterable-style dataset.
 pub(super) fn is_stream(text: &str) -> bool {
     let Some((word, options)) = text.trim_start().split_once(':') else {
         return text.trim() == "stream";
     };
     match word {
         "stream" | "webdataset" | "tar" => true,
-        // Rows of a query have an index only if a column is named.
+        // The rows of a query have an index only if an index column is named.
         "sql" => {
             let parts = parts(options).unwrap_or_default();
             !parts.iter().any(|part| part.starts_with("index="))

@@ -1,9 +1,9 @@
-//! The line of Python that makes a loader.
+//! Python call that makes a loader.
 
 use super::{Origin, PinMemory, RunInfo, RunOptions};
 
 impl RunOptions {
-    /// The line of Python that makes the same loader. Arguments that have PyTorch's default are left out.
+    /// Returns the Python call that makes an equal loader. Default values are omitted.
     pub fn python_line(&self) -> String {
         self.line(self.seed, &RunInfo::default())
     }
@@ -13,7 +13,7 @@ impl RunOptions {
             Some(size) => size.to_string(),
             None => "None".to_owned(),
         };
-        // A batch sampler excludes batch_size, shuffle, sampler and drop_last.
+        // A batch sampler excludes `batch_size`, `shuffle`, `sampler` and `drop_last`.
         let makes_batches = !info.batch_sampler.is_empty();
         let mut args = vec!["dataset".to_owned()];
         args.push(match makes_batches {
@@ -25,7 +25,7 @@ impl RunOptions {
                 args.push(text.to_owned());
             }
         };
-        // Random samplers and the loader draw from one generator, which is made where it is named first.
+        // Random samplers and the loader share one generator, which is created at its first use in the call.
         let sampler = self.python_sampler().filter(|_| !makes_batches);
         let named = sampler.as_ref().is_some_and(|s| s.contains("(g := "));
         let generator = generator.map(|seed| match named {
@@ -72,7 +72,7 @@ impl RunOptions {
         format!("{functions}{first}{class}({})", args.join(", "))
     }
 
-    /// `sampler=…`, unless the loader makes its own.
+    /// Returns the argument `sampler=…`, or `None` if the loader makes its own sampler.
     fn python_sampler(&self) -> Option<String> {
         let (kind, _) = self.sampler.split_once(':').unwrap_or((&self.sampler, ""));
         let generator = (self.seed).map_or(String::new(), |seed| {
@@ -115,8 +115,8 @@ impl RunOptions {
             }
             "equi" => format!("batch_sampler=DistributedEquiBatchSampler(dataset, {ranks})"),
             "" => return None,
-            // One of the user's own; whether it makes batches only its name may tell. Where the loader makes none of its own,
-            // it was given as `sampler=`.
+            // A sampler of the program. Only its name can show that it is a batch sampler. Without `batch_size`, it was passed as
+            // `sampler=`.
             name if name.contains("Batch") && self.batch_size.is_some() => {
                 format!("batch_sampler={name}(…)")
             }
@@ -126,12 +126,12 @@ impl RunOptions {
 }
 
 impl RunInfo {
-    /// The line of Python that makes the loader; `None` where the source does not tell its arguments.
+    /// Returns the Python call that makes the loader. `None` for imported runs, whose arguments are unknown.
     pub fn python_line(&self) -> Option<String> {
         let options = &self.options;
         match self.origin {
             Origin::Import(_) => None,
-            // The seed that a program told is that of the sampler.
+            // The recorded seed is that of the sampler.
             Origin::Pytorch(_) if options.sampler == "distributed" => {
                 Some(options.line(None, self))
             }

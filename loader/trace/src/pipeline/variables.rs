@@ -1,16 +1,16 @@
-//! The variables of PyTorch's `_MultiProcessingDataLoaderIter` at an instant, derived from the events.
+//! Variables of PyTorch's `_MultiProcessingDataLoaderIter` at an instant, derived from the events.
 
 use super::{Pipeline, TaskInfo};
 use crate::{Epoch, Run, Stage, Worker, WorkerId};
 
 impl Pipeline<'_> {
-    /// PyTorch's `_task_info`: the tasks sent whose batches were not yielded, by index. A batch that arrives when it is its turn
-    /// is never kept there. A task that was answered with the end of a stream stays until `_rcvd_idx` passes it.
+    /// Returns PyTorch's `_task_info`: the tasks whose batches were not yielded, sorted by index. A batch that arrives in its turn is never
+    /// stored there. A task answered with the end of a stream stays until `_rcvd_idx` passes it.
     pub fn task_info(&self) -> impl Iterator<Item = TaskInfo> + '_ {
         self.tasks.iter().copied()
     }
 
-    /// The tasks whose batches are on their way or kept.
+    /// Returns the tasks whose batches are on their way or held.
     pub(super) fn pending(&self) -> Vec<TaskInfo> {
         let pending = self.flying.iter().filter_map(|f| {
             let batch = &self.run.batches[f.batch as usize];
@@ -27,8 +27,8 @@ impl Pipeline<'_> {
         pending.collect()
     }
 
-    /// The tasks that were answered with the end of a stream, and which `_rcvd_idx` has not passed. It passes them in a call of `next`,
-    /// once no batch before them is missing.
+    /// Returns the tasks that were answered with the end of a stream and not yet passed by `_rcvd_idx`. A call of `next` passes them when
+    /// no earlier batch is missing.
     pub(super) fn ended(&self, epoch: &Epoch, call: Call) -> Vec<TaskInfo> {
         if epoch.end.is_some_and(|end| end <= self.at) {
             return Vec::new();
@@ -40,7 +40,7 @@ impl Pipeline<'_> {
             let row = self.run.transitions.get(at as usize)?.batch as usize;
             let idx = self.run.batches[row].id.idx;
             let is_blocked = first.is_some_and(|first| first < idx);
-            // The batch before them was yielded by this call: the next one goes past them.
+            // This call yielded the previous batch, so the next call passes these tasks.
             let is_next = matches!(call, Call::Yielded(yielded) if yielded < idx);
             (is_blocked || is_next).then_some(TaskInfo {
                 idx,
@@ -53,8 +53,8 @@ impl Pipeline<'_> {
         ended.collect()
     }
 
-    /// PyTorch's `_workers_status[worker]`: whether the loader sends the worker tasks. It is false once the main process has received
-    /// the end of the worker's stream, once the worker has died, and after an epoch whose workers do not persist.
+    /// Returns PyTorch's `_workers_status[worker]`: true if the loader sends tasks to the worker. False after the main process received the
+    /// end of the worker's stream, after the worker's death, and after an epoch without persistent workers.
     pub fn takes_tasks(&self, worker: WorkerId) -> bool {
         let Some(epoch) = self.current_epoch() else {
             return true;
@@ -67,8 +67,8 @@ impl Pipeline<'_> {
         !(is_exhausted || shut_down || self.worker(worker).is_some_and(has_ended))
     }
 
-    /// True once the worker has put the end of its stream into the result queue. The main process may not have received it yet: until
-    /// then [`Pipeline::takes_tasks`] stays true.
+    /// Returns true after the worker put the end of its stream into the result queue. [`Pipeline::takes_tasks`] stays true until the main
+    /// process receives it.
     pub fn is_exhausted(&self, worker: WorkerId) -> bool {
         let was_sent = |(at, w): &(u32, WorkerId)| {
             let answer = self.run.transitions.get(*at as usize);
@@ -85,7 +85,7 @@ impl Pipeline<'_> {
         epochs.find(|e| Some(e.epoch) == self.epoch)
     }
 
-    /// The worker of that id that was started last.
+    /// Returns the latest worker with this number.
     pub fn worker(&self, worker: WorkerId) -> Option<&Worker> {
         let started = self.run.workers.partition_point(|w| w.start <= self.at);
         self.run
@@ -96,7 +96,7 @@ impl Pipeline<'_> {
             .find(|w| w.info.worker == worker)
     }
 
-    /// The last call of `next` in this epoch.
+    /// Returns the state of the last call of `next` in this epoch.
     pub(super) fn last_call(&self, epoch: &Epoch) -> Call {
         let called = self
             .run
@@ -115,7 +115,7 @@ impl Pipeline<'_> {
             .run
             .transitions
             .range((call.step as usize).min(self.step)..self.step);
-        // One at most, unless calls were lost; then the latest counts.
+        // There is at most one. If events of calls were lost, the latest counts.
         let yielded = since.iter().rev().find_map(|t| {
             let id = self.run.batches[t.batch as usize].id;
             (is_taken(self.run, t.batch, t.stage) && id.epoch == epoch.epoch).then_some(id.idx)
@@ -123,7 +123,7 @@ impl Pipeline<'_> {
         yielded.map_or(Call::UnderWay, Call::Yielded)
     }
 
-    /// A call takes the kept batch whose turn it is out of `_task_info`, and yields it, before it sends the next task.
+    /// Removes a held batch from `_task_info` if it is next. PyTorch does this before it sends the next task.
     pub(super) fn take_kept(&mut self, call: Call) -> Call {
         let is_kept = |task: &&TaskInfo| task.has_data && task.stage == Stage::Ready;
         match self.tasks.first().filter(is_kept).map(|task| task.idx) {
@@ -135,8 +135,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// `_rcvd_idx` moves when a batch is yielded, by one if it was that batch's turn, and goes past what is not there any more at
-    /// the next call only.
+    /// Returns `_rcvd_idx`. It increases by one when the batch with that index is yielded. The next call skips missing indices.
     pub(super) fn derive_rcvd_idx(&self, call: Call) -> u32 {
         let pending = self.tasks.first().map_or(self.send_idx, |task| task.idx);
         match call {
@@ -147,20 +146,20 @@ impl Pipeline<'_> {
     }
 }
 
-/// The last call of `next` in an epoch.
+/// State of the last call of `next` in an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// Calls are not recorded.
     Unknown,
-    /// There was none.
+    /// `next` was not called yet.
     NotYet,
-    /// It has yielded nothing so far.
+    /// The call yielded nothing so far.
     UnderWay,
-    /// It yields the batch with this index, or has yielded it.
+    /// The call yields or yielded the batch with this index.
     Yielded(u32),
 }
 
-/// True if a batch leaves `_task_info` for good with this stage.
+/// Returns true if a batch leaves `_task_info` with this stage.
 fn is_taken(run: &Run, batch: u32, stage: Stage) -> bool {
     match stage {
         Stage::Ready => !run.batches[batch as usize].was_held,

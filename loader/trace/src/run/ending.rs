@@ -1,11 +1,11 @@
-//! How a run and its epochs ended.
+//! Ends of runs and epochs.
 
 use super::{Epoch, Run};
 use crate::{BatchId, Level, Message, Nanos, OnError, Stage};
 
 impl Run {
-    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
-    /// continues after errors is not ended by them.
+    /// Returns the error that ended the run, and its time: an error in the last epoch after which no batch was yielded. Errors that the
+    /// program continues after do not count.
     pub fn failure(&self) -> Option<(Nanos, &Message)> {
         let epoch = self.epochs.last()?;
         if self.info.options.on_error != OnError::Stop {
@@ -23,7 +23,7 @@ impl Run {
         Some((found.0, &found.1))
     }
 
-    /// The error that ended the run in a training step, when it came, and the position of the batch.
+    /// Returns the error in a training step that ended the run, its time, and the position of the batch.
     pub fn step_failure(&self) -> Option<(Nanos, &Message, usize)> {
         let (at, message) = self.failure()?;
         let row = self.row(message.about?)?;
@@ -31,19 +31,19 @@ impl Run {
         is_of_step.then_some((at, message, row))
     }
 
-    /// The last batch of the last epoch, if it was yielded and nothing followed.
+    /// Returns the last yielded batch of the last epoch.
     fn last_step(&self) -> Option<BatchId> {
         let epoch = self.epochs.last()?;
         let yielded = self.batches_of(epoch).filter(|batch| batch.was_yielded);
         yielded.map(|batch| batch.id).max()
     }
 
-    /// Number of batches of an epoch that the trainer got.
+    /// Returns the number of batches of an epoch that the trainer received.
     pub fn yielded_in(&self, epoch: &Epoch) -> usize {
         self.batches_of(epoch).filter(|b| b.was_yielded).count()
     }
 
-    /// True if the epoch ended because the loader had no batch left.
+    /// Returns true if the epoch ended because the loader had no more batches.
     pub fn is_exhausted(&self, epoch: &Epoch) -> bool {
         let Some(end) = epoch.end else {
             return false;

@@ -1,5 +1,3 @@
-//! Facts that a run learned about its loader.
-
 use super::Run;
 use crate::{BatchId, Fact, Misfit, Nanos};
 use loadscope_column::Column;
@@ -15,12 +13,12 @@ impl Run {
         self.facts.push((at, fact.clone()));
     }
 
-    /// The facts, with the times at which they became known.
+    /// Returns the facts and the times at which they were learned.
     pub fn facts(&self) -> &Column<(Nanos, Fact)> {
         &self.facts
     }
 
-    /// The result of `len(loader)` in the program: batches of an epoch.
+    /// Returns the number of batches per epoch, from `len(loader)` in the program or from the description of the loader.
     pub fn length(&self) -> Option<u64> {
         let asked = self.facts.iter().rev().find_map(|(_, fact)| match fact {
             Fact::Length { batches } => Some(*batches),
@@ -29,7 +27,7 @@ impl Run {
         asked.or(self.info.batches_per_epoch)
     }
 
-    /// The file of the sample with this dataset index, if the program named it.
+    /// Returns the file of the sample with this dataset index, if recorded.
     pub fn file_of(&self, index: u64) -> Option<&str> {
         self.facts.iter().find_map(|(_, fact)| match fact {
             Fact::File { of, position, file } => {
@@ -41,7 +39,7 @@ impl Run {
         })
     }
 
-    /// The sample that could not be collated with the others of a batch.
+    /// Returns the sample that could not be collated with the others of a batch.
     pub fn misfit(&self, batch: BatchId) -> Option<&Misfit> {
         self.facts.iter().find_map(|(_, fact)| match fact {
             Fact::Misfit(misfit) if misfit.of == batch => Some(misfit),

@@ -1,18 +1,18 @@
-//! How long the samples of a batch took.
+//! Sample times of batches.
 
 use super::Run;
 use crate::Nanos;
 use crate::batch::Extent;
 use crate::event::Fetched;
 
-/// A dataset names its stages the same way for every batch. One that makes up ever new names is broken, and searching its
-/// lists would take longer and longer.
+/// Maximum number of different lists of stage names. A dataset has the same list for every batch. An unlimited number would make searching
+/// slow.
 const MAX_STAGE_LISTS: usize = 256;
 
 impl Run {
     pub(super) fn fetched(&mut self, at: Nanos, fetched: &Fetched) {
         let row = self.row(fetched.batch);
-        // Once only, also a batch without samples.
+        // Only once per batch, even for a batch without samples.
         let Some(row) = row.filter(|row| !self.batches[*row].is_measured()) else {
             self.inconsistent += 1;
             return;
@@ -29,7 +29,7 @@ impl Run {
         }
     }
 
-    /// The named stages of the batch at `row`.
+    /// Stores the named stages of the batch at `row`.
     fn stages_of(&mut self, at: Nanos, row: usize, fetched: &Fetched) {
         let names = || fetched.stages.iter().map(|s| &s.name);
         let known = self.stage_names.iter().position(|n| n.iter().eq(names()));

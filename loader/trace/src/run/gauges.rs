@@ -1,11 +1,11 @@
-//! What was measured over time: of lanes, of the whole program, and of the parts of pipelines that are no `DataLoader`.
+//! Gauges of lanes, of the whole program, and of the parts of other pipelines.
 
 use super::Run;
 use crate::event::Gauge;
 use crate::{GaugeKind, Lane, Nanos, Series};
 use loadscope_column::Column;
 
-/// A pipeline has a handful of parts. A source that makes up ever new names is broken.
+/// Maximum number of parts. A pipeline has a few. More indicate a faulty source.
 const MOST_PARTS: usize = 1024;
 
 impl Run {
@@ -29,22 +29,22 @@ impl Run {
         series.push(at, gauge.value);
     }
 
-    /// What was measured, of which lane (`None`: of the whole program).
+    /// Returns all gauges of lanes and of the whole program (`None`).
     pub fn gauges(&self) -> impl Iterator<Item = (Option<Lane>, GaugeKind, &Series)> + '_ {
         let gauges = self.gauges.iter();
         let gauges = gauges.filter(|(_, series)| !series.points().is_empty());
         gauges.map(|((lane, what), series)| (*lane, *what, series))
     }
 
-    /// What was measured of `lane`, or of the whole program.
+    /// Returns a gauge of `lane` or of the whole program (`None`).
     pub fn gauge(&self, lane: Option<Lane>, what: GaugeKind) -> Option<&Series> {
         let series = self.gauges.get(&(lane, what))?;
         (!series.points().is_empty()).then_some(series)
     }
 
-    /// Cores that other programs used, on average; `None` if it was not measured, or is within the noise.
+    /// Returns the mean number of cores that other programs used. `None` if not measured or within the noise.
     pub fn taken_cores(&self) -> Option<f64> {
-        /// A part of a core that the system itself may need.
+        /// Share of a core that the system itself can use.
         const NOISE: f64 = 0.25;
         let points = self.gauge(None, GaugeKind::OtherCpu)?.points();
         let known = points.iter().map(|(_, value)| *value);
@@ -55,7 +55,7 @@ impl Run {
         (mean >= NOISE).then_some(mean)
     }
 
-    /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
+    /// Returns the parts of a pipeline other than a `DataLoader`, in order of appearance.
     pub fn parts(&self) -> &Column<String> {
         &self.parts
     }
@@ -65,14 +65,14 @@ impl Run {
         self.batches.is_empty() && self.epochs.is_empty() && !self.parts.is_empty()
     }
 
-    /// What was measured of these parts, each with its position in [`Run::parts`].
+    /// Returns all gauges of these parts, each with its position in [`Run::parts`].
     pub fn part_gauges(&self) -> impl Iterator<Item = (u16, GaugeKind, &Series)> + '_ {
         let gauges = self.part_gauges.iter();
         let gauges = gauges.filter(|(_, series)| !series.points().is_empty());
         gauges.map(|((part, what), series)| (*part, *what, series))
     }
 
-    /// What was measured of the part at a position in [`Run::parts`].
+    /// Returns a gauge of the part at a position in [`Run::parts`].
     pub fn part_gauge(&self, part: u16, what: GaugeKind) -> Option<&Series> {
         let series = self.part_gauges.get(&(part, what))?;
         (!series.points().is_empty()).then_some(series)

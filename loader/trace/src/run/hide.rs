@@ -1,7 +1,7 @@
-//! Hides what came after a moment: every answer of the run is then that of the run that ended at that moment.
+//! Hiding of the events after a moment. All queries then return the state at that moment.
 //!
-//! The hidden run is a snapshot. Its lists end earlier, and what lasted at that moment is as it was then. So the cost follows the
-//! number of batches in flight and of lanes, not the length of the run.
+//! The hidden run is a snapshot. Its lists are truncated, and unfinished items get their state at that moment. The cost depends on the
+//! number of batches in flight and lanes, not on the length of the run.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::keyframe::Flying;
 use crate::pipeline::flying;
 use crate::{BatchId, Level, Moment, Nanos, Stage, Wait};
 
-/// Errors and times of samples after the moment that are looked at: a batch may have come to its end before them.
+/// Maximum number of errors and sample times after the moment that are checked. They can concern a batch that finished before the moment.
 const LATE: usize = 1000;
 
 impl Run {
-    /// Hides what came after `moment`, or nothing. What lasts at the moment is as if it still lasted.
+    /// Hides the events after `moment`. `None` shows all events.
     pub fn hide_after(&mut self, moment: Option<Moment>) {
         if self.hidden_after() == moment {
             return;
@@ -30,17 +30,17 @@ impl Run {
         };
     }
 
-    /// The moment after which everything is hidden.
+    /// Returns the moment after which events are hidden, if any.
     pub fn hidden_after(&self) -> Option<Moment> {
         self.hidden.as_ref().map(|hidden| hidden.moment)
     }
 
-    /// The run with its end, also if that is hidden.
+    /// Returns the complete run, including hidden events.
     pub fn whole(&self) -> &Self {
         self.hidden.as_ref().map_or(self, |hidden| &hidden.whole)
     }
 
-    /// A number that differs whenever something else is shown: with each event, and with the moment after which everything is hidden.
+    /// Returns a number that changes with each event and each change of the hidden part.
     pub fn version(&self) -> u64 {
         let Some(Moment { step, at }) = self.hidden_after() else {
             return self.events;
@@ -88,7 +88,7 @@ impl Run {
         }
     }
 
-    /// True if the batch at `row`, with which a wait ended, came with a transition after the first `step`.
+    /// Returns true if the batch at `row`, which ended a wait, arrived after the first `step` transitions.
     fn came_after(&self, row: u32, end: Nanos, step: usize) -> bool {
         let mut k = self.batches.get(row as usize).map_or(u32::MAX, |b| b.last);
         while let Some(t) = self.transitions.get(k as usize) {
@@ -100,7 +100,7 @@ impl Run {
         false
     }
 
-    /// What was measured and written down.
+    /// Hides measurements and messages.
     fn hide_measured(&mut self, at: Nanos) {
         let messages = self.messages.partition_point(|(t, _)| *t <= at);
         self.messages.truncate(messages);
@@ -137,7 +137,7 @@ impl Run {
         self.stage_names.truncate(names);
     }
 
-    /// Arrivals and yields. Several transitions may share the instant `at`: those after the first `step` are hidden.
+    /// Hides arrivals and yields. Several transitions can have the time `at`. Those after the first `step` are hidden.
     fn hide_ticks(&mut self, step: usize, at: Nanos) {
         let (mut yields, mut arrived) = (0, 0);
         let later = (step..).map_while(|k| Some((k, self.transitions.get(k)?)));
@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// The first `rows` batches are shown.
+    /// Hides all batches after the first `rows`.
     fn hide_batches(&mut self, step: usize, at: Nanos, rows: usize, flying: &[Flying]) {
         let ended = self.yields.all().len().saturating_sub(self.training.len());
         self.steps.truncate(ended, at);
@@ -189,7 +189,7 @@ impl Run {
         self.batches.truncate(rows);
     }
 
-    /// The batch as it was after the first `step` transitions.
+    /// Returns the state of a batch after the first `step` transitions.
     fn batch_after(&self, now: &Batch, step: usize) -> Batch {
         let mut then = now.clone();
         let before = |mut k: u32| {
@@ -220,7 +220,7 @@ impl Run {
         all.any(|(_, m)| m.level == Level::Error && m.about == Some(id))
     }
 
-    /// Epochs and workers; the first `rows` batches are shown.
+    /// Hides epochs and workers. The first `rows` batches are shown.
     fn hide_phases(&mut self, step: usize, at: Nanos, rows: usize) {
         let shown = self.epochs.partition_point(|e| e.start <= at);
         self.epochs.truncate(shown);
@@ -260,7 +260,7 @@ impl Run {
     }
 }
 
-/// The times of its samples are not known.
+/// Removes the sample times of a batch.
 fn forget_samples(batch: &mut Batch) {
     (batch.timings, batch.stages) = (Extent::default(), Extent::default());
     batch.stage_names = None;

@@ -1,5 +1,5 @@
-//! How long the program was in the loader's loop. A program does other things between its epochs, and within them: it validates
-//! with another loader, it saves a checkpoint. How large a share of the loop is waiting must not depend on those.
+//! Time in the loader's loop. Between and within its epochs, a program also does other work, such as validating with another loader or
+//! saving a checkpoint. The share of waiting in the loop must not depend on that work.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use super::{Epoch, Run};
 use crate::step::{Aside, AsideKind, OpenStep};
 use crate::{Activity, Lane, Nanos, Origin, Past, Stage};
 
-/// Time of a program that is not in the loader's loop.
+/// Time of the program outside of the loader's loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Other work in training steps. Missing are kinds that did not occur.
+    /// Other work in training steps. Kinds that did not occur are missing.
     pub asides: BTreeMap<AsideKind, Nanos>,
     /// Time between epochs, and after the last step of an epoch.
     pub between: Nanos,
 }
 
 impl Run {
-    /// Time in the loader's loop: in `iter`, in the waits, and in the training steps. Other work of the program in a step does not
+    /// Returns the time in the loader's loop: in `iter`, in waits and in training steps. Other work of the program in a step does not
     /// count, unless most steps contain it.
     pub fn in_loop(&self) -> Nanos {
         self.waited() + self.opening() + self.trained()
     }
 
-    /// The same of the whole course, also of what is only known as sums.
+    /// Returns the time in the loop including the data that is reduced to sums.
     pub fn whole_in_loop(&self) -> Nanos {
         let past = self.past().map(|past| past.total().in_loop());
         self.in_loop() + past.unwrap_or_default()
     }
 
-    /// Time of the training steps. A step that lasts counts as much as the longest one before it.
+    /// Returns the time of the training steps. An unfinished step counts at most as the longest finished one.
     pub fn trained(&self) -> Nanos {
         if self.iterates_per_batch() {
             // The program trains between the iterators.
@@ -47,7 +47,7 @@ impl Run {
         lasting.fold(self.steps.sum(), |sum, lasts| sum + lasts)
     }
 
-    /// The part of [`Run::trained`] for the batch at `row`. Its step ends before `until`: the next yield, or [`Run::left_loop`].
+    /// Returns the part of [`Run::trained`] for the batch at `row`. Its step ends before `until`: the next yield, or [`Run::left_loop`].
     pub fn trained_on(&self, row: usize, until: Nanos) -> Nanos {
         let Some(start) = self.entered(row, Stage::Training) else {
             return Nanos::ZERO;
@@ -66,7 +66,7 @@ impl Run {
         took - self.steps.uncounted_within(start, until)
     }
 
-    /// Until when the last step of an epoch may last.
+    /// Returns the latest possible end of an epoch's last step.
     pub fn left_loop(&self, epoch: &Epoch) -> Nanos {
         let end = epoch.end.unwrap_or(self.last);
         // The program trains between the iterators.
@@ -77,7 +77,7 @@ impl Run {
         }
     }
 
-    /// Time between the first epoch and the end of the last one that is not in [`Run::in_loop`], by kind.
+    /// Returns the time between the first and last epoch that is not in [`Run::in_loop`], by kind.
     pub fn left_out(&self) -> LeftOut {
         let asides = AsideKind::iter().map(|kind| (kind, self.steps.left_out(kind)));
         let between = self.lasted() - self.in_loop() - self.in_asides();
@@ -92,20 +92,20 @@ impl Run {
         asides.fold(Nanos::ZERO, |sum, time| sum + time)
     }
 
-    /// True if the program creates an iterator for most batches: `next(iter(loader))`.
+    /// Returns true if the program creates an iterator for most batches: `next(iter(loader))`.
     pub fn iterates_per_batch(&self) -> bool {
-        /// Fewer can be single looks at a batch.
+        /// Minimum number of epochs. Fewer can be inspections of single batches.
         const FEW: usize = 4;
         let all = self.epochs.len();
         all >= FEW && self.singles.len() > all / 2
     }
 
-    /// Number of epochs that yielded one batch of several.
+    /// Returns the number of epochs that yielded only one of several batches.
     pub fn single_batches(&self) -> usize {
         self.singles.len()
     }
 
-    /// From the first epoch, or from where everything is kept, to the end of the last epoch.
+    /// Returns the time from the first epoch, or from the start of complete data, to the end of the last epoch.
     fn lasted(&self) -> Nanos {
         let (Some(first), Some(last)) = (self.epochs.first(), self.epochs.last()) else {
             return Nanos::ZERO;
@@ -114,14 +114,14 @@ impl Run {
         last.end.unwrap_or(self.last) - first.start.max(kept)
     }
 
-    /// A batch was yielded.
+    /// Begins the step on a yielded batch.
     pub(super) fn begin_step(&mut self, at: Nanos, row: u32) {
         let past = self.past.as_ref().map(|past| past.total());
         let batch = self.batches[row as usize].id;
         self.step = Some(OpenStep::new(batch, at, self.steps.before(past)));
     }
 
-    /// The stage *training* of a batch is over.
+    /// Ends the stage *training* of a batch.
     pub(super) fn end_step(&mut self, at: Nanos, row: u32, since: Nanos) {
         self.steps.record(at - since);
         if let Some(step) = &mut self.step {
@@ -129,7 +129,7 @@ impl Run {
         }
     }
 
-    /// Other work of the program in a step ended.
+    /// Records other work of the program in the step.
     pub(super) fn put_aside(&mut self, at: Nanos, aside: &Aside) {
         if let Some(step) = &mut self.step {
             let uncounted = step.aside(at, aside);
@@ -137,7 +137,7 @@ impl Run {
         }
     }
 
-    /// `next` was called.
+    /// Ends the step at a call of `next`.
     pub(super) fn ask_after_step(&mut self, at: Nanos) {
         if let Some(step) = self.step.take() {
             let uncounted = step.asked(at, self.turns());
@@ -145,7 +145,7 @@ impl Run {
         }
     }
 
-    /// An epoch ends.
+    /// Ends the step at the end of an epoch.
     pub(super) fn leave_loop(&mut self, at: Nanos, epoch: u32) {
         if let Some(step) = self.step.take_if(|step| step.batch().epoch == epoch) {
             let uncounted = step.left(at, self.turns());
@@ -162,17 +162,17 @@ impl Run {
         }
     }
 
-    /// True if the stage *training* ends before the call of `next` only where the program turns to another loader.
+    /// Returns true if the stage *training* ends before the call of `next` only when the program uses another loader.
     fn turns(&self) -> bool {
         matches!(self.info.origin, Origin::Pytorch(_))
     }
 
-    /// How long the program was in `iter`, where workers are started and get their first tasks.
+    /// Returns the time in `iter`, which starts workers and sends their first tasks.
     pub fn opening(&self) -> Nanos {
         self.openings.last().map_or(Nanos::ZERO, |(_, sum)| *sum)
     }
 
-    /// Time in `iter` of the iterators whose first `next` was called after `from`, until `until`.
+    /// Returns the time in `iter` of the iterators whose first `next` was called in `from..until`.
     pub fn opening_within(&self, from: Nanos, until: Nanos) -> Nanos {
         let sum = |time: Nanos| {
             let before = self.openings.partition_point(|(at, _)| *at <= time);
@@ -184,19 +184,19 @@ impl Run {
         sum(until) - sum(from)
     }
 
-    /// An iterator was made; until the first `next` it hands tasks to its workers.
+    /// Records the creation of an iterator. It sends tasks until the first call of `next`.
     pub(super) fn open_epoch(&mut self, at: Nanos) {
         self.opened = Some((at, at));
     }
 
-    /// Records the time of the last task that `iter` dispatched so far.
+    /// Records the time of the latest task that `iter` dispatched.
     pub(super) fn note_dispatch(&mut self, at: Nanos) {
         if let Some((_, last)) = &mut self.opened {
             *last = at;
         }
     }
 
-    /// `next` was called, so `iter` had returned.
+    /// Ends the time in `iter` at the first call of `next`.
     pub(super) fn first_asked(&mut self, at: Nanos) {
         if let Some((start, last)) = self.opened.take() {
             let sum = self.opening() + (last - start);
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::{BatchId, Event, EventKind, RunId};
 
-    /// An epoch of `steps` after waits of 10 each; it ends `pause` after the last step.
+    /// Returns a run with waits of 10 and these training steps. Its epoch ends `pause` after the last step.
     fn run(steps: &[i64], pause: i64) -> Run {
         let mut run = Run::default();
         let mut at = 0;
