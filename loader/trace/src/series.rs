@@ -1,32 +1,31 @@
-//! Quantities over time: instants that are counted, and values that were measured.
+//! Quantities over time: counted instants and measured values.
 
 use crate::Nanos;
 use loadscope_column::{Column, View};
 
-/// Instants in order of time, with running sums, so that how many there were until any instant, and for how long in all,
-/// is found without a walk.
+/// Sorted instants with running sums. The number of instants before any time, and the time since them, are found by binary search.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
     at: Column<Nanos>,
-    /// `sums[k]` is the sum of the first `k * EVERY` instants. It may wrap: differences of areas are right nevertheless.
+    /// `sums[k]` is the sum of the first `k * EVERY` instants. It may wrap, but differences of areas stay correct.
     sums: Column<i64>,
 }
 
 impl Ticks {
-    /// One running sum per so many instants.
+    /// Number of instants per running sum.
     const EVERY: usize = 64;
 
-    /// All of them.
+    /// Returns all instants.
     pub fn all(&self) -> View<'_, Nanos> {
         self.at.view()
     }
 
-    /// How many there were before `t`.
+    /// Returns the number of instants before `t`.
     pub fn before(&self, t: Nanos) -> usize {
         self.at.partition_point(|at| *at < t)
     }
 
-    /// Adds one, not earlier than the last.
+    /// Appends an instant, not earlier than the last.
     pub(crate) fn push(&mut self, at: Nanos) {
         debug_assert!(self.at.last().is_none_or(|last| *last <= at));
         if self.at.len().is_multiple_of(Self::EVERY) {
@@ -43,12 +42,12 @@ impl Ticks {
         self.at.bytes() + self.sums.bytes()
     }
 
-    /// Hides all but the first `count`.
+    /// Keeps only the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.at.truncate(count);
     }
 
-    /// The time from each of the first `count` instants to `t`, added up; wraps.
+    /// Returns the sum of the times from each of the first `count` instants to `t`. Wraps.
     fn area(&self, count: usize, t: Nanos) -> i64 {
         let block = (count / Self::EVERY).min(self.sums.len().saturating_sub(1));
         let before = self.sums.get(block).copied().unwrap_or_default();
@@ -58,57 +57,57 @@ impl Ticks {
     }
 }
 
-/// A number that one stream of instants raises and another one lowers: the tasks outstanding, say.
+/// Number that some instants increase and others decrease, such as the outstanding tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct CountLevel<'a> {
-    /// When it rose by one.
+    /// Increases by one.
     pub up: &'a Ticks,
-    /// When it fell by one.
+    /// Decreases by one.
     pub down: &'a Ticks,
 }
 
 impl CountLevel<'_> {
-    /// Its value just after what happened before `t`.
+    /// Returns the value after all instants before `t`.
     pub fn before(self, t: Nanos) -> usize {
         self.up.before(t).saturating_sub(self.down.before(t))
     }
 
-    /// Its value times the time for which it lasted, from the beginning until `t`, ns. Wraps; differences are right.
+    /// Returns the integral of the value from the beginning to `t`, ns. Wraps, but differences are correct.
     pub fn area(self, t: Nanos) -> i64 {
         let up = self.up.area(self.up.before(t), t);
         up.wrapping_sub(self.down.area(self.down.before(t), t))
     }
 
-    /// Its mean between two instants.
+    /// Returns the mean between two instants.
     pub fn mean(self, start: Nanos, end: Nanos) -> f64 {
         let area = self.area(end).wrapping_sub(self.area(start));
         area as f64 / (end - start).0.max(1) as f64
     }
 
-    /// How often it changed between two instants.
+    /// Returns the number of changes between two instants.
     pub fn changes(self, start: Nanos, end: Nanos) -> usize {
         let changes = |ticks: &Ticks| ticks.before(end).saturating_sub(ticks.before(start));
         changes(self.up) + changes(self.down)
     }
 }
 
-/// Values in order of time. Each holds until the next one.
+/// Measured values in order of time. Each is valid until the next.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     points: Column<(Nanos, f64)>,
-    /// The highest of every [`Series::EVERY`] values, so that a peak is found however many there are.
+    /// Maximum of each [`Series::EVERY`] values, for fast search of peaks.
     highest: Column<f64>,
 }
 
 impl Series {
     const EVERY: usize = 64;
 
-    /// All of them.
+    /// Returns all values with their times.
     pub fn points(&self) -> View<'_, (Nanos, f64)> {
         self.points.view()
     }
 
-    /// Adds one, not earlier than the last. What is not a number says that it could not be measured.
+    /// Appends a value, not earlier than the last. NaN means that the quantity could not be measured.
     pub(crate) fn push(&mut self, at: Nanos, value: f64) {
         if self.points.len().is_multiple_of(Self::EVERY) {
             self.highest.push(f64::NAN);
@@ -119,20 +118,20 @@ impl Series {
         self.points.push((at, value));
     }
 
-    /// Hides what was measured after `at`.
+    /// Hides values measured after `at`.
     pub(crate) fn hide_after(&mut self, at: Nanos) {
         let shown = self.points.partition_point(|(t, _)| *t <= at);
         self.points.truncate(shown);
     }
 
-    /// The value that holds at `t`; `None` before the first one and where it could not be measured.
+    /// Returns the value at `t`. `None` before the first and where it could not be measured.
     pub fn at(&self, t: Nanos) -> Option<f64> {
         let after = self.points.partition_point(|(at, _)| *at <= t);
         let (_, value) = self.points.range(..after).last()?;
         value.is_finite().then_some(*value)
     }
 
-    /// The highest value that held at any time from `start` until `end`; `None` if there was none.
+    /// Returns the highest value from `start` to `end`. `None` if there was none.
     pub fn highest(&self, start: Nanos, end: Nanos) -> Option<f64> {
         let first = self.points.partition_point(|(at, _)| *at <= start);
         let after = first

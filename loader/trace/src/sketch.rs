@@ -1,30 +1,30 @@
-//! Distributions of times in little room: how many were of about which length.
+//! Compact distributions of times.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// Lengths are distinguished by an eighth of themselves: a value read from a sketch is off by 6 % at most.
+/// Buckets per power of two. A value read from a sketch is off by at most 6 %.
 const PARTS: u16 = 8;
 
-/// No length is in a later bucket.
+/// Last bucket of the largest time.
 const LAST: u16 = 60 * PARTS + PARTS - 1;
 
-/// Distribution of times over buckets of similar length. Two are added bucket by bucket, without loss.
+/// Distribution of times over buckets of similar length. Adding two distributions loses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
 pub struct QuantileSketch {
-    /// Number of a bucket and how many are in it, in order; those with none are left out.
+    /// Non-empty buckets and their counts, sorted.
     buckets: Vec<(u16, u64)>,
 }
 
 impl QuantileSketch {
-    /// Takes in a length.
+    /// Adds a time.
     pub fn record(&mut self, took: Nanos) {
         self.put(bucket(took), 1);
     }
 
-    /// Takes in all of another one.
+    /// Adds another distribution.
     pub fn add(&mut self, other: &Self) {
         for (bucket, count) in &other.buckets {
             self.put(*bucket, *count);
@@ -38,18 +38,18 @@ impl QuantileSketch {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of times.
     pub fn count(&self) -> u64 {
         let counts = self.buckets.iter().map(|(_, count)| *count);
         counts.fold(0, u64::saturating_add)
     }
 
-    /// True if there is none.
+    /// Returns true if the distribution is empty.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// The length that this share of them do not exceed, about; `None` of none.
+    /// Returns the approximate quantile: the time that a `share` of the times does not exceed. `None` if empty.
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
         let wanted = (self.count() as f64 * share.clamp(0.0, 1.0))
             .ceil()
@@ -83,7 +83,7 @@ impl From<QuantileSketch> for Vec<(u16, u64)> {
     }
 }
 
-/// Below eight nanoseconds each length has a bucket, and from there on each eighth of an octave.
+/// Returns the bucket of a time. Below 8 ns there is one bucket per nanosecond, above that eight per power of two.
 fn bucket(took: Nanos) -> u16 {
     let ns = took.0.max(0) as u64;
     if ns < u64::from(PARTS) {
@@ -93,7 +93,7 @@ fn bucket(took: Nanos) -> u16 {
     (octave - 2) * PARTS + (ns >> (octave - 3)) as u16 % PARTS
 }
 
-/// The length in the middle of a bucket.
+/// Returns the time in the middle of a bucket.
 fn middle(bucket: u16) -> Nanos {
     if bucket < PARTS {
         return Nanos(bucket.into());
@@ -107,22 +107,21 @@ fn octave(took: Nanos) -> u16 {
     63 - (took.0.max(1) as u64).leading_zeros() as u16
 }
 
-/// Lengths by powers of two, with what those of each come to: from these the time in the loader's loop follows, in which very long
-/// steps count only in part.
+/// Times grouped by powers of two, with their sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u16, u64, i64)>", into = "Vec<(u16, u64, i64)>")]
 pub struct Octaves {
-    /// The power, how many, and their sum in ns; in order, without those of which there are none.
+    /// Non-empty groups, sorted: exponent, count, sum in ns.
     all: Vec<(u16, u64, i64)>,
 }
 
 impl Octaves {
-    /// Takes in a length.
+    /// Adds a time.
     pub fn record(&mut self, took: Nanos) {
         self.put(octave(took), 1, took.0.max(0));
     }
 
-    /// Takes in all of another one.
+    /// Adds other times.
     pub fn add(&mut self, other: &Self) {
         for (octave, count, sum) in &other.all {
             self.put(*octave, *count, *sum);
@@ -139,19 +138,19 @@ impl Octaves {
         }
     }
 
-    /// Power of two, count and sum, ns.
+    /// Returns exponent, count and sum in ns of each group.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64, i64)> + '_ {
         self.all.iter().copied()
     }
 
-    /// All lengths together.
+    /// Returns the sum of all times.
     pub fn sum(&self) -> Nanos {
         self.all
             .iter()
             .fold(Nanos::ZERO, |all, (_, _, sum)| all + Nanos(*sum))
     }
 
-    /// True if there is none.
+    /// Returns true if there are no times.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -1,30 +1,30 @@
-//! Puts events from several threads or processes into order of time.
+//! Sorting of events from several threads or processes by time.
 //!
-//! Each thread stamps its events before it sends them, so two threads' events may arrive the wrong way round. The fold
-//! wants them in order; this holds events back for a moment, no longer than `window`.
+//! Each thread timestamps its events before it sends them, so events of two threads can arrive in the wrong order. The sorter holds events
+//! for at most `window`, because the fold needs them in order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::{Event, Nanos};
 
-/// Holds events back until no earlier one is to be expected. Events with the same time keep the order in which they came.
+/// Sorter that holds events until no earlier one is expected. Events with the same time keep their order of arrival.
 #[derive(Debug)]
 pub struct Sorter {
     window: Nanos,
-    /// What came in order: nearly everything.
+    /// Events that arrived in order, which is nearly all of them.
     queue: VecDeque<Pending>,
-    /// What came after something later.
+    /// Events that arrived after a later one.
     stragglers: BinaryHeap<Reverse<Pending>>,
     next: u64,
     newest: Nanos,
-    /// Time of the last event yielded.
+    /// Time of the last returned event.
     last: Nanos,
     late: u64,
     weight: usize,
 }
 
-/// An event in its place: by time, then as they came.
+/// Event with its sort key: time, then order of arrival.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub order: (Nanos, u64),
@@ -50,7 +50,7 @@ impl Ord for Pending {
 }
 
 impl Sorter {
-    /// A sorter that waits up to `window` (in the time of the events) for stragglers.
+    /// Creates a sorter that waits up to `window` for late events, in the time of the events.
     pub fn new(window: Nanos) -> Self {
         Self {
             window,
@@ -64,12 +64,12 @@ impl Sorter {
         }
     }
 
-    /// Takes in an event.
+    /// Adds an event.
     pub fn push(&mut self, event: Event) {
         self.push_weighing(event, 0);
     }
 
-    /// Takes in an event that counts as `weight` in [`Sorter::weight`].
+    /// Adds an event that counts as `weight` in [`Sorter::weight`].
     pub(crate) fn push_weighing(&mut self, event: Event, weight: usize) {
         self.newest = self.newest.max(event.at);
         self.weight += weight;
@@ -86,12 +86,12 @@ impl Sorter {
         self.next += 1;
     }
 
-    /// What the events that are held back weigh.
+    /// Returns the total weight of the held events.
     pub(crate) fn weight(&self) -> usize {
         self.weight
     }
 
-    /// The next event that is older than the window, measured from the newest event seen or from `now` if that is later.
+    /// Returns the next event older than the window. The window ends at the newest event, or at `now` if that is later.
     pub fn pop(&mut self, now: Option<Nanos>) -> Option<Event> {
         let newest = now.map_or(self.newest, |now| now.max(self.newest));
         let first = match (self.queue.front(), self.stragglers.peek()) {
@@ -105,10 +105,9 @@ impl Sorter {
         self.flush()
     }
 
-    /// The next event, however young: after the last event of a source.
+    /// Returns the next event of any age, for the end of a source.
     ///
-    /// An event that comes after later ones were yielded counts as happening now, so that what is yielded is in
-    /// order for everyone who hears it.
+    /// If later events were already returned, the event gets the time of the last one, so that the output is sorted.
     pub fn flush(&mut self) -> Option<Event> {
         let straggler = self.stragglers.peek().map(|Reverse(first)| first);
         let from_queue = match (self.queue.front(), straggler) {
@@ -129,17 +128,17 @@ impl Sorter {
         Some(event)
     }
 
-    /// Number of events that came too late to be put in their place.
+    /// Returns the number of events that arrived too late to be sorted.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// Number of events held back.
+    /// Returns the number of held events.
     pub fn len(&self) -> usize {
         self.queue.len() + self.stragglers.len()
     }
 
-    /// True if none is held back.
+    /// Returns true if no event is held.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.stragglers.is_empty()
     }

@@ -1,36 +1,36 @@
-//! Spans and the time they add up to.
+//! Spans and their total times.
 
 use std::ops::{Add, Sub};
 
 use crate::{Nanos, Stage};
 use loadscope_words::{Text, text};
 
-/// What fills a span: a stage that takes time, or the trainer's waiting.
+/// Activity of a span: a stage with a duration, or the trainer's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Activity {
     /// The trainer works.
     Training,
-    /// Samples are read.
+    /// Samples are fetched.
     Fetching,
-    /// Samples are put together.
+    /// Samples are collated.
     Collating,
-    /// Copied to page-locked memory.
+    /// The batch is copied to page-locked memory.
     Pinning,
-    /// Held in the reorder buffer.
+    /// The batch is held in the reorder buffer until an earlier batch arrives.
     Held,
-    /// Its turn has come.
+    /// The batch is next in order, and the trainer has not requested it.
     Ready,
-    /// In an index queue.
+    /// The batch is in an index queue.
     Queued,
-    /// In the result queue.
+    /// The batch is in the result queue.
     Returning,
     /// The trainer waits.
     Waiting,
 }
 
 impl Activity {
-    /// All activities in the order in which they are stacked: work first, waiting after.
+    /// All activities in stacking order: work first, then waits.
     pub const ALL: [Self; 9] = [
         Self::Training,
         Self::Fetching,
@@ -43,7 +43,7 @@ impl Activity {
         Self::Waiting,
     ];
 
-    /// The activity of a batch in `stage`; `None` for the final stages, which take no time.
+    /// Returns the activity of a batch in `stage`. `None` for final stages, which have no duration.
     pub fn of(stage: Stage) -> Option<Self> {
         Some(match stage {
             Stage::Queued => Self::Queued,
@@ -58,12 +58,12 @@ impl Activity {
         })
     }
 
-    /// One word for people.
+    /// Returns the name in the user's language.
     pub fn label(self) -> &'static str {
         self.text().say()
     }
 
-    /// The same in all languages.
+    /// Returns the name in all languages.
     pub const fn text(self) -> Text {
         match self {
             Self::Training => text!("Training"),
@@ -79,29 +79,29 @@ impl Activity {
     }
 }
 
-/// A stretch of time on a track.
+/// Interval on a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// First instant.
+    /// Start.
     pub start: Nanos,
-    /// End (exclusive); [`Nanos::MAX`] while it lasts.
+    /// End (exclusive), or [`Nanos::MAX`] while it lasts.
     pub end: Nanos,
-    /// Position of the batch in [`crate::Run::batches`]; [`Span::NO_BATCH`] if there is none.
+    /// Position of the batch in [`crate::Run::batches`], or [`Span::NO_BATCH`].
     pub batch: u32,
-    /// What fills it.
+    /// Activity.
     pub activity: Activity,
 }
 
 impl Span {
-    /// `batch` of a span that belongs to no batch.
+    /// Value of `batch` for a span without a batch.
     pub const NO_BATCH: u32 = u32::MAX;
 
-    /// True while it lasts.
+    /// Returns true while the span lasts.
     pub fn is_open(&self) -> bool {
         self.end == Nanos::MAX
     }
 
-    /// Position of its batch in [`crate::Run::batches`].
+    /// Returns the position of the batch in [`crate::Run::batches`], if any.
     pub fn batch(&self) -> Option<usize> {
         (self.batch != Self::NO_BATCH).then_some(self.batch as usize)
     }
@@ -112,19 +112,19 @@ impl Span {
 pub struct Shares([i64; Activity::ALL.len()]);
 
 impl Shares {
-    /// Time of one activity.
+    /// Returns the time of one activity.
     #[inline]
     pub fn of(&self, activity: Activity) -> Nanos {
         Nanos(self.0[activity as usize])
     }
 
-    /// Time of all activities.
+    /// Returns the time of all activities.
     #[inline]
     pub fn total(&self) -> Nanos {
         Nanos(self.0.iter().copied().fold(0, i64::saturating_add))
     }
 
-    /// True if no activity took any time.
+    /// Returns true if no activity took time.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.iter().fold(0, |any, time| any | time) == 0
@@ -137,7 +137,7 @@ impl Shares {
         *sum = sum.saturating_add(time.0);
     }
 
-    /// The activities that took time, in stacking order.
+    /// Returns the activities that took time, in stacking order.
     pub fn iter(&self) -> impl Iterator<Item = (Activity, Nanos)> + '_ {
         Activity::ALL
             .into_iter()
@@ -162,7 +162,7 @@ impl Sub for Shares {
     #[inline]
     fn sub(mut self, other: Self) -> Self {
         for (a, b) in self.0.iter_mut().zip(other.0) {
-            // Times are not negative, so this cannot leave the range.
+            // Times are not negative, so the difference cannot overflow.
             *a = a.wrapping_sub(b);
         }
         self

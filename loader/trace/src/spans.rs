@@ -1,4 +1,4 @@
-//! The spans of a track, and what they come to until any instant.
+//! Spans of a track, with running sums of the time per activity.
 
 use crate::{Activity, Nanos, Shares, Span};
 use loadscope_column::{Column, View};
@@ -6,33 +6,31 @@ use loadscope_column::{Column, View};
 mod gather;
 mod hide;
 
-/// The spans of one track in order of time, with running sums so that the time per activity up to any instant is
-/// found without a walk.
+/// Spans of one track in order of time. Running sums give the time per activity up to any instant without iterating over all spans.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     spans: Column<Span>,
-    /// The activities that occur on this track, in the order in which they were met: a worker has two of the nine. Each has its time, ns,
-    /// in the first `k * EVERY` spans, by `k`. All of these spans are closed.
+    /// Running sums of the activities on this track, in order of appearance. A worker has two of the nine. Entry `k` is the time in the
+    /// first `k * EVERY` spans, ns. All of these spans are closed.
     sums: Vec<(Activity, Column<i64>)>,
-    /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
+    /// Longest span of each [`Spans::EVERY`] spans, for blocks whose spans are all closed.
     longest: Column<Nanos>,
-    /// The longest of those.
+    /// Maximum of `longest`.
     peak: Nanos,
-    /// `ends[k]` is when the last of them ended. Small enough to stay in the processor's cache, so that a search has to go
-    /// to memory only for the spans of one block.
+    /// `ends[k]` is the end of the first `k * EVERY` spans. These fit in the CPU cache, so a search accesses the spans of only one block.
     ends: Column<Nanos>,
 }
 
-/// An instant at which the time per activity of a track is known without a look at any span.
+/// Instant at which the running sums give the time per activity without reading spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landmark {
     block: usize,
-    /// The instant: the end of a span.
+    /// Time, which is the end of a span.
     pub at: Nanos,
 }
 
 impl Landmark {
-    /// The index of the first span after it.
+    /// Returns the index of the first span after the landmark.
     #[inline]
     pub fn index(self) -> usize {
         self.block * Spans::EVERY
@@ -40,26 +38,25 @@ impl Landmark {
 }
 
 impl Spans {
-    /// One running sum per so many spans: enough to be exact in a walk through a few cache lines, few enough to cost
-    /// a byte or two a span.
+    /// Spans per running sum. An exact result then reads a few cache lines, and the sums cost a byte or two per span.
     const EVERY: usize = 16;
 
-    /// Running sums that are looked at at once around a guess.
+    /// Running sums that are compared at once around a guess.
     const NEAR: usize = 8;
 
-    /// All spans.
+    /// Returns all spans.
     pub fn all(&self) -> View<'_, Span> {
         self.spans.view()
     }
 
-    /// Number of spans that end at or before `t`: the index of the first span that reaches beyond `t`.
+    /// Returns the number of spans that end at or before `t`, which is the index of the first span that ends after `t`.
     pub fn index_after(&self, t: Nanos) -> usize {
         let block = self.ends.partition_point(|end| *end <= t);
         self.index_in_block(block.saturating_sub(1), t)
     }
 
-    /// [`Spans::index_after`] for who can guess it: looks around `guess` in both directions with growing steps. Walking a
-    /// track from left to right this way costs far less than a search over all of it.
+    /// Equivalent of [`Spans::index_after`] with a guess. Searches around `guess` with growing steps. For queries from left to right, this
+    /// is much faster than a full search.
     pub fn index_near(&self, guess: usize, t: Nanos) -> usize {
         match self.blocks_near(guess / Self::EVERY, t) {
             0 => 0,
@@ -67,14 +64,14 @@ impl Spans {
         }
     }
 
-    /// Number of entries of `ends` that are not after `t`, looked for around `guess`.
+    /// Returns the number of entries of `ends` that are not after `t`, searched around `guess`.
     #[inline]
     fn blocks_near(&self, guess: usize, t: Nanos) -> usize {
         let ends = self.ends.view();
         let Some(last) = ends.len().checked_sub(1) else {
             return 0;
         };
-        // Usually it is one of the next few: counting those has no branches to guess.
+        // The result is usually one of the next few blocks. Counting them needs no unpredictable branches.
         let first = guess.saturating_sub(Self::NEAR / 2);
         if let Some(near) = ends.slice(first, Self::NEAR)
             && near[0] <= t
@@ -98,8 +95,8 @@ impl Spans {
         low + ends.range(low..high).partition_point(|end| *end <= t)
     }
 
-    /// For who can do with an instant near `end`: the last one at or before it at which the time per activity is known without
-    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`.
+    /// Returns the last landmark at or before `end`. `None` if it is not after the span `from`, or if a span in between is not shorter than
+    /// `narrower`.
     #[inline]
     pub fn landmark(
         &self,
@@ -113,7 +110,7 @@ impl Spans {
         if first >= block {
             return None;
         }
-        // Of a track that has no long span at all, no block has one.
+        // If the track has no long span, no block has one.
         if self.peak >= narrower {
             let between = self.longest.range(first..block);
             if between.len() < block - first {
@@ -130,12 +127,12 @@ impl Spans {
         })
     }
 
-    /// [`Spans::until`] a landmark.
+    /// Returns the time per activity up to a landmark, like [`Spans::until`].
     pub fn until_landmark(&self, landmark: Landmark) -> Shares {
         self.sum(landmark.block)
     }
 
-    /// Adds the time per activity between two landmarks to `shares`: a look at the few activities that occur here.
+    /// Adds the time per activity between two landmarks to `shares`. The cost depends on the few activities of the track.
     #[inline]
     pub fn add_between(&self, from: Landmark, to: Landmark, shares: &mut Shares) {
         for (activity, sums) in &self.sums {
@@ -145,7 +142,7 @@ impl Spans {
         }
     }
 
-    /// [`Spans::index_after`] for a `t` not before the end of span `from - 1`.
+    /// Equivalent of [`Spans::index_after`] for a `t` not before the end of span `from - 1`.
     pub fn gallop(&self, from: usize, t: Nanos) -> usize {
         self.index_near(from, t).max(from)
     }
@@ -153,25 +150,25 @@ impl Spans {
     fn index_in_block(&self, block: usize, t: Nanos) -> usize {
         let first = block * Self::EVERY;
         let after = (first + Self::EVERY).min(self.spans.len());
-        // Counting has no branches to guess and fetches what a sum up to `t` needs next.
+        // Counting needs no unpredictable branches, and loads the spans that a sum up to `t` reads next.
         // A block is in one chunk.
         let block = self.spans.view().slice(first, after - first);
         let ended = block.unwrap_or_default().iter().filter(|s| s.end <= t);
         first + ended.count()
     }
 
-    /// The spans that touch `start..end`.
+    /// Returns the spans that overlap `start..end`.
     pub fn range(&self, start: Nanos, end: Nanos) -> View<'_, Span> {
         let later = self.spans.range(self.index_after(start)..);
         later.range(..later.partition_point(|s| s.start < end))
     }
 
-    /// Time per activity from the beginning until `t`.
+    /// Returns the time per activity from the beginning to `t`.
     pub fn until(&self, t: Nanos) -> Shares {
         self.until_at(self.index_after(t), t)
     }
 
-    /// [`Spans::until`] when `index == self.index_after(t)` is known already.
+    /// Equivalent of [`Spans::until`] if `index == self.index_after(t)` is already known.
     pub fn until_at(&self, index: usize, t: Nanos) -> Shares {
         let block = (index / Self::EVERY).min(self.ends.len().saturating_sub(1));
         let mut shares = self.sum(block);
@@ -187,12 +184,12 @@ impl Spans {
         shares
     }
 
-    /// True if a span may begin at `t`.
+    /// Returns true if a span may begin at `t`.
     pub(crate) fn is_free_at(&self, t: Nanos) -> bool {
         self.spans.last().is_none_or(|s| s.end <= t)
     }
 
-    /// Opens a span at `start`, which must not lie before the end of the last one.
+    /// Opens a span at `start`, which must not be before the end of the last one.
     pub(crate) fn open(&mut self, start: Nanos, batch: u32, activity: Activity) {
         debug_assert!(self.is_free_at(start));
         if self.spans.len().is_multiple_of(Self::EVERY) {
@@ -209,7 +206,7 @@ impl Spans {
         });
     }
 
-    /// The running sum before a block.
+    /// Returns the running sum before a block.
     #[inline]
     fn sum(&self, block: usize) -> Shares {
         let mut shares = Shares::default();
@@ -221,7 +218,7 @@ impl Spans {
         shares
     }
 
-    /// Begins a block: notes what all spans before it come to.
+    /// Begins a block: stores the sum of all earlier spans.
     fn sum_up(&mut self) {
         let mut sum = self.sum(self.ends.len().saturating_sub(1));
         let first = self.spans.len().saturating_sub(Self::EVERY);
@@ -242,19 +239,18 @@ impl Spans {
         self.ends.push(end);
     }
 
-    /// Makes room for an activity that did not occur before. That happens a few times in the life of a track.
+    /// Adds an activity that did not occur before. This happens only a few times per track.
     fn add_activity(&mut self, activity: Activity) {
         let sums = std::iter::repeat_n(0, self.ends.len()).collect();
         self.sums.push((activity, sums));
     }
 
-    /// What they cost in memory.
     pub(crate) fn bytes(&self) -> usize {
         let sums = self.sums.iter().map(|(_, sums)| sums.bytes());
         self.spans.bytes() + sums.sum::<usize>() + self.ends.bytes() + self.longest.bytes()
     }
 
-    /// The last span, if it still lasts.
+    /// Returns the last span if it is open.
     pub(crate) fn open_mut(&mut self) -> Option<&mut Span> {
         self.spans.last_mut().filter(|s| s.is_open())
     }

@@ -1,41 +1,41 @@
-//! The stages of a batch's life.
+//! Stages of a batch.
 
 use std::fmt;
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
 
-/// Where a batch is. A batch is in exactly one stage at any time after it was dispatched.
+/// Stage of a batch. After its dispatch, a batch is always in exactly one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Stage {
-    /// In its worker's index queue.
+    /// In the index queue of its worker.
     Queued,
-    /// Its samples are being read from the dataset.
+    /// The worker reads its samples from the dataset.
     Fetching,
-    /// Its samples are being put together (`collate_fn`).
+    /// The worker collates its samples (`collate_fn`).
     Collating,
-    /// In the result queue, on its way to the pin thread or the main thread.
+    /// In the result queue, on its way to the pin thread or the main process.
     Returning,
-    /// Being copied to page-locked memory.
+    /// The pin thread copies it to page-locked memory.
     Pinning,
-    /// In the reorder buffer, behind a batch that has not arrived yet.
+    /// In the reorder buffer, until an earlier batch arrives.
     Held,
-    /// It is this batch's turn; it waits for the trainer to ask.
+    /// Next in order, until the trainer requests it.
     Ready,
-    /// The trainer works on it.
+    /// In the training step.
     Training,
-    /// The trainer finished it.
+    /// The training step is finished.
     Done,
     /// Its error was raised in the trainer.
     Failed,
-    /// It never reached the trainer: the epoch was stopped early.
+    /// It never reached the trainer: the epoch was stopped early, or its worker had no more data.
     Discarded,
 }
 
 impl Stage {
-    /// All stages in the order of a batch's life.
+    /// All stages, in order.
     pub const ALL: [Self; 11] = [
         Self::Queued,
         Self::Fetching,
@@ -50,21 +50,20 @@ impl Stage {
         Self::Discarded,
     ];
 
-    /// True for the stages that a batch never leaves.
+    /// Returns true for the stages that a batch never leaves.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Discarded)
     }
 
-    /// True once the batch has been received by the main thread.
+    /// Returns true after the main process received the batch.
     pub fn has_arrived(self) -> bool {
         self >= Self::Held
     }
 
-    /// True if a batch in stage `self` may enter `next`.
+    /// Returns true if a batch in this stage may enter `next`.
     ///
-    /// A batch may be discarded from anywhere, pinning is optional, and a pinned batch goes through
-    /// [`Stage::Returning`] a second time (the queue between the pin thread and the main thread).
-    /// Sources that could not measure a stage skip it, so every step forward is allowed.
+    /// A batch can be discarded in any stage, and pinning is optional. A pinned batch enters [`Stage::Returning`] a second time, for the
+    /// queue between the pin thread and the main process. Sources skip stages that they do not measure, so every step forward is allowed.
     pub fn may_enter(self, next: Self) -> bool {
         match (self, next) {
             (from, _) if from.is_final() => false,
@@ -74,7 +73,7 @@ impl Stage {
         }
     }
 
-    /// Its name in recordings and tables.
+    /// Returns the name in recordings and tables.
     pub fn id(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -91,7 +90,7 @@ impl Stage {
         }
     }
 
-    /// One word for people, as shown in the window.
+    /// Returns the name in the window, in the user's language.
     pub fn label(self) -> &'static str {
         match self {
             Self::Queued => say!("Queued"),
@@ -108,7 +107,7 @@ impl Stage {
         }
     }
 
-    /// What a batch in this stage is doing, in one sentence.
+    /// Returns an explanation in one sentence, in the user's language.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Queued => say!("Waits in its worker's index queue"),

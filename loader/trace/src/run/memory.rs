@@ -1,4 +1,4 @@
-//! What a run costs in memory.
+//! Memory use of a run.
 
 use std::sync::Arc;
 
@@ -7,38 +7,39 @@ use crate::Spans;
 use crate::rows::Rows;
 use crate::series::Ticks;
 
-/// What a run costs in memory, bytes.
+/// Memory use of a run, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// How many stretches of time all tracks have.
+    /// Number of spans of all tracks.
     pub spans: usize,
-    /// These, with their running sums.
+    /// Spans with their running sums.
     pub span_bytes: usize,
-    /// The changes of stage, with the keyframes that make any instant of them quick to find.
+    /// Transitions with their keyframes.
     pub transition_bytes: usize,
-    /// What is known of each batch, and of each wait for one.
+    /// Batches and waits.
     pub batch_bytes: usize,
     /// Indices and times of samples.
     pub sample_bytes: usize,
 }
 
 impl Run {
-    /// The run as it is now, for another thread. The cost does not depend on the length of the run: snapshots share its chunks.
+    /// Returns a snapshot of the run for another thread. The cost does not depend on the length of the run, because snapshots share its
+    /// chunks.
     pub fn snapshot(&self) -> Arc<Self> {
         Arc::new(self.clone())
     }
 
-    /// True while a snapshot has a part of its memory.
+    /// Returns true while a snapshot shares part of the memory.
     pub fn is_shared(&self) -> bool {
         self.transitions.is_shared()
     }
 
-    /// Marks the run as read to its end, also if its last event is missing.
+    /// Marks the run as completely read, even if its last event is missing.
     pub fn close(&mut self) {
         self.closed = !self.ended;
     }
 
-    /// What the run costs in memory. Pictures and other contents of batches are not in it.
+    /// Returns the memory use, without contents of batches such as images.
     pub fn memory(&self) -> Memory {
         let tracks = || self.lanes.values().flat_map(Rows::iter);
         let ticks = [&self.yields, &self.dispatched, &self.arrived];

@@ -1,16 +1,16 @@
-//! What a recording with a limit keeps of the far past, beside what is there in full.
+//! Reduced data of recordings with a limit.
 
 use super::Run;
 use crate::event::State;
 use crate::{Event, EventKind, Nanos, Past};
 
 impl Run {
-    /// What is known of it before the stretch of which everything is known; `None` if that is all of it.
+    /// Returns the reduced data from before the complete part of the recording. `None` if the recording is complete.
     pub fn past(&self) -> Option<&Past> {
         self.past.as_deref().filter(|past| !past.is_empty())
     }
 
-    /// Applies an event about the far past, or about the state of the run after it. Returns false for other events.
+    /// Applies an event with reduced data or the state after it. Returns false for other events.
     pub(super) fn apply_summary(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::Retention(retention) => {
@@ -30,7 +30,7 @@ impl Run {
         true
     }
 
-    /// Begins where a part of a recording does. How it stood where a later part begins is known by then.
+    /// Restores the state at the beginning of a part. Ignored for later parts, because their state is already known.
     fn resume(&mut self, at: Nanos, state: &State) {
         if self.events > 0 {
             return;
@@ -50,7 +50,7 @@ impl Run {
         if !self.ended {
             self.last = self.last.max(at);
         }
-        // Batches between those in flight are over, not lost.
+        // Batches between those in flight are finished, not lost.
         (self.late, self.inconsistent) = (0, 0);
         let carried = (self.events, self.epochs.len() as u64);
         self.events = self.events.max(1);

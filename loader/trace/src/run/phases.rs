@@ -1,4 +1,4 @@
-//! Epochs, workers and the run itself begin and end.
+//! Starts and ends of epochs, workers and the run.
 
 use super::{Epoch, Run, Worker};
 use crate::event::{EndReason, Generators, WorkerInfo};
@@ -20,9 +20,9 @@ impl Run {
         });
     }
 
-    /// An epoch of which nothing before batch `first` is recorded.
+    /// Starts an epoch whose batches before `first` are not recorded.
     pub(super) fn continue_epoch(&mut self, at: Nanos, epoch: u32, first: u32) {
-        /// No epoch has as many batches before those that are recorded, so that indices can be counted on from there.
+        /// Limit for the first batch, so that later batch numbers do not overflow.
         const MOST: u32 = u32::MAX / 2;
         if first > MOST || self.epoch_at.contains_key(&epoch) {
             self.inconsistent += 1;
@@ -57,14 +57,14 @@ impl Run {
         }
     }
 
-    /// Positions of the batches in flight of the epoch at `position`, in the order of their dispatch.
+    /// Returns the positions of the batches in flight of the epoch at `position`, in order of dispatch.
     pub(super) fn left_in(&self, position: usize) -> Vec<u32> {
         let epoch = &self.epochs[position];
         let is_left = |row: &u32| {
             let batch = self.batches.get(*row as usize);
             batch.is_some_and(|b| b.id.epoch == epoch.epoch && !b.stage.is_final())
         };
-        // Whichever is shorter, so that many epochs at a time stay cheap.
+        // The shorter list is searched, so that many simultaneous epochs stay cheap.
         if epoch.rows.len() < self.in_flight.len() {
             return epoch.rows.iter().copied().filter(is_left).collect();
         }
@@ -107,8 +107,8 @@ impl Run {
         }
     }
 
-    /// The worker of the epoch before may end after that of the next one began: `os_id` says which one did. Without it the
-    /// newest did.
+    /// Ends a worker. A worker of the previous epoch can end after its successor started, so `os_id` selects one. Without it, the newest
+    /// ends.
     pub(super) fn end_worker(
         &mut self,
         at: Nanos,

@@ -1,11 +1,11 @@
-//! Where batches are: the spans of the lanes, and the trainer's waiting.
+//! Spans of the lanes, and waits of the trainer.
 
 use super::{Run, Wait};
 use crate::keyframe::{Flying, Keyframe};
 use crate::{Activity, Lane, Nanos, Span, Stage};
 
 impl Run {
-    /// Closes the span of a batch and opens the one in its new lane, in the first row that is free.
+    /// Closes the span of a batch, and opens one in the first free row of its new lane.
     pub(super) fn move_to(&mut self, at: Nanos, row: u32, stage: Stage) {
         let batch = &mut self.batches[row as usize];
         if let Some((lane, track)) = batch.place.take()
@@ -32,7 +32,7 @@ impl Run {
             return;
         }
         self.first_asked(at);
-        // Asking for the next batch ends the work on the one before.
+        // The call for the next batch ends the training step.
         if let Some(row) = self.training.first().copied() {
             self.enter(at, row as usize, Stage::Done);
         }
@@ -60,7 +60,7 @@ impl Run {
         }
     }
 
-    /// What is in flight before a transition that is about to be noted.
+    /// Returns a keyframe for the next transition.
     pub(super) fn keyframe(&self) -> Keyframe {
         let flying = |row: u32| {
             let last = self.batches[row as usize].last;
@@ -77,7 +77,7 @@ impl Run {
         Keyframe::new(self.transitions.len(), in_flight)
     }
 
-    /// True if the batch was in the pin thread at or before the transition `at`.
+    /// Returns true if the batch entered the pin thread by the transition `at`.
     fn passed_pin(&self, mut at: u32) -> bool {
         while let Some(t) = self.transitions.get(at as usize) {
             if t.stage == Stage::Pinning {

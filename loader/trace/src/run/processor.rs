@@ -1,4 +1,4 @@
-//! What fetches and training steps needed of the processor.
+//! CPU times of fetches and training steps.
 
 use super::Run;
 use super::times::Computed;
@@ -14,7 +14,7 @@ impl Run {
         self.processor.note(row, time);
     }
 
-    /// What `part` of the work on the batch at `row` needed of the processor; `None` if it was not measured.
+    /// Returns the CPU time of `part` of the work on the batch at `row`. `None` if not measured.
     pub fn computed(&self, row: usize, part: Part) -> Option<Computed> {
         let stage = self.batches.get(row)?.stage;
         let is_known = match (self.hidden_after(), part) {

@@ -1,4 +1,4 @@
-//! Questions about a run.
+//! Queries on a run.
 
 use std::ops::Add;
 
@@ -15,42 +15,42 @@ use crate::{
 use loadscope_column::{Column, View};
 
 impl Run {
-    /// All batches in the order of their dispatch.
+    /// Returns all batches, in order of dispatch.
     pub fn batches(&self) -> &Column<Batch> {
         &self.batches
     }
 
-    /// The batch called `id`.
+    /// Returns the batch with this id.
     pub fn batch(&self, id: BatchId) -> Option<&Batch> {
         self.row(id).map(|row| &self.batches[row])
     }
 
-    /// The epochs seen so far.
+    /// Returns the epochs so far.
     pub fn epochs(&self) -> &Column<Epoch> {
         &self.epochs
     }
 
-    /// All workers that introduced themselves, in order of start.
+    /// Returns all recorded workers, in order of start.
     pub fn workers(&self) -> &Column<Worker> {
         &self.workers
     }
 
-    /// The stretches in which the trainer waited, in order of time.
+    /// Returns the waits of the trainer, in order of time.
     pub fn waits(&self) -> &Column<Wait> {
         &self.waits
     }
 
-    /// Every change of stage, in order of time: what *step* goes through.
+    /// Returns all transitions, in order of time. A *step* in the window is one transition.
     pub fn transitions(&self) -> &Column<Transition> {
         &self.transitions
     }
 
-    /// Errors, warnings and notes, with their times.
+    /// Returns errors, warnings and notes with their times.
     pub fn messages(&self) -> &Column<(Nanos, Message)> {
         &self.messages
     }
 
-    /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`, over time.
+    /// Returns the number of dispatched batches that were not yet received, PyTorch's `_tasks_outstanding`, over time.
     pub fn tasks_outstanding(&self) -> CountLevel<'_> {
         CountLevel {
             up: &self.dispatched,
@@ -58,81 +58,81 @@ impl Run {
         }
     }
 
-    /// When batches were handed to the trainer.
+    /// Returns the times at which the trainer received a batch.
     pub fn yields(&self) -> &Ticks {
         &self.yields
     }
 
-    /// Start of the first epoch.
+    /// Returns the start of the first epoch.
     pub fn start(&self) -> Option<Nanos> {
         self.epochs.first().map(|epoch| epoch.start)
     }
 
-    /// Time of the last event.
+    /// Returns the time of the last event.
     pub fn end(&self) -> Nanos {
         self.last
     }
 
-    /// True after the run's last event.
+    /// Returns true after the last event of the run.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// True while further events may follow: the run has not ended, and it was not read from a file.
-    /// True as well while the end of the run is hidden.
+    /// Returns true while further events may follow: the run has not ended and was not read from a file. Also true while the end of the run
+    /// is hidden.
     pub fn is_live(&self) -> bool {
         !self.ended && (!self.closed || self.hidden.is_some())
     }
 
-    /// Number of events taken in. Grows with every change, so it also tells whether anything changed.
+    /// Returns the number of applied events. It changes with every change of the run.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Number of events that the observer lost.
+    /// Returns the number of events that the recorder dropped.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// When the observer told that it had lost events, and how many, in order of time.
+    /// Returns the times at which the recorder reported dropped events and their numbers, in order of time.
     pub fn losses(&self) -> &Column<(Nanos, u64)> {
         &self.losses
     }
 
-    /// Number of events that came later than they should have, and of events that contradict what is known.
+    /// Returns the numbers of late and of contradictory events.
     pub fn anomalies(&self) -> (u64, u64) {
         (self.late, self.inconsistent)
     }
 
-    /// The lanes that were ever used, each with its number of rows.
+    /// Returns the used lanes, each with its number of rows.
     pub fn lanes(&self) -> impl Iterator<Item = (Lane, usize)> + '_ {
         self.lanes.iter().map(|(lane, rows)| (*lane, rows.len()))
     }
 
-    /// The spans of each row of a lane.
+    /// Returns the spans of each row of a lane.
     pub fn rows_of(&self, lane: Lane) -> impl Iterator<Item = &Spans> + '_ {
         self.lanes.get(&lane).into_iter().flat_map(Rows::iter)
     }
 
-    /// The spans of a track.
+    /// Returns the spans of a track.
     pub fn track(&self, track: Track) -> Option<&Spans> {
         self.lanes.get(&track.lane)?.get(track.row)
     }
 
-    /// The spans of a track that touch `start..end`.
+    /// Returns the spans of a track that overlap `start..end`.
     pub fn spans(&self, track: Track, start: Nanos, end: Nanos) -> View<'_, Span> {
         self.track(track)
             .map(|t| t.range(start, end))
             .unwrap_or_default()
     }
 
-    /// The pipeline after everything that happened up to and including `at`.
+    /// Returns the pipeline after all events up to and including `at`.
     pub fn pipeline_at(&self, at: Nanos) -> Pipeline<'_> {
         let step = self.transitions.partition_point(|t| t.at <= at);
         Pipeline::after(self, step, at)
     }
 
-    /// The pipeline after the first `step` transitions.
+    /// Returns the pipeline after the first `step` transitions.
     pub fn pipeline_after(&self, step: usize) -> Pipeline<'_> {
         let step = step.min(self.transitions.len());
         let at = match step {
@@ -142,7 +142,7 @@ impl Run {
         Pipeline::after(self, step, at)
     }
 
-    /// The changes of stage of a batch, the latest first, with their positions in [`Run::transitions`].
+    /// Returns the transitions of a batch with their positions in [`Run::transitions`], the latest first.
     pub fn steps_back(&self, row: usize) -> impl Iterator<Item = (usize, Transition)> + '_ {
         let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
         std::iter::from_fn(move || {
@@ -153,7 +153,7 @@ impl Run {
         })
     }
 
-    /// The stages a batch went through.
+    /// Returns the stages of a batch, in order of time.
     pub fn path(&self, row: usize) -> Vec<PathStep> {
         let mut path = Vec::with_capacity(8);
         let mut end = None;
@@ -169,7 +169,7 @@ impl Run {
         path
     }
 
-    /// Positions in [`Run::transitions`] of the changes of stage of a batch, in order of time.
+    /// Returns the positions of a batch's transitions in [`Run::transitions`], in order of time.
     pub fn steps_of(&self, row: usize) -> Vec<usize> {
         let mut steps = Vec::with_capacity(8);
         steps.extend(self.steps_back(row).map(|(step, _)| step));
@@ -177,20 +177,20 @@ impl Run {
         steps
     }
 
-    /// When a batch entered `stage` for the last time.
+    /// Returns the time at which a batch last entered `stage`.
     pub fn entered(&self, row: usize, stage: Stage) -> Option<Nanos> {
         let mut back = self.steps_back(row);
         back.find(|(_, t)| t.stage == stage).map(|(_, t)| t.at)
     }
 
-    /// Dataset indices of a batch.
+    /// Returns the dataset indices of a batch.
     pub fn indices(&self, row: usize) -> View<'_, u64> {
         let part = self.batches.get(row).map(|batch| batch.indices);
         self.indices.range(part.unwrap_or_default().range())
     }
 
-    /// The dataset indices of the samples that are in the batch: without those that are known to have failed and to have been left
-    /// out. The k-th picture of its content is that of the k-th of them.
+    /// Returns the dataset indices of the samples in the batch, without failed samples that were left out. The k-th image of its content
+    /// belongs to the k-th index.
     pub fn indices_inside(&self, row: usize) -> Vec<u64> {
         let left_out = self.content(row).into_iter();
         let mut left_out = left_out.flat_map(BatchContent::left_out).peekable();
@@ -203,7 +203,7 @@ impl Run {
         inside
     }
 
-    /// The timings of the samples of a batch; empty if they were not measured (yet).
+    /// Returns the sample times of a batch. Empty if not measured or not known yet.
     pub fn samples(&self, row: usize) -> impl ExactSizeIterator<Item = Sample> + '_ {
         let part = self.batches.get(row).map(|b| b.timings);
         let part = part.filter(|part| part.range().end <= self.timings.len());
@@ -219,13 +219,13 @@ impl Run {
         })
     }
 
-    /// The timings of all samples, in the order in which their batches were fetched.
+    /// Returns the times of all samples. Their batches are in order of the fetches.
     pub fn sample_timings(&self) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
         self.timings.range(0..self.timings.len())
     }
 
-    /// Number of samples of a batch whose times were measured, and those of them that began by `at`. While the end of the run is hidden,
-    /// samples of a batch that is being fetched are among them: they were reported later, but began before.
+    /// Returns the number of samples with known times, and the samples that began by `at`. While the end of the run is hidden, this
+    /// includes samples of an unfinished fetch, whose times were reported later.
     pub fn samples_begun(
         &self,
         row: usize,
@@ -247,7 +247,7 @@ impl Run {
         (part.len(), samples)
     }
 
-    /// The named stages of the samples of a batch; `None` if they were not measured (yet).
+    /// Returns the named stages of the samples of a batch. `None` if not measured or not known yet.
     pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
         let batch = self.batches.get(row)?;
         let samples = batch.timings.len() as usize;
@@ -262,46 +262,46 @@ impl Run {
         })
     }
 
-    /// The lists of names of stages inside of samples that occur.
+    /// Returns the lists of stage names that occur.
     pub fn stage_names(&self) -> &Column<Vec<String>> {
         &self.stage_names
     }
 
-    /// What is inside a batch, if it was kept.
+    /// Returns the content of a batch, if recorded.
     pub fn content(&self, row: usize) -> Option<&BatchContent> {
         let kept = self.contents.get(self.content_at(row)?)?;
         (kept.at <= self.last).then_some(&*kept.content)
     }
 
-    /// True if the tensors of a field of a batch are in page-locked memory. A worker records the content before the pin thread has it.
+    /// Returns true if a field of a batch is in page-locked memory. The worker records the content before the pin thread copies it.
     pub fn is_pinned(&self, row: usize, field: &Field) -> bool {
         field.pinned || self.batches.get(row).is_some_and(|b| b.pinned)
     }
 
-    /// Position in the list of contents of the content of a batch.
+    /// Returns the position of a batch's content in the list of contents.
     pub(super) fn content_at(&self, row: usize) -> Option<usize> {
         let at = self.batches.get(row)?.content as usize;
         let kept = self.contents.get(at)?;
         (kept.row as usize == row).then_some(at)
     }
 
-    /// Position of the awaited batch of a wait: the batch that came, or the next one.
+    /// Returns the position of the awaited batch of a wait: the batch that arrived, or the next one.
     pub fn awaited_in(&self, wait: &Wait) -> Option<usize> {
         if let Some(row) = wait.batch {
             return Some(row as usize);
         }
         let end = wait.end.min(self.last);
-        // The end of a wait without a batch may also end the batches, so the pipeline just before counts.
+        // The end of a wait without a batch can also end the batches, so the preceding instant is used.
         let before = Nanos(end.0.saturating_sub(1)).max(wait.start);
         self.pipeline_at(before).awaited().map(|b| b.row)
     }
 
-    /// True if the source records when batches are in `stage`. A source without a list of stages counts as one that records all.
+    /// Returns true if the source measures `stage`. A source without a list of stages measures all.
     pub fn measures(&self, stage: Stage) -> bool {
         self.info.measured.is_empty() || self.info.measured.contains(&stage)
     }
 
-    /// How long the trainer waited, up to the last event.
+    /// Returns the total time of the waits, up to the last event.
     pub fn waited(&self) -> Nanos {
         let end = self.last;
         let waits = self.waits.iter();

@@ -1,51 +1,51 @@
-//! What happened in a range of time, added up.
+//! Summary of a time range.
 
 use super::Run;
 use crate::{Activity, Lane, Nanos, Sample, Shares, Spans, Track};
 
-/// What happened in a range of time.
+/// Summary of a time range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RangeSummary {
-    /// First instant.
+    /// Start.
     pub start: Nanos,
     /// End (exclusive), not later than the last event.
     pub end: Nanos,
-    /// Batches handed to the trainer.
+    /// Batches that the trainer received.
     pub batches: u64,
-    /// Samples in them.
+    /// Samples in these batches.
     pub samples: u64,
-    /// What the trainer did.
+    /// Time of the trainer, by activity.
     pub trainer: Shares,
-    /// What those did that fetch: the workers, or the main thread.
+    /// Time of the workers, or of the main process without workers, by activity.
     pub crew: Shares,
-    /// How many these are.
+    /// Number of workers, or 1 for the main process.
     pub crew_size: usize,
-    /// What the batches did meanwhile in queues, in the reorder buffer and in the pin thread.
+    /// Time of batches in queues, the reorder buffer and the pin thread.
     pub elsewhere: Shares,
-    /// The batch that took its worker longest, of those that a worker had in the range: its position, and how long.
+    /// Batch with the longest time in a worker, among those processed in the range: its position and that time.
     pub slowest_batch: Option<(usize, Nanos)>,
-    /// The sample that took longest, of those fetched in the range, and the position of its batch.
+    /// Slowest sample fetched in the range, with the position of its batch.
     pub slowest_sample: Option<(usize, Sample)>,
 }
 
 impl RangeSummary {
-    /// Its length.
+    /// Returns the length of the range.
     pub fn len(&self) -> Nanos {
         self.end - self.start
     }
 
-    /// True if there is no time in it.
+    /// Returns true if the length is 0.
     pub fn is_empty(&self) -> bool {
         self.end <= self.start
     }
 
-    /// `count` for every second of the range; `None` if there is no time in it.
+    /// Returns `count` per second of the range. `None` if the range is empty.
     pub fn per_second(&self, count: u64) -> Option<f64> {
         (!self.is_empty()).then(|| count as f64 / self.len().as_secs_f64())
     }
 }
 
-/// The time that one batch took its worker.
+/// Time of one batch in its worker.
 #[derive(Clone, Copy)]
 struct Work {
     row: usize,
@@ -54,7 +54,7 @@ struct Work {
 }
 
 impl Run {
-    /// Adds up what happened from `start` until `end`.
+    /// Summarizes the time from `start` to `end`.
     pub fn range(&self, start: Nanos, end: Nanos) -> RangeSummary {
         let (start, end) = (start.min(end), start.max(end).min(self.last));
         let mut range = RangeSummary {
@@ -76,7 +76,7 @@ impl Run {
                     range.crew = range.crew + shares;
                     range.crew_size += 1;
                 }
-                // With `num_workers=0` a batch is queued where it is fetched.
+                // With `num_workers=0`, a batch is queued in the lane that fetches it.
                 Lane::Main => {
                     range.crew = range.crew + shares;
                     range.crew_size += 1;
@@ -112,11 +112,11 @@ impl Run {
                     .for_each(|spans| self.work_of(spans, range, &mut work));
             }
         }
-        // Of several the first one.
+        // The earliest of equal batches.
         let slowest = work.iter().rev().max_by_key(|w| w.all);
         range.slowest_batch = slowest.map(|w| (w.row, w.all));
-        // A sample takes no longer than the fetching of its batch: look where it took longest first, and then only where
-        // something slower than what was found can be.
+        // A sample takes no longer than the fetch of its batch. The longest fetch is searched first. After that, only fetches longer than
+        // the slowest sample so far are searched.
         let likely = work.iter().max_by_key(|w| w.fetch).copied();
         for work in likely.iter().chain(&work) {
             let found = range.slowest_sample.map_or(Nanos(-1), |(_, s)| s.wall);
@@ -133,7 +133,7 @@ impl Run {
         }
     }
 
-    /// The batches that a worker had in the range, each with all of the time that it took, also outside of the range.
+    /// Appends the batches of a worker in the range, with their whole time, including time outside of the range.
     fn work_of(&self, spans: &Spans, range: &RangeSummary, out: &mut Vec<Work>) {
         let all = spans.all();
         let touched = spans.range(range.start, range.end);
@@ -142,7 +142,7 @@ impl Run {
         };
         let mut at = spans.index_after(range.start);
         let after = at + touched.len();
-        // The fetching of the first one may lie before the range.
+        // The fetch of the first batch can begin before the range.
         while at > 0 && all[at - 1].batch == first.batch {
             at -= 1;
         }
@@ -176,7 +176,7 @@ impl Run {
         out.extend(last);
     }
 
-    /// Time per activity of all rows of a lane, between two instants.
+    /// Returns the time of all rows of a lane between two instants, by activity.
     pub fn spent(&self, lane: Lane, start: Nanos, end: Nanos) -> Shares {
         let rows = self.lanes.get(&lane).map_or(0, |rows| rows.len());
         let tracks = (0..rows).filter_map(|row| {
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!((row, sample.index, sample.wall), (0, Some(8), Nanos(30)));
         assert_eq!(all.per_second(all.batches), Some(2.0 / 200e-9));
 
-        // The range begins within the collating of batch 0: all of its time counts, its samples do not.
+        // The range begins while batch 0 is collated. Its whole time counts, but not its samples.
         let part = run.range(Nanos(120), Nanos(45));
         assert_eq!(
             (part.start, part.end, part.batches),

@@ -1,19 +1,19 @@
-//! How much memory a run takes, and how to take less.
+//! Memory estimates of a run, and dropping of contents.
 
 use crate::{Batch, Event, EventKind, Run, Transition, Wait};
 use loadscope_column::Column;
 
-/// Bytes of a transition: it closes a span, which stands in the lane with its running sums, and may have a place in other lists.
+/// Estimated size of a transition, bytes. It closes a span with running sums, and can have entries in other lists.
 const TRANSITION: usize = 2 * size_of::<Transition>() + 24 + 16;
 
-/// Bytes of what each sample took, and when.
+/// Size of the times of a sample, bytes.
 const SAMPLE: usize = 24;
 
-/// Bytes of anything that is small.
+/// Estimated size of other events, bytes.
 const SMALL: usize = 64;
 
 impl Event {
-    /// Bytes that a run grows by with it, about, and rather more than [`Run::bytes`] counts.
+    /// Returns an upper estimate of the bytes that this event adds to [`Run::bytes`].
     pub fn bytes_in_run(&self) -> u64 {
         let bytes = match &self.kind {
             EventKind::Dispatched(dispatch) => {
@@ -21,7 +21,7 @@ impl Event {
                 size_of::<Batch>() + TRANSITION + SMALL + indices
             }
             EventKind::Entered { .. } => TRANSITION,
-            // Asking for the next batch ends the work on the one before.
+            // The call for the next batch ends the training step.
             EventKind::Consumer { waiting: true } => TRANSITION + size_of::<Wait>(),
             EventKind::Consumer { waiting: false } => 0,
             EventKind::Fetched(fetched) => {
@@ -37,27 +37,27 @@ impl Event {
 }
 
 impl Run {
-    /// Bytes of the contents of its batches: pictures, numbers, texts.
+    /// Returns the size of the contents of all batches: images, numbers, texts.
     pub fn content_bytes(&self) -> u64 {
         let all = self.contents.iter();
         all.map(|kept| kept.content.nbytes() as u64).sum()
     }
 
-    /// Bytes of all of it, about: what is small and does not grow with the run is left out.
+    /// Returns the approximate memory use. Small parts that do not grow with the run are omitted.
     pub fn bytes(&self) -> u64 {
         let of = |count: usize, size: usize| (count as u64).saturating_mul(size as u64);
         let lists = of(self.batches.len(), size_of::<Batch>())
-            // Each transition closes a span, which stands in the lane with its running sums.
+            // Each transition closes a span, with running sums.
             + of(self.transitions.len(), 2 * size_of::<Transition>() + 24)
             + of(self.waits.len(), size_of::<Wait>())
             + of(self.indices.len(), size_of::<u64>())
             + of(self.stage_walls.len(), size_of::<crate::Nanos>())
-            // What each sample took, and when.
+            // Sample times.
             + of(self.indices.len(), 24);
         lists + self.content_bytes()
     }
 
-    /// Forgets the contents of its batches. All that happened stays.
+    /// Drops the contents of all batches. Events stay.
     pub fn forget_contents(&mut self) {
         self.contents = Column::default();
     }
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// Who lets stretches of a run leave counts on it.
+    /// Programs that drop parts of a run rely on this bound.
     #[test]
     fn a_run_is_never_larger_than_its_events_say() {
         let (mut run, mut said) = (Run::default(), 0);

@@ -1,4 +1,4 @@
-//! The lengths of the training steps.
+//! Lengths of training steps.
 
 use strum::IntoEnumIterator as _;
 
@@ -6,12 +6,12 @@ use crate::step::{AsideKind, Before, Uncounted};
 use crate::{Nanos, Sums};
 use loadscope_column::Column;
 
-/// The lengths of the training steps that are over, and what of them does not count.
+/// Lengths of finished training steps, and the part that does not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps {
-    /// Sums of the first steps, by number of steps: their time in the stage *training*, and the longest of them.
+    /// Total and maximum time in the stage *training* of the first steps, by number of steps.
     lengths: Column<(Nanos, Nanos)>,
-    /// Start of the time that does not count.
+    /// Running sums of the time that does not count, with the time at which each became known.
     uncounted: Column<(Nanos, Uncounted)>,
 }
 
@@ -21,7 +21,7 @@ impl Steps {
         self.lengths.push((sum + took, longest.max(took)));
     }
 
-    /// Time that does not count, known at `at`.
+    /// Adds time that does not count, known at `at`.
     pub(super) fn leave_out(&mut self, at: Nanos, more: &Uncounted) {
         if *more == Uncounted::default() {
             return;
@@ -31,14 +31,14 @@ impl Steps {
         self.uncounted.push((at, sum));
     }
 
-    /// Hides all but the first `count`, and what became known after `at`.
+    /// Hides all but the first `count` steps, and all data that became known after `at`.
     pub(super) fn truncate(&mut self, count: usize, at: Nanos) {
         self.lengths.truncate(count);
         let known = self.uncounted.partition_point(|(t, _)| *t <= at);
         self.uncounted.truncate(known);
     }
 
-    /// Number and length of the steps so far, with those in `past`.
+    /// Returns the number and total length of the steps so far, including those in `past`.
     pub(super) fn before(&self, past: Option<&Sums>) -> Before {
         let mut before = Before {
             count: self.lengths.len() as u64,
@@ -52,35 +52,35 @@ impl Steps {
         before
     }
 
-    /// Time of all steps that counts.
+    /// Returns the time of all steps that counts.
     pub(super) fn sum(&self) -> Nanos {
         let uncounted = self.uncounted();
         self.in_stage() - uncounted.in_steps + uncounted.recurring(self.lengths.len() as u64)
     }
 
-    /// The longest time in the stage *training*.
+    /// Returns the longest time in the stage *training*.
     pub(super) fn longest(&self) -> Option<Nanos> {
         self.lengths.last().map(|(_, longest)| *longest)
     }
 
-    /// Time of the asides of `kind`, if they are not a part of the steps.
+    /// Returns the time of the asides of `kind`, or 0 if they are part of the steps.
     pub(super) fn left_out(&self, kind: AsideKind) -> Nanos {
         self.uncounted().left_out(kind, self.lengths.len() as u64)
     }
 
-    /// Time in the stage *training* that does not count, of what became known after `from`, until `until`.
+    /// Returns the time in the stage *training* that does not count and became known in `from..until`.
     pub(super) fn uncounted_within(&self, from: Nanos, until: Nanos) -> Nanos {
         let (before, after) = (self.known_at(from), self.known_at(until));
         let recurring = self.asides_within(&before, &after, true);
         after.in_steps - before.in_steps - recurring
     }
 
-    /// The same of the asides that are not a part of the steps.
+    /// Returns the time of the asides in `from..until` that are not part of the steps.
     pub(super) fn left_out_within(&self, from: Nanos, until: Nanos) -> Nanos {
         self.asides_within(&self.known_at(from), &self.known_at(until), false)
     }
 
-    /// Length of the asides between two sums: of the kinds that are a part of the steps, or of the others.
+    /// Returns the time of the asides between two sums: those that are part of the steps if `recurs`, otherwise the others.
     fn asides_within(&self, before: &Uncounted, after: &Uncounted, recurs: bool) -> Nanos {
         let (whole, all) = (self.uncounted(), self.lengths.len() as u64);
         let kinds = AsideKind::iter().filter(|kind| whole.recurs(*kind, all) == recurs);
@@ -89,7 +89,7 @@ impl Steps {
         })
     }
 
-    /// Time known at `time` not to count.
+    /// Returns the sums known at `time`.
     fn known_at(&self, time: Nanos) -> Uncounted {
         let known = self.uncounted.partition_point(|(at, _)| *at <= time);
         let last = known.checked_sub(1);
@@ -108,7 +108,6 @@ impl Steps {
             .unwrap_or_default()
     }
 
-    /// Memory, bytes.
     pub(super) fn bytes(&self) -> usize {
         self.lengths.bytes() + self.uncounted.bytes()
     }

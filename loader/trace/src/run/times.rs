@@ -1,21 +1,21 @@
-//! What parts of the work on batches needed of the processor.
+//! CPU times of parts of the work on batches.
 
 use crate::Nanos;
 use crate::event::{Part, ProcessorTime};
 use loadscope_column::Column;
 
-/// What a part of the work on a batch needed of the processor.
+/// CPU time of a part of the work on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Computed {
-    /// Processor time, ns: of the thread that fetches, or of all threads of the trainer's process.
+    /// CPU time of the fetching thread, or of all threads of the training process, ns.
     pub cpu: Nanos,
-    /// For how long the thread waited for a core, ns.
+    /// Time in which the thread was runnable and waited for a core, ns.
     pub core_wait: Option<Nanos>,
-    /// Processor time of the other threads of its process, ns.
+    /// CPU time of the other threads of its process, ns.
     pub beside: Option<Nanos>,
 }
 
-/// By position of the batch. Four bytes a number are enough: seven digits.
+/// CPU times by position of the batch. `f32` saves memory, and seven digits are enough.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     fetch: Column<Packed>,
@@ -63,12 +63,12 @@ impl Times {
         }
     }
 
-    /// What is known of `part` of the work on the batch at `row`.
+    /// Returns the times of `part` of the work on the batch at `row`.
     pub(super) fn get(&self, row: usize, part: Part) -> Option<Computed> {
         self.of_part(part).get(row)?.unpacked()
     }
 
-    /// Keeps what was measured of the batch at `row`.
+    /// Stores measured times of the batch at `row`.
     pub(super) fn note(&mut self, row: usize, time: &ProcessorTime) {
         let times = match time.part {
             Part::Fetch => &mut self.fetch,

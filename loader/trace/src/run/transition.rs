@@ -1,11 +1,11 @@
-//! Which change of stage of a batch comes before which.
+//! Order of the transitions of each batch.
 
 use super::Run;
 use crate::transition::Transition;
 use crate::{Nanos, Stage};
 
 impl Run {
-    /// The transition before the one at `at` of the same batch; `u32::MAX` for its first.
+    /// Returns the previous transition of the same batch, or `u32::MAX` for the first.
     pub(crate) fn previous(&self, at: u32) -> u32 {
         let Some(transition) = self.transitions.get(at as usize) else {
             return u32::MAX;
@@ -17,7 +17,7 @@ impl Run {
         }
     }
 
-    /// Adds one; `previous` is the one before it of the same batch, `u32::MAX` if there is none.
+    /// Appends a transition. `previous` is the previous one of the same batch, or `u32::MAX`.
     pub(super) fn push_transition(
         &mut self,
         (at, batch, stage): (Nanos, u32, Stage),
@@ -40,7 +40,7 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// A batch that is held while very many others pass.
+    /// A batch is held while more than [`Transition::FAR`] transitions follow.
     #[test]
     fn what_is_far_back_is_found() {
         let mut run = Run::default();

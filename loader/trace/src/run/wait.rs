@@ -1,16 +1,17 @@
-//! When the trainer waited.
+//! Waits of the trainer.
 
 use crate::Nanos;
 
-/// A stretch in which the trainer waited.
+/// Wait of the trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// `next` was called.
+    /// Time of the call of `next`.
     pub start: Nanos,
-    /// `next` returned; [`Nanos::MAX`] while it lasts.
+    /// Return of `next`, or [`Nanos::MAX`] while it waits.
     pub end: Nanos,
-    /// Position in [`Run::batches`](super::Run::batches) of the batch that came; `None` while it lasts and at the end of an epoch.
+    /// Position in [`Run::batches`](super::Run::batches) of the batch that arrived. `None` while the trainer waits and at the end of an
+    /// epoch.
     pub batch: Option<u32>,
-    /// Number of transitions before it.
+    /// Number of earlier transitions.
     pub(crate) step: u32,
 }

@@ -1,21 +1,21 @@
-//! A worker, as far as it is known.
+//! Recorded data of a worker.
 
 use crate::Nanos;
 use crate::event::{EndReason, Generators, WorkerInfo};
 
-/// A worker as far as it introduced itself.
+/// Worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worker {
-    /// Id and seed.
+    /// Number, seed and process id.
     pub info: WorkerInfo,
-    /// When it started.
+    /// Time of its start.
     pub start: Nanos,
-    /// It started earlier: before what is known in full.
+    /// True if it started before the complete part of the recording.
     pub was_running: bool,
-    /// False for a worker that was started before the recording: its work is not recorded.
+    /// False if it started before the recording, so its work is not recorded.
     pub is_recorded: bool,
-    /// When and why it ended.
+    /// Time and reason of its end.
     pub end: Option<(Nanos, EndReason)>,
-    /// What its random numbers began with, if it told.
+    /// Digests of its initial random states, if recorded.
     pub generators: Option<Generators>,
 }

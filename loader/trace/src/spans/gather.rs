@@ -1,10 +1,10 @@
-//! Spans that are not those of a track of a run: what is shown of several tracks together.
+//! Collected spans, for combined views of several tracks.
 
 use super::Spans;
 use crate::Span;
 
 impl FromIterator<Span> for Spans {
-    /// Spans in order of time. What begins before the one before it has ended is left out.
+    /// Collects spans in order of time. Spans that begin before the end of the previous one are dropped.
     fn from_iter<T: IntoIterator<Item = Span>>(all: T) -> Self {
         let mut spans = Self::default();
         for span in all {

@@ -1,10 +1,10 @@
-//! Hiding the end of a track.
+//! Hiding of the end of a track.
 
 use super::Spans;
 use crate::{Activity, Nanos, Span};
 
 impl Spans {
-    /// Hides what began after `at`. A span that ended later is as if it lasted.
+    /// Hides spans that began after `at`. A span that ended later becomes open.
     pub(crate) fn hide_after(&mut self, at: Nanos) {
         let shown = self.spans.partition_point(|s| s.start <= at);
         self.spans.truncate(shown);
@@ -15,7 +15,7 @@ impl Spans {
         if let Some(last) = self.spans.last_mut().filter(|_| ends_later) {
             last.end = Nanos::MAX;
             if last.activity == Activity::Waiting {
-                // Only the end of a wait names its batch.
+                // Only a finished wait has a batch.
                 last.batch = Span::NO_BATCH;
             }
         }
