@@ -28,9 +28,9 @@ type Job = (String, u32, usize);
 /// Clock information of a recording: host, start, and times of training steps.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// Host of the recording; empty if unknown.
+    /// Host of the recording. Empty if unknown.
     host: String,
-    /// Wall-clock time of the instant 0 of the recording, ns since 1970; `None` if not recorded.
+    /// Wall-clock time of the instant 0 of the recording, ns since 1970. `None` if not recorded.
     started: Option<i64>,
     /// Times of the calls of `next` after a step, by loader and rank. Each call has its epoch and its number in the epoch.
     calls: BTreeMap<(Job, u32), BTreeMap<(u32, u32), i64>>,
@@ -38,7 +38,7 @@ pub struct Marks {
     known_jobs: BTreeSet<(Job, u32)>,
 }
 
-/// The steps counted in a run.
+/// Steps counted in a run.
 #[derive(Clone, Debug)]
 struct RunState {
     job: (Job, u32),
@@ -109,7 +109,7 @@ impl Marks {
         self.runs.insert(run, state);
     }
 
-    /// Returns the lowest rank of a run with several ranks; `None` without such a run.
+    /// Returns the lowest rank of a run with several ranks. `None` without such a run.
     pub fn rank(&self) -> Option<u32> {
         self.runs.values().map(|state| state.job.1).min()
     }
@@ -118,7 +118,7 @@ impl Marks {
 /// Position of a recording on the common time axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Time to add to the times of the recording, ns; at least 0.
+    /// Time to add to the times of the recording, ns. At least 0.
     pub shift: Nanos,
     /// Method of the clock comparison, with its uncertainty. `None` for the earliest recording, for others of its session
     /// on the same host, and if no recording has a start.
@@ -216,7 +216,7 @@ fn align_session(all: &[Marks], session: &[usize], places: &mut [Place]) {
 
 /// Returns the offset of the wall clock of `others` from that of `base`, and its uncertainty, ns. A positive offset means ahead.
 ///
-/// The offset is the median over all pairs of ranks of one loader that are in step; `None` without such a pair.
+/// The offset is the median over all pairs of ranks of one loader that are in step. `None` without such a pair.
 fn clock_offset(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (a, b) in base
@@ -241,7 +241,7 @@ fn clock_offset(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
     Some((offset, withins[withins.len() / 2].max(disagree)))
 }
 
-/// Returns the clock offset of `b` from `a` and its 90 % interval, ns; `None` if the ranks are not in step.
+/// Returns the clock offset of `b` from `a` and its 90 % interval, ns. `None` if the ranks are not in step.
 ///
 /// `start_difference` is the wall-clock start of `b` minus that of `a`, ns.
 fn step_offset(
@@ -285,7 +285,7 @@ fn step_offset(
     is_plausible.then_some((offset, within.max(1)))
 }
 
-/// Returns the Pearson correlation, −1 to 1; 0 if `a` or `b` is constant.
+/// Returns the Pearson correlation, −1 to 1. Returns 0 if `a` or `b` is constant.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len().max(1) as f64;
     let (ma, mb) = (mean(a), mean(b));

@@ -1,5 +1,4 @@
-//! The causes of waits: the stage of the awaited batch at each instant of a wait. The parts add up to the waited time, to the
-//! nanosecond.
+//! Causes of waits: the stage of the awaited batch at each instant of a wait. The parts add up to the waited time exactly.
 
 use std::collections::BTreeMap;
 
@@ -17,30 +16,30 @@ pub struct Blame {
     times: [Nanos; Cause::ALL.len()],
     /// Waited time: the sum of all causes.
     pub waited: Nanos,
-    /// Time of finished batches in the reorder buffer, summed over the batches, or `None` if the source does not record it.
+    /// Time of finished batches in the reorder buffer, summed over the batches. `None` if not recorded.
     pub ready_batches: Option<Nanos>,
     /// Position in [`Run::waits`] of the longest wait.
     pub longest: Option<usize>,
-    /// Causes that the source does not measure. Their time is in [`Cause::NotMeasured`] or in the stage before.
+    /// Causes that the source does not measure. Their time counts as [`Cause::NotMeasured`] or as the previous stage.
     pub not_measured: Vec<Cause>,
 }
 
 impl Blame {
-    /// Waited time of `cause`, or `None` if the source does not measure it.
+    /// Returns the waited time of `cause`. `None` if the source does not measure it.
     pub fn of(&self, cause: Cause) -> Option<Nanos> {
         let time = self.times[cause as usize];
         let unknown = time == Nanos::ZERO && self.not_measured.contains(&cause);
         (!unknown).then_some(time)
     }
 
-    /// The causes with a time above 0, in the order of the stages.
+    /// Returns the causes with a time above 0, in the order of the stages.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, Nanos)> + '_ {
         let all = Cause::ALL.into_iter();
         all.map(|c| (c, self.times[c as usize]))
             .filter(|(_, t)| t.0 > 0)
     }
 
-    /// The cause with the longest time, the first of equal ones.
+    /// Returns the cause with the longest time, the first of equal ones.
     pub fn main(&self) -> Option<(Cause, Nanos)> {
         self.iter()
             .max_by_key(|(cause, time)| (*time, std::cmp::Reverse(*cause)))
@@ -51,24 +50,24 @@ impl Blame {
     }
 }
 
-/// A part of a wait with its cause.
+/// Part of a wait with its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blamed {
-    /// The cause.
+    /// Cause.
     pub cause: Cause,
-    /// First instant.
+    /// Start.
     pub start: Nanos,
     /// End (exclusive).
     pub end: Nanos,
 }
 
 impl Blame {
-    /// Explains the waiting of a run, up to its last event.
+    /// Explains the waits of a run, up to its last event.
     pub fn whole(run: &Run) -> Self {
         Self::between(run, Nanos(i64::MIN), Nanos::MAX)
     }
 
-    /// Explains the waiting from `start` until `end`.
+    /// Explains the waits from `start` to `end`.
     pub fn between(run: &Run, start: Nanos, end: Nanos) -> Self {
         let mut blame = Self::none(run);
         if end <= start {
@@ -112,7 +111,7 @@ impl Blame {
 }
 
 impl Blamed {
-    /// The parts of the wait at position `k` in [`Run::waits`], the last one first.
+    /// Returns the parts of the wait at position `k` in [`Run::waits`], the last one first.
     pub fn of_wait(run: &Run, k: usize) -> Vec<Self> {
         let mut parts = Vec::new();
         if let Some(wait) = run.waits().get(k) {
@@ -136,8 +135,8 @@ pub(crate) fn each_wait(run: &Run, mut visit: impl FnMut(usize, Option<usize>, &
     }
 }
 
-/// Returns the time from which a worker takes tasks. A worker process has none before its first batch: it starts, imports, unpickles the
-/// dataset and runs `worker_init_fn`, and the program does not record when that ends.
+/// Returns the time from which a worker can take tasks. Before its first batch, a worker process starts, imports, unpickles the dataset and
+/// runs `worker_init_fn`. The end of this phase is not recorded, so the start of the first batch counts.
 fn ready_from(run: &Run, worker: &Worker) -> Nanos {
     if worker.was_running
         || !matches!(run.info.origin, Origin::Pytorch(_))
@@ -152,10 +151,10 @@ fn ready_from(run: &Run, worker: &Worker) -> Nanos {
     first.unwrap_or(end.min(run.end()).max(worker.start))
 }
 
-/// Lifetimes of the workers, from which the cause of a wait follows.
+/// Lifetimes of the workers, which determine the causes of waits.
 struct Culprits<'a> {
     run: &'a Run,
-    /// Lifetimes of each worker: from ready for tasks to its end.
+    /// Lifetimes of each worker, from ready for tasks to its end.
     lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
     /// Workers whose work is not recorded.
     unrecorded: Vec<&'a Worker>,
@@ -202,7 +201,7 @@ impl<'a> Culprits<'a> {
             }
             next = Some(t.stage);
         }
-        // A source that does not record queues does not record when a batch entered one.
+        // A source that does not measure queues does not record dispatches.
         let cause = match self.run.measures(Stage::Queued) {
             true => Cause::NotDispatched,
             false => Cause::NotMeasured,
@@ -210,7 +209,8 @@ impl<'a> Culprits<'a> {
         visit(Blamed { cause, start, end });
     }
 
-    /// Calls `visit` with the causes during one stage of the batch at `row`: it entered the stage with the transition `at`, and then `next`.
+    /// Calls `visit` with the causes in one stage of the batch at `row`. The batch entered the stage at transition `at`, and then the stage
+    /// `next`.
     fn stage(
         &self,
         row: usize,
@@ -223,7 +223,7 @@ impl<'a> Culprits<'a> {
         let stage = run.transitions()[at].stage;
         let skips = |s: Stage| next != Some(s) && !run.measures(s);
         let is_blind = match stage {
-            // A source without the start of the work has it somewhere before its end.
+            // The source does not record the start of the work, so part of this time can be work.
             Stage::Queued => skips(Stage::Fetching),
             Stage::Returning => {
                 run.info.pinning.is_some()
@@ -254,7 +254,7 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// True if the batch at `row`, which was dispatched with the transition `at`, is in a worker whose work is not recorded.
+    /// Returns true if the batch at `row`, dispatched at transition `at`, is in a worker whose work is not recorded.
     fn is_unrecorded(&self, row: usize, at: usize) -> bool {
         let when = self.run.transitions()[at].at;
         let worker = self.run.batches()[row].worker;
@@ -280,7 +280,7 @@ impl<'a> Culprits<'a> {
             });
         }
         start += starting;
-        // A worker has one batch at a time, so the time that it worked is the time behind earlier ones.
+        // A worker processes one batch at a time, so its busy time is the time for earlier batches.
         let busy = self.busy(worker, part.0, end) - at_work;
         let middle = start + busy.max(Nanos::ZERO).min(end - start);
         if middle > start {
@@ -300,7 +300,7 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// Returns the busy time of a worker. After lost events it seems to have several batches at a time. These count once.
+    /// Returns the busy time of a worker. After lost events, a worker can seem to have several batches at once. Their overlap counts once.
     fn busy(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
         let lane = Lane::Worker(worker);
         if self.run.rows_of(lane).nth(1).is_none() {
@@ -323,7 +323,7 @@ impl<'a> Culprits<'a> {
         busy
     }
 
-    /// Returns the time from `start` until `end` before the worker was ready, and its busy time in it: a worker may report its start late.
+    /// Returns the time in `start..end` before the worker was ready, and its busy time in it. A worker can report its start late.
     fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
         let (mut dead, mut at_work) = (Nanos::ZERO, Nanos::ZERO);
         let mut from = start;

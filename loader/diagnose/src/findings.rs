@@ -1,4 +1,4 @@
-//! Findings: the causes of waiting, errors and lost data in a run. Each has a sentence with a number, its evidence and a remedy.
+//! Findings: causes of waits, errors and lost data in a run. Each has a sentence with a number, its evidence and a remedy.
 //!
 //! Each finding is a function of the [`Survey`] of a run, next to its thresholds. It returns `None` if the finding does not apply.
 
@@ -45,14 +45,14 @@ pub use id::{FindingId, VerdictId};
 pub use survey::Survey;
 pub use verdict::Verdict;
 
-/// The verdict on a run, with all findings.
+/// Verdict on a run, with all findings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// Summary of the run for the user.
     pub verdict: Verdict,
-    /// The findings, most severe first.
+    /// Findings, most severe first.
     pub findings: Vec<Finding>,
-    /// Effects of the remedies on training, by finding. Contains no finding whose remedy has no effect.
+    /// Effects of the remedies on training, by finding. Findings without an effect are missing.
     pub effects: BTreeMap<FindingId, BTreeSet<Effect>>,
     /// Properties of the loader that the remedies depend on.
     loader: remedy::Loader,
@@ -117,8 +117,8 @@ impl Diagnosis {
         prospects: Option<&Prospects>,
         loader: remedy::Loader,
     ) -> Self {
-        // Errors and lost data have no cost and precede slowness of the same severity. The sort is stable: ties stay in the order of
-        // `findings`, causes before consequences.
+        // Errors and lost data have no cost and precede slowness of the same severity. The sort is stable, so ties keep the order of
+        // `findings`: causes before consequences.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
         collate::put_before_workers(&mut findings);
         Self {
@@ -202,8 +202,9 @@ fn add_slowness(survey: &Survey, all: &mut Vec<Finding>) {
     all.extend(host::busy(survey));
 }
 
-/// Returns findings about slow samples and about finished batches that wait for a slow one. If a few samples cost most of the waiting, the
-/// finding names them. If such a sample is slow in only one epoch and blocks finished batches, the finding is head-of-line blocking.
+/// Returns findings about slow samples, and about finished batches that are held because of one. If a few samples cause most of the
+/// waiting, the finding names them. If such a sample is slow in only one epoch and delays finished batches, the finding is head-of-line
+/// blocking.
 fn slow_samples(survey: &Survey) -> Vec<Finding> {
     /// Minimum ratio of two costs that count as the same waits.
     const SAME: f64 = 0.8;

@@ -1,4 +1,4 @@
-//! A training step: what of the time between two calls of `next` counts as training.
+//! Training steps: the part of the time between two calls of `next` that counts as training.
 
 use loadscope_words::say;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use strum::IntoEnumIterator as _;
 
 use crate::{BatchId, Nanos};
 
-/// Other work of the program between a batch and the next call of `next`.
+/// Other work of the program between a yielded batch and the next call of `next`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aside {
-    /// The batch of the training step.
+    /// Batch of the training step.
     pub batch: BatchId,
     /// Kind of work.
     pub kind: AsideKind,
-    /// First instant. The event itself is at the end.
+    /// Start. The event itself is at the end.
     pub start: Nanos,
 }
 
-/// Kind of work that interrupts a training step. Work that most steps contain is a part of the step.
+/// Kind of work that interrupts a training step. Work that most steps contain counts as part of the step.
 #[derive(
     Clone,
     Copy,
@@ -42,10 +42,9 @@ pub enum AsideKind {
 }
 
 impl AsideKind {
-    /// Number of kinds.
     pub(crate) const COUNT: usize = 3;
 
-    /// In a word.
+    /// Returns a short name in the user's language.
     pub fn label(self) -> &'static str {
         match self {
             Self::Checkpoint => say!("checkpoints"),
@@ -55,19 +54,18 @@ impl AsideKind {
     }
 }
 
-/// Time that steps do not train for, so far.
+/// Time of steps that does not count as training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Uncounted {
     /// Time in the stage *training* that does not count. Negative if time outside of that stage counts.
     pub in_steps: Nanos,
-    /// Length of the asides, by kind.
+    /// Time of asides, by kind.
     pub asides: [Nanos; AsideKind::COUNT],
     /// Number of steps that contain an aside, by kind.
     pub steps: [u32; AsideKind::COUNT],
 }
 
 impl Uncounted {
-    /// Adds later time.
     pub fn add(&mut self, more: &Self) {
         self.in_steps += more.in_steps;
         for (sum, more) in self.asides.iter_mut().zip(more.asides) {
@@ -78,13 +76,13 @@ impl Uncounted {
         }
     }
 
-    /// Time of the kinds that are a part of the steps.
+    /// Returns the time of the asides that are part of the steps. `all` is the number of steps.
     pub fn recurring(&self, all: u64) -> Nanos {
         let kinds = AsideKind::iter().filter(|kind| self.recurs(*kind, all));
         kinds.fold(Nanos::ZERO, |sum, kind| sum + self.asides[kind as usize])
     }
 
-    /// Time of the asides of `kind`, if they are not a part of the steps.
+    /// Returns the time of the asides of `kind`, or 0 if they are part of the steps.
     pub fn left_out(&self, kind: AsideKind, all: u64) -> Nanos {
         match self.recurs(kind, all) {
             true => Nanos::ZERO,
@@ -92,13 +90,13 @@ impl Uncounted {
         }
     }
 
-    /// True if more than half of `all` steps contain an aside of `kind`.
+    /// Returns true if more than half of `all` steps contain an aside of `kind`.
     pub fn recurs(&self, kind: AsideKind, all: u64) -> bool {
         u64::from(self.steps[kind as usize]) > all / 2
     }
 }
 
-/// Number and length of the steps before a step.
+/// Number and total length of the earlier steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
     pub count: u64,
@@ -112,12 +110,12 @@ impl Before {
     }
 }
 
-/// A step whose batch was yielded, up to the next call of `next`.
+/// Step of a yielded batch, until the next call of `next`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenStep {
     batch: BatchId,
     yielded: Nanos,
-    /// Mean length of the steps before it.
+    /// Mean length of the earlier steps.
     usual: Option<Nanos>,
     /// End of the last aside.
     covered: Nanos,
@@ -129,7 +127,7 @@ pub(crate) struct OpenStep {
 }
 
 impl OpenStep {
-    /// A step that begins at `at`.
+    /// Creates a step that begins at `at`.
     pub fn new(batch: BatchId, at: Nanos, before: Before) -> Self {
         Self {
             batch,
@@ -142,19 +140,18 @@ impl OpenStep {
         }
     }
 
-    /// Its batch.
     pub fn batch(&self) -> BatchId {
         self.batch
     }
 
-    /// The stage *training* of its batch ends.
+    /// Records the end of the stage *training*, if `batch` is the batch of the step.
     pub fn done(&mut self, batch: BatchId, at: Nanos) {
         if self.batch == batch {
             self.done.get_or_insert(at);
         }
     }
 
-    /// An aside ends at `at`.
+    /// Returns the time that does not count because of an aside that ends at `at`.
     pub fn aside(&mut self, at: Nanos, aside: &Aside) -> Uncounted {
         let start = aside.start.max(self.covered);
         if self.batch != aside.batch || at <= start {
@@ -168,13 +165,13 @@ impl OpenStep {
         found
     }
 
-    /// The program calls `next`. `turns` is true if the stage *training* ends early only for another loader.
+    /// Ends the step at a call of `next`. `turns` is true if the stage *training* ends early only for another loader.
     pub fn asked(mut self, at: Nanos, turns: bool) -> Uncounted {
         let Some(done) = self.done.filter(|done| turns && *done < at) else {
             return Uncounted::default();
         };
         if self.covered > done {
-            // The program went back to this step after it.
+            // The program continued this step after the aside.
             return Uncounted {
                 in_steps: self.covered - at,
                 ..Uncounted::default()
@@ -183,7 +180,7 @@ impl OpenStep {
         self.found(AsideKind::Loader, at - done)
     }
 
-    /// The program left the loop at `at` or before. Its last step has no end of its own, so a usual step counts.
+    /// Ends the last step of the loop. It has no end of its own, so at most the mean length of a step counts.
     pub fn left(self, at: Nanos, turns: bool) -> Uncounted {
         let (end, usual) = match (self.done, self.usual) {
             (Some(_), _) if !turns => return Uncounted::default(),

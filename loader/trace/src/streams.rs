@@ -1,22 +1,23 @@
-//! The streams of an iterable-style dataset: the batches that each worker yielded, and when its stream ended.
+//! Streams of an iterable-style dataset: the batches of each worker, and the end of its stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Fact, Nanos, Run, WorkerId};
 
-/// Batches that the workers of an iterable-style dataset yielded in an epoch whose streams all ended.
+/// Batches per worker of an iterable-style dataset, in an epoch whose streams all ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
-    /// By worker: batches yielded, and the end of its stream.
+    /// Number of yielded batches and end of the stream, by worker.
     pub workers: BTreeMap<WorkerId, (u64, Nanos)>,
-    /// Begin of the epoch.
+    /// Start of the epoch.
     pub start: Nanos,
-    /// Each worker yielded the whole stream.
+    /// True if each worker yielded the whole stream.
     pub are_repeated: bool,
 }
 
 impl Streams {
-    /// The streams of the first epoch in which the streams of at least two workers ended and no stream lasts; `None` without such an epoch.
+    /// Returns the streams of the first epoch in which the streams of at least two workers ended, and of all workers with batches. `None`
+    /// without such an epoch.
     pub fn of(run: &Run) -> Option<Self> {
         let mut streams = run.epochs().iter().find_map(|epoch| {
             let ended = epoch.exhausted.iter();
@@ -41,23 +42,24 @@ impl Streams {
         Some(streams)
     }
 
-    /// Number of workers that yielded a batch.
+    /// Returns the number of workers that yielded a batch.
     pub fn active(&self) -> usize {
         self.workers.values().filter(|(n, _)| *n > 0).count()
     }
 
-    /// Batches that all workers yielded.
+    /// Returns the number of batches that all workers yielded.
     pub fn batches(&self) -> u64 {
         self.workers.values().map(|(n, _)| n).sum()
     }
 
-    /// The end of the last stream.
+    /// Returns the end of the last stream.
     pub fn end(&self) -> Nanos {
         let ends = self.workers.values().map(|(_, at)| *at);
         ends.max().unwrap_or(self.start)
     }
 
-    /// True if all yielded as much, and either that is what `len(loader)` says of the whole, or none of them can know its part.
+    /// Returns true if all workers yielded the same number of batches, and that number is `len(loader)`. If the length is unknown, no
+    /// worker must have a means of knowing its part.
     fn repeat(&self, run: &Run) -> bool {
         let mut yielded = self.workers.values().map(|(n, _)| *n);
         let first = yielded.next().unwrap_or(0);
@@ -72,7 +74,7 @@ impl Streams {
             _ => None,
         });
         let undivided: BTreeSet<WorkerId> = undivided.collect();
-        // A worker_init_fn is given the number of the worker.
+        // A `worker_init_fn` gets the number of the worker.
         let is_reported = run
             .info
             .arguments

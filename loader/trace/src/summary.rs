@@ -1,44 +1,44 @@
-//! The facts about a run that fit on a few lines.
+//! Summary of a run.
 
 use serde::Serialize;
 
 use crate::fleet::extent;
 use crate::{Level, Nanos, Run};
 
-/// The facts about a run that fit on a few lines: what `loadscope run --json` and `loadscope info --json` print.
+/// Summary of a run, which `loadscope run --json` and `loadscope info --json` print.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Epochs begun.
+    /// Started epochs.
     pub epochs: u64,
-    /// Batches handed to the trainer.
+    /// Batches that the trainer received.
     pub batches: u64,
-    /// Samples in those batches.
+    /// Samples in these batches.
     pub samples: u64,
-    /// In the loader's loop: in `iter`, in the waits, in the training steps, s. What the program does between epochs is not in it. Of
-    /// several runs together: from the first epoch to the last event.
+    /// Time in the loader's loop, s: in `iter`, waits and training steps, but not between epochs. For several runs, the time from the first
+    /// epoch to the last event.
     pub seconds: f64,
     /// `samples / seconds`.
     pub samples_per_second: f64,
-    /// How long the trainer waited for batches, s.
+    /// Time that the trainer waited for batches, s.
     pub waited_seconds: f64,
-    /// Batches that were held in the reorder buffer: they arrived before one that was due earlier.
+    /// Batches that were held in the reorder buffer, because they arrived before an earlier batch.
     pub held: u64,
     /// Batches whose error was raised in the trainer.
     pub failed: u64,
     /// Batches that never reached the trainer.
     pub discarded: u64,
-    /// Messages of level error.
+    /// Error messages.
     pub errors: u64,
-    /// Messages of level warning.
+    /// Warnings.
     pub warnings: u64,
-    /// Events taken in.
+    /// Applied events.
     pub events: u64,
-    /// Events that the observer lost.
+    /// Events that the recorder dropped.
     pub dropped: u64,
 }
 
 impl Summary {
-    /// Sums up `run` as far as it has gone, also what is only known as sums.
+    /// Summarizes `run`, including the data that is reduced to sums.
     pub fn of(run: &Run) -> Self {
         let mut summary = Self::of_events(run);
         let Some(past) = run.past() else {
@@ -62,7 +62,7 @@ impl Summary {
         for (count, more) in counts {
             *count = count.saturating_add(more);
         }
-        // Sums of strangers may be any.
+        // Sums in a foreign file can have any value.
         let waited = run.waited() + total.waited();
         summary.waited_seconds = waited.max(Nanos::ZERO).as_secs_f64();
         summary.seconds = run.whole_in_loop().max(Nanos::ZERO).as_secs_f64();
@@ -70,7 +70,7 @@ impl Summary {
         summary
     }
 
-    /// Sums up what is known in full.
+    /// Summarizes the complete part of a run.
     fn of_events(run: &Run) -> Self {
         let count =
             |pick: fn(&crate::Batch) -> bool| run.batches.iter().filter(|b| pick(b)).count();
@@ -104,7 +104,7 @@ impl Summary {
         }
     }
 
-    /// What several runs come to together: they run side by side. Counts of strangers may be any, so they end at the largest.
+    /// Summarizes several simultaneous runs. Counts saturate, because a foreign file can contain any value.
     pub fn together<'a>(runs: impl IntoIterator<Item = &'a Run> + Clone) -> Self {
         let mut sum = Self::of(&Run::default());
         for run in runs.clone() {

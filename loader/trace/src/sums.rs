@@ -1,4 +1,4 @@
-//! What a stretch of a run came to, where its events are not kept.
+//! Sums of an interval of a run whose events are not kept.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AsideKind, GaugeKind, Nanos, Octaves, QuantileSketch, Stage};
 
-/// What a stretch of a run came to. What belongs to a batch is counted where the batch comes to its end, what belongs to a wait or a
-/// training step where it ends: so the sums of all stretches, and what is not summed up yet, add up to the whole.
+/// Sums of an interval of a run. A batch counts in the interval of its end, and so do waits and training steps. Therefore, the sums of all
+/// intervals and the remaining events add up to the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sums {
-    /// Number of the part of the recording that it was in.
+    /// Number of the part that contained the interval.
     #[serde(skip)]
     pub part: u32,
-    /// First instant.
+    /// Start.
     pub from: Nanos,
     /// End (exclusive).
     pub to: Nanos,
     /// Events.
     #[serde(skip_serializing_if = "is_zero")]
     pub events: u64,
-    /// Events that the observer lost.
+    /// Events that the recorder dropped.
     #[serde(skip_serializing_if = "is_zero")]
     pub dropped: u64,
-    /// Epochs that began.
+    /// Started epochs.
     #[serde(skip_serializing_if = "is_zero")]
     pub epochs: u64,
-    /// Batches that the trainer got and that came to their end.
+    /// Finished batches that the trainer received.
     #[serde(skip_serializing_if = "is_zero")]
     pub batches: u64,
-    /// Samples in those.
+    /// Samples in these batches.
     #[serde(skip_serializing_if = "is_zero")]
     pub samples: u64,
-    /// Batches that had been held in the reorder buffer.
+    /// Finished batches that were held in the reorder buffer.
     #[serde(skip_serializing_if = "is_zero")]
     pub held: u64,
     /// Batches whose error was raised in the trainer.
@@ -43,65 +43,65 @@ pub struct Sums {
     /// Batches that never reached the trainer.
     #[serde(skip_serializing_if = "is_zero")]
     pub discarded: u64,
-    /// Messages of level error.
+    /// Error messages.
     #[serde(skip_serializing_if = "is_zero")]
     pub errors: u64,
-    /// Messages of level warning.
+    /// Warnings.
     #[serde(skip_serializing_if = "is_zero")]
     pub warnings: u64,
-    /// How long the trainer waited, by what the awaited batch was doing.
+    /// Time of waits, by the state of the awaited batch.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub waited: BTreeMap<Awaited, Nanos>,
-    /// How long making iterators took.
+    /// Time in `iter`.
     #[serde(skip_serializing_if = "no_time")]
     pub opening: Nanos,
-    /// The training steps.
+    /// Lengths of the training steps.
     #[serde(skip_serializing_if = "Octaves::is_empty")]
     pub steps: Octaves,
-    /// Time of the steps that does not count: other work of the program, and what follows the last batch of an epoch. Negative if a
-    /// step went on after another loader was iterated in it.
+    /// Time of steps that does not count: other work of the program, and the time after the last batch of an epoch. Negative if a step
+    /// continued after another loader was iterated.
     #[serde(skip_serializing_if = "no_time")]
     pub uncounted: Nanos,
     /// Other work of the program in training steps, unless most steps contain it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub asides: BTreeMap<AsideKind, Nanos>,
-    /// The waits.
+    /// Lengths of the waits.
     #[serde(skip_serializing_if = "QuantileSketch::is_empty")]
     pub waits: QuantileSketch,
-    /// How long fetching and collating a batch took.
+    /// Times of fetching and collating a batch.
     #[serde(skip_serializing_if = "QuantileSketch::is_empty")]
     pub fetches: QuantileSketch,
-    /// What was measured.
+    /// Gauges.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gauges: Vec<GaugeSum>,
 }
 
-/// What a batch was doing while the trainer waited for it.
+/// State of the awaited batch during a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Awaited {
-    /// It had not been given to anyone.
+    /// It was not dispatched yet.
     NotDispatched,
     /// It was in an index queue.
     Queued,
-    /// Its samples were read.
+    /// Its samples were fetched.
     Fetching,
-    /// They were put together.
+    /// Its samples were collated.
     Collating,
-    /// It was on its way to the main thread.
+    /// It was on its way to the main process.
     Returning,
     /// It was copied to page-locked memory.
     Pinning,
     /// It was in the reorder buffer.
     Held,
-    /// It had arrived, and was not yielded yet.
+    /// It had arrived and was not yielded yet.
     Ready,
-    /// No batch came.
+    /// No batch arrived.
     End,
 }
 
 impl Awaited {
-    /// What a batch in `stage` is waited for with.
+    /// Returns the state for a batch in `stage`.
     pub fn of(stage: Stage) -> Self {
         match stage {
             Stage::Queued => Self::Queued,
@@ -115,7 +115,7 @@ impl Awaited {
         }
     }
 
-    /// In a few words.
+    /// Returns a short name in the user's language.
     pub fn label(self) -> &'static str {
         match self {
             Self::NotDispatched => say!("Not yet dispatched"),
@@ -131,35 +131,35 @@ impl Awaited {
     }
 }
 
-/// What was measured of something in a stretch of time.
+/// Sum of a gauge in an interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GaugeSum {
-    /// Of which lane; missing for the whole program.
+    /// Measured lane. `None` for the whole program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
-    /// What was measured.
+    /// Quantity.
     pub what: GaugeKind,
-    /// How often.
+    /// Number of values.
     pub count: u64,
-    /// The values together.
+    /// Sum of the values.
     pub sum: f64,
-    /// The largest.
+    /// Largest value.
     pub max: f64,
 }
 
 impl Sums {
-    /// How long the trainer waited.
+    /// Returns the total time of the waits.
     pub fn waited(&self) -> Nanos {
         self.waited.values().fold(Nanos::ZERO, |all, t| all + *t)
     }
 
-    /// How long the program was in the loader's loop.
+    /// Returns the time in the loader's loop.
     pub fn in_loop(&self) -> Nanos {
         self.waited() + self.opening + self.steps.sum() - self.uncounted
     }
 
-    /// Takes in those of another stretch.
+    /// Adds the sums of another interval.
     pub fn add(&mut self, other: &Self) {
         let is_first = *self == Self::default();
         self.part = self.part.max(other.part);

@@ -1,4 +1,4 @@
-//! Time: integer nanoseconds since a run's clock anchor. Floating point appears only where pixels or text are made.
+//! Integer nanoseconds since the start of a run's clock. Floating point is only used for pixels and text.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A point in time (ns since the run's clock anchor) or a duration (ns).
+/// Instant (ns since the start of the run's clock) or duration (ns).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct Nanos(pub i64);
 
 impl Nanos {
-    /// Time zero: the run's clock anchor.
+    /// Zero, which is the start of the run's clock.
     pub const ZERO: Self = Self(0);
-    /// Later than every event.
+    /// Instant after every event.
     pub const MAX: Self = Self(i64::MAX);
 
-    /// With the unit in which `whole` is best told, because the parts of a sentence are to be compared: `0.96 s` of 1.59 s.
+    /// Formats the time in the unit that suits `whole`, so that both are comparable in a sentence: `0.96 s` of 1.59 s.
     pub fn beside(self, whole: Self) -> String {
         const SECOND: i64 = 1_000_000_000;
         if whole.0 >= SECOND && self.0 >= SECOND / 100 {
@@ -29,27 +29,27 @@ impl Nanos {
         self.to_string()
     }
 
-    /// From whole milliseconds.
+    /// Converts whole milliseconds.
     pub const fn from_millis(ms: i64) -> Self {
         Self(ms.saturating_mul(1_000_000))
     }
 
-    /// From seconds; saturates, and NaN becomes zero.
+    /// Converts seconds. Saturates, and NaN becomes zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self((seconds * 1e9).round() as i64)
     }
 
-    /// In seconds.
+    /// Returns the time in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// In milliseconds.
+    /// Returns the time in milliseconds.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// As a [`Duration`]; negative values become zero.
+    /// Returns a [`Duration`]. Negative values become zero.
     pub fn to_duration(self) -> Duration {
         Duration::from_nanos(self.0.max(0) as u64)
     }
@@ -81,7 +81,7 @@ impl Sub for Nanos {
     }
 }
 
-/// Three significant digits with a thin space before the unit: `1.24 s`, `50.0 ms`, `830 ns`.
+/// Formats three significant digits with a thin space before the unit: `1.24 s`, `50.0 ms`, `830 ns`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "−" } else { "" };

@@ -1,16 +1,16 @@
-//! The times of all samples, in as little room as they need.
+//! Compact storage of sample times.
 
 use std::ops::Range;
 
 use crate::{Nanos, SampleTiming};
 use loadscope_column::{Column, View};
 
-/// The times of samples. Processor time takes room only from the first sample on for which it was measured.
+/// Times of samples. CPU times use memory only if some were measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timings {
-    /// Start and wall time.
+    /// Start and wall time of each sample.
     times: Column<(Nanos, Nanos)>,
-    /// Processor times of the first samples; [`Timings::UNKNOWN`] where there is none.
+    /// CPU times of the first samples, or [`Timings::UNKNOWN`]. Can be shorter than `times`.
     cpus: Column<Nanos>,
 }
 
@@ -32,7 +32,7 @@ impl Timings {
         self.times.extend(samples.iter().map(|s| (s.start, s.wall)));
     }
 
-    /// The samples in a part of all.
+    /// Returns the times of a range of samples.
     pub fn range(&self, part: Range<usize>) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
         self.with_cpus(part.start, self.times.range(part))
     }
@@ -53,7 +53,7 @@ impl Timings {
         })
     }
 
-    /// Hides all but the first `count`.
+    /// Keeps only the first `count`.
     pub fn truncate(&mut self, count: usize) {
         self.times.truncate(count);
     }

@@ -1,26 +1,25 @@
-//! The changes of stage. There are seven or eight for each batch, so each takes 16 bytes.
+//! Changes of stage. There are seven or eight per batch, so each takes only 16 bytes.
 
 use crate::{Nanos, Stage};
 
-/// A batch changed its stage.
+/// Change of a batch's stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// When.
+    /// Time.
     pub at: Nanos,
     /// Position of the batch in [`crate::Run::batches`].
     pub batch: u32,
-    /// The stage it entered.
+    /// New stage.
     pub stage: Stage,
-    /// So many transitions before this one is that before it of the same batch: 0 for its first, [`Transition::FAR`] for what is
-    /// further away.
+    /// Distance to the previous transition of the same batch: 0 for its first, [`Transition::FAR`] if too large.
     back: [u8; 3],
 }
 
 impl Transition {
-    /// A distance of so many transitions, or more, has to stand elsewhere.
+    /// Smallest distance that does not fit and is stored separately.
     pub(crate) const FAR: u32 = 0x00ff_ffff;
 
-    /// One that comes `back` transitions, at most [`Transition::FAR`], after that before it of the same batch; 0 if it is the first.
+    /// Creates a transition. `back` is the distance to the previous one of the same batch, or 0 for the first.
     pub(crate) fn new((at, batch, stage): (Nanos, u32, Stage), back: u32) -> Self {
         let [low, middle, high, _] = back.min(Self::FAR).to_le_bytes();
         Self {
@@ -31,7 +30,7 @@ impl Transition {
         }
     }
 
-    /// How far back that before it is.
+    /// Returns the distance to the previous transition of the same batch.
     pub(crate) fn back(self) -> u32 {
         let [low, middle, high] = self.back;
         u32::from_le_bytes([low, middle, high, 0])

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Numbers for people.
 
 use loadscope_words::say;
 
-/// `1797` → `1,797`.
+/// Formats a number with thousands separators: `1797` → `1,797`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,12 +15,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// `1 batch`, `2 batches`.
+/// Formats a number with a noun: `1 batch`, `2 batches`.
 pub fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// A share of a whole: `0.7` → `70 %`, with a thin space. Small shares keep a decimal.
+/// Formats a share with a thin space: `0.7` → `70 %`. Small shares keep a decimal.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     if !value.is_finite() {
@@ -32,7 +32,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A number of bytes, in the unit that suits it.
+/// Formats a number of bytes in a suitable unit.
 pub fn bytes(value: f64) -> String {
     let (unit, size) = match value.abs() {
         v if v >= 1e9 => ("GB", 1e9),
@@ -49,7 +49,7 @@ pub fn bytes(value: f64) -> String {
     format!("{value:.decimals$}\u{2009}{unit}")
 }
 
-/// A sentence that may quote a stranger: of a long one the beginning.
+/// Truncates a sentence that can quote foreign text.
 pub fn brief(mut text: String) -> String {
     const MOST: usize = 400;
     if text.len() > MOST {
@@ -59,7 +59,7 @@ pub fn brief(mut text: String) -> String {
     text
 }
 
-/// `0, 2 and 5`; of more than `most` only the first: `0, 2, 5 and 7 more`.
+/// Formats a list: `0, 2 and 5`. After the first `most`, only their number: `0, 2, 5 and 7 more`.
 pub fn list(words: &[String], most: usize) -> String {
     match (words.len(), words.split_last()) {
         (n, _) if n > most => say!("{} and {} more", words[..most].join(say!(", ")), n - most),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use loadscope_trace::{Activity, Stage};
 
-/// Cause of a part of a wait, in the order of a batch's life.
+/// Cause of a part of a wait, in the order of the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
@@ -32,7 +32,7 @@ pub enum Cause {
     Held,
     /// The batch had arrived, but the sampler drew the indices of the next task first.
     Sampling,
-    /// The batch had arrived, but the main thread had not yielded it yet.
+    /// The batch had arrived, but the main process had not yielded it yet.
     Trainer,
     /// No batch was left in the epoch, or the batch failed or was discarded.
     End,
@@ -43,7 +43,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All causes, in the order of a batch's life.
+    /// All causes, in the order of the stages.
     pub const ALL: [Self; 14] = [
         Self::NotDispatched,
         Self::Starting,
@@ -135,7 +135,7 @@ impl Cause {
         }
     }
 
-    /// Returns the activity with the colour of the cause; `None` if the cause is not a stage of a batch.
+    /// Returns the activity with the color of the cause. `None` if the cause is not a stage of a batch.
     pub fn activity(self) -> Option<Activity> {
         Some(match self {
             Self::Queued | Self::IndexQueue | Self::Starting => Activity::Queued,
@@ -149,7 +149,7 @@ impl Cause {
         })
     }
 
-    /// Returns the stage that a source must measure for this cause; `None` if the cause needs no stage.
+    /// Returns the stage that a source must measure for this cause. `None` if the cause needs no stage.
     pub(super) fn stage(self) -> Option<Stage> {
         Some(match self {
             Self::Queued | Self::IndexQueue => Stage::Queued,
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Sums of older data name the stages as the causes of waits do.
+    /// Sums of older data and causes of waits have the same labels.
     #[test]
     fn sums_and_causes_have_the_same_labels() {
         let pairs = [

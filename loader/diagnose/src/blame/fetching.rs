@@ -8,7 +8,7 @@ use loadscope_trace::{Nanos, Run};
 /// Waited time with the cause [`Cause::Fetching`], by sample and by named stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FetchBlame {
-    /// The samples with the longest waits, longest first; at most [`FetchBlame::MOST`].
+    /// Samples with the longest waits, longest first. At most [`FetchBlame::MOST`].
     pub samples: Vec<SampleBlame>,
     /// Waited time per named stage, in the order in which the names first occur.
     pub stages: Vec<(String, Nanos)>,
@@ -18,16 +18,16 @@ pub struct FetchBlame {
     pub elsewhere: Nanos,
 }
 
-/// A sample that training waited for.
+/// Sample that training waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBlame {
     /// Position of the batch in [`Run::batches`].
     pub row: usize,
     /// Position of the sample within the batch.
     pub position: usize,
-    /// Index of the sample in the dataset; `None` if unknown.
+    /// Index of the sample in the dataset. `None` if unknown.
     pub index: Option<u64>,
-    /// The part of [`SampleBlame::wall`] in which training waited.
+    /// Part of [`SampleBlame::wall`] in which training waited.
     pub waited: Nanos,
     /// Wall time to load the sample.
     pub wall: Nanos,
@@ -88,7 +88,7 @@ impl FetchBlame {
         names: &mut BTreeMap<&'a str, usize>,
     ) {
         let stages = run.sample_stages(row);
-        // A worker loads samples one after another. If a broken source reports two samples at a time, the overlap counts for the first.
+        // A worker loads samples sequentially. If a faulty source reports overlapping samples, the overlap counts for the first.
         let mut from = part.start;
         for sample in run.samples(row) {
             let start = sample.start.max(from);
