@@ -1,4 +1,4 @@
-//! Head-of-line blocking: finished batches wait in the reorder buffer for a slow one. Also the slow samples that cause it.
+//! Head-of-line blocking: finished batches are held in the reorder buffer until a slow one arrives. Also the slow samples that cause it.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,6 @@ const FEW: u64 = 3;
 /// Minimum share of slow samples among all samples for a heavy tail. Below, they are single samples.
 const RARE: f64 = 0.001;
 
-/// The remedy for slow samples.
 pub(super) const PREPARE: Text = text!("Preprocess or cache the slow samples");
 
 /// Finds head-of-line blocking: a slow batch delays finished batches, because `in_order=True` yields batches in order.

@@ -44,12 +44,12 @@ impl Severity {
     }
 }
 
-/// The part of a run that shows a finding. In JSON, a batch has its epoch and its number.
+/// Part of a run that shows a finding. In JSON, a batch has its epoch and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The run as a whole.
     Run,
-    /// The time from the first instant until the second.
+    /// The time from the first to the second instant.
     Range(Nanos, Nanos),
     /// A batch.
     Batch(BatchId),

@@ -10,19 +10,19 @@ use loadscope_trace::{Nanos, percent};
 /// A changed setting of a `DataLoader`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// `num_workers`
+    /// Value of `num_workers`.
     NumWorkers(usize),
-    /// `prefetch_factor`
+    /// Value of `prefetch_factor`.
     PrefetchFactor(usize),
-    /// `num_workers` and `prefetch_factor`
+    /// Values of `num_workers` and `prefetch_factor`.
     Window(usize, usize),
-    /// `in_order`
+    /// Value of `in_order`.
     InOrder(bool),
-    /// `persistent_workers`
+    /// Value of `persistent_workers`.
     PersistentWorkers(bool),
-    /// `num_workers`, and `persistent_workers=True`
+    /// Value of `num_workers`, with `persistent_workers=True`.
     Kept(usize),
-    /// `pin_memory`
+    /// Value of `pin_memory`.
     PinMemory(bool),
 }
 
@@ -187,7 +187,7 @@ impl Prospects {
         self.error().abs() > Self::WELL
     }
 
-    /// Returns the changes that are faster by more than [`Prospects::WORTH`], fastest first. It leaves out uncertain gains, see
+    /// Returns the changes that are faster by more than [`Prospects::WORTH`], fastest first. Uncertain gains are omitted, see
     /// [`is_likely_less`].
     pub fn better(&self) -> Vec<Forecast> {
         let now = self.now().0 as f64;
@@ -330,7 +330,6 @@ impl Prospects {
     }
 }
 
-/// Appends sentences to a text.
 fn append(text: String, more: Option<String>) -> String {
     let Some(more) = more else {
         return text;

@@ -10,7 +10,7 @@ const NOTICEABLE: f64 = 1.1;
 /// Minimum share of the waited time at which the longest wait explains all waiting.
 const ONE_WAIT: f64 = 0.5;
 
-/// The longest wait of a run.
+/// Longest wait of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LongestWait {
     /// Length of the wait.
@@ -151,8 +151,8 @@ impl<'a> Glance<'a> {
         lasted.0 as f64 > NOTICEABLE * self.total.0 as f64
     }
 
-    /// Returns the program's time outside the loop, as in `evaluation 2.00 s, outside the loop 1.20 s`. It contains other work in training
-    /// steps from 1 % and time between epochs from 10 % of the loop time. `None` if both are shorter.
+    /// Returns the program's time outside the loop, as in `evaluation 2.00 s, outside the loop 1.20 s`. Other work in training steps is
+    /// included from 1 % of the loop time, and time between epochs from 10 %. `None` if both are shorter.
     pub fn left_out(&self) -> Option<String> {
         /// Minimum share of the loop time for other work in training steps.
         const NAMED: f64 = 0.01;
