@@ -32,7 +32,7 @@ pub(super) struct Loader {
     pub in_order: bool,
     /// True if the sample order is random.
     pub is_random: bool,
-    /// Advice to group samples of similar cost; `None` if a batch is one sample.
+    /// Advice to group samples of similar cost. `None` if a batch is one sample.
     grouping: Option<Text>,
     /// True if `loadscope tune` can run the program.
     is_program: bool,
@@ -194,7 +194,7 @@ fn about_slow_samples(workers: usize, prospects: &Prospects) -> Option<String> {
     )
 }
 
-/// Returns `in_order=False` with its forecast, or the advice in `grouping` if it saves little; `None` without a forecast.
+/// Returns `in_order=False` with its forecast, or the advice in `grouping` if it saves little. `None` without a forecast.
 fn about_order(workers: usize, prospects: &Prospects, grouping: Option<Text>) -> Option<String> {
     let any_order = |f: &&Forecast| f.change == Change::InOrder(false);
     let known = prospects.changes.iter().find(any_order)?;

@@ -31,7 +31,7 @@ struct SlowSample {
     batch: BatchId,
     position: usize,
     epochs: BTreeSet<u32>,
-    /// True if it was slow in the first batch of the run only.
+    /// True if it was slow only in the first batch of the run.
     is_first: bool,
 }
 
@@ -65,7 +65,7 @@ fn named(survey: &Survey) -> Option<(Vec<SlowSample>, Nanos)> {
         cost.0 as f64 >= MIN_SHARE * whole.0 as f64
     })?;
     all.truncate(enough + 1);
-    // The finding about the first batch covers samples that are slow in that batch only.
+    // The finding about the first batch covers samples that are slow only in that batch.
     let is_start_only = all.iter().all(|s| s.is_first);
     (all.len() <= MAX_NAMED && !is_start_only).then_some((all, cost))
 }

@@ -12,7 +12,7 @@ const MIN_BATCHES: usize = 4;
 /// Minimum ratio of the median batch time of the slow worker to that of any other worker.
 const MIN_RATIO: i64 = 2;
 
-/// The first places to check.
+/// First things to check.
 const CHECK: Text = text!(
     "Check worker_init_fn, code that uses get_worker_info().id, and the disk and core of this worker"
 );

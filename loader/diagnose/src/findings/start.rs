@@ -12,9 +12,9 @@ use loadscope_words::{Text, say, text};
 /// Remedy for workers that restart in every epoch.
 const KEEP_WORKERS: Text =
     text!("Use persistent_workers=True to keep workers and their open files between epochs");
-/// Remedy for workers that start one after another.
+/// Remedy for workers that start sequentially.
 pub(super) const FEWER_WORKERS: Text = text!("Use fewer workers, because they start one at a time");
-/// Remedy for workers that start one after another, if fewer workers are not faster.
+/// Remedy for workers that start sequentially, if fewer workers are not faster.
 pub(super) const EARLIER_START: Text = text!(
     "Start the workers before the program uses much memory, because each start takes longer in a large process"
 );
@@ -140,7 +140,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// A sample that took most of the time until the first batch.
+/// Sample that took most of the time until the first batch.
 struct SlowSample {
     /// Part of the finding's text: `, because sample 3 took 1.20 s`.
     text: String,
@@ -148,7 +148,7 @@ struct SlowSample {
     is_first: bool,
 }
 
-/// Returns the slowest sample of the batch at `row` if it took more than half of `took`; otherwise `None`.
+/// Returns the slowest sample of the batch at `row` if it took more than half of `took`. Otherwise `None`.
 fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
     let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
     if slowest.wall.0 <= took.0 / 2 {

@@ -15,7 +15,7 @@ const MIN_TIME_AT_END: Nanos = Nanos::from_millis(1_000);
 /// Maximum number of samples in the finding.
 const MAX_NAMED: usize = 8;
 
-/// A batch that its worker started but did not finish.
+/// Batch that its worker started but did not finish.
 struct Unfinished {
     row: usize,
     worker: WorkerId,
@@ -77,13 +77,13 @@ fn remedy(run: &Run) -> String {
     }
 }
 
-/// Returns the position of the batch that training waited for last; `None` if that wait ended with a batch.
+/// Returns the position of the batch that training waited for last. `None` if that wait ended with a batch.
 fn awaited(run: &Run) -> Option<usize> {
     let wait = run.waits().last().filter(|wait| wait.batch.is_none())?;
     run.awaited_in(wait)
 }
 
-/// Returns the batch at `row` if its worker started but never finished it; otherwise `None`.
+/// Returns the batch at `row` if its worker started but never finished it. Otherwise `None`.
 fn unfinished(run: &Run, row: usize) -> Option<Unfinished> {
     let batch = &run.batches()[row];
     let is_over = |at: Nanos| run.epochs().iter().any(|e| e.end == Some(at));
@@ -108,7 +108,7 @@ fn unfinished(run: &Run, row: usize) -> Option<Unfinished> {
     })
 }
 
-/// Returns the samples of the batch at `row` as text, such as ` (samples 20 to 23)`; empty if unknown.
+/// Returns the samples of the batch at `row` as text, such as ` (samples 20 to 23)`. Empty if unknown.
 fn samples(run: &Run, row: usize) -> String {
     let indices = run.indices(row);
     let follow = indices

@@ -15,9 +15,9 @@ use spent::{Held, Spent};
 /// Measurements of a whole run, as input for the findings.
 #[derive(Clone, Debug)]
 pub struct Survey<'a> {
-    /// The measured run.
+    /// Run.
     pub run: &'a Run,
-    /// Start of the first epoch; 0 without one.
+    /// Start of the first epoch, or 0 without one.
     pub start: Nanos,
     /// End of the last epoch, or the last event if that epoch has not ended.
     pub end: Nanos,
@@ -27,7 +27,7 @@ pub struct Survey<'a> {
     pub blame: Blame,
     /// One entry per wait in [`Run::waits`], in the same order.
     pub(super) waits: Vec<Waited>,
-    /// Work time per batch: fetching and collating; 0 if it was not measured.
+    /// Work time per batch: fetching and collating. 0 if it was not measured.
     pub(super) work: Vec<Nanos>,
     /// Median work time per batch.
     pub(super) usual_work: Nanos,
@@ -47,9 +47,9 @@ pub struct Survey<'a> {
     pub(super) trained: Nanos,
     /// Measurements of the samples.
     pub(super) samples: Samples,
-    /// Streams of an iterable-style dataset; `None` until the streams of an epoch have ended.
+    /// Streams of an iterable-style dataset. `None` until the streams of an epoch have ended.
     pub(super) streams: Option<Streams>,
-    /// Number of simultaneous workers; 0 if the main process loads the batches.
+    /// Number of simultaneous workers. 0 if the main process loads the batches.
     pub workers: usize,
 }
 
@@ -66,10 +66,10 @@ pub(super) enum Kind {
     End,
 }
 
-/// A wait, split into the times that the findings use.
+/// Wait, split into the times that the findings use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waited {
-    /// Position of the awaited batch in [`Run::batches`]; `None` for [`Kind::End`].
+    /// Position of the awaited batch in [`Run::batches`]. `None` for [`Kind::End`].
     pub row: Option<usize>,
     /// Length of the wait, up to the last event.
     pub took: Nanos,
@@ -158,7 +158,7 @@ impl<'a> Survey<'a> {
         self.glance.total
     }
 
-    /// Returns `time` as a share of [`Survey::total`]; 0 if that is 0.
+    /// Returns `time` as a share of [`Survey::total`], or 0 if that is 0.
     pub fn share(&self, time: Nanos) -> f64 {
         match self.total().0 {
             total if total > 0 => time.0 as f64 / total as f64,
@@ -194,7 +194,7 @@ impl<'a> Survey<'a> {
         self.glance.is_loop_a_part() || self.glance.is_of_the_end()
     }
 
-    /// Returns the number of workers that load a batch per training step; `None` if more than 64 are needed, or without the times.
+    /// Returns the number of workers that load a batch per training step. `None` if more than 64 are needed, or without the times.
     pub fn needed_workers(&self) -> Option<usize> {
         /// Maximum number of workers to advise.
         const MAX_WORKERS: i64 = 64;
@@ -341,7 +341,7 @@ impl Samples {
         wall >= MIN_SLOW_SAMPLE && wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
     }
 
-    /// Returns the CPU time per wall time; `None` if it was not measured.
+    /// Returns the CPU time per wall time. `None` if it was not measured.
     pub fn cpu_share(&self) -> Option<f64> {
         (self.timed.0 > 0).then(|| self.cpu.0 as f64 / self.timed.0 as f64)
     }

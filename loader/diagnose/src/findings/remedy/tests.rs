@@ -54,8 +54,8 @@ fn remedies(of: &[Finding], prospects: &Prospects) -> Vec<String> {
     findings.into_iter().map(plain).collect()
 }
 
-/// Three remedies once contradicted each other: no more workers, num_workers=5, and a larger prefetch_factor. The forecast for the
-/// prefetch factor showed no gain.
+/// Regression test: three remedies contradicted each other (no more workers, num_workers=5, and a larger prefetch_factor). The forecast for
+/// the prefetch factor showed no gain.
 #[test]
 fn remedies_follow_forecasts() {
     let of = [
@@ -84,7 +84,7 @@ fn remedies_follow_forecasts() {
     );
 }
 
-/// A remedy once named `in_order=False` without a forecast of it: with one worker, or if it was already set.
+/// Regression test: a remedy named `in_order=False` without a forecast of it, with one worker or if it was already set.
 #[test]
 fn remedy_names_only_forecast_settings() {
     let of = [finding(FindingId::HeavyTail, "as it was")];
@@ -149,7 +149,7 @@ fn best_change_precedes_in_order_false() {
     );
 }
 
-/// A remedy once advised fewer workers although three workers were forecast to be fastest.
+/// Regression test: a remedy advised fewer workers although three workers were forecast to be fastest.
 #[test]
 fn remedy_drops_slower_setting() {
     let known = prospects(&[
