@@ -1,4 +1,4 @@
-//! The diagnosis of a run: the causes of its waits, findings with remedies, a verdict, and the ranks that others wait for.
+//! Diagnosis of a run: the causes of its waits, findings with remedies, a verdict, and the ranks that others wait for.
 //!
 //! Everything is computed from the queries of a [`Run`](loadscope_trace::Run). This crate reads no file and starts no thread.
 
@@ -18,7 +18,7 @@ pub use findings::{
 };
 pub use straggler::{STRAGGLER_SHARE, Straggler, straggler};
 
-/// The example of the README compiles and holds.
+/// Doctest of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The rank that all other ranks wait for.
+//! Straggler: the rank that all other ranks wait for.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use loadscope_trace::{Activity, Lane, Nanos, Run, RunId};
 
 use crate::Glance;
 
-/// A rank that is the straggler.
+/// Straggler among the ranks of a loader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Straggler {
-    /// The run.
+    /// Run of the rank.
     pub run: RunId,
-    /// Its rank.
+    /// Rank.
     pub rank: u32,
     /// Waited time of its trainer.
     pub waited: Nanos,
@@ -25,7 +25,7 @@ pub struct Straggler {
     pub of_epochs: usize,
 }
 
-/// Smallest share of the time that makes a rank a straggler.
+/// Minimum share of the time that makes a rank a straggler.
 pub const STRAGGLER_SHARE: f64 = 0.05;
 
 /// Finds the rank whose trainer waits longer for its loader than the other ranks, if the difference costs at least
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// A rank that trains for 10 ms per batch and waits `waits` ms for each batch.
+    /// Adds a rank that trains for 10 ms per batch and waits `waits` ms for each batch.
     fn rank(fleet: &mut Fleet, rank: u32, waits: &[i64]) {
         let mut now = 0;
         let mut tell = |ms: i64, kind| {

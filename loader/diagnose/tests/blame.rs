@@ -1,4 +1,4 @@
-//! Blame adds up to the waited time, on every run, and says of every instant what the awaited batch was doing then.
+//! Causes of waits: they add up to the waited time, and match the stage of the awaited batch at every instant.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ mod history;
 
 use history::{fold, history, moves};
 
-/// All that must hold of any run whatever.
+/// Checks the invariants of all runs.
 fn assert_sound(run: &Run) {
     let blame = Blame::whole(run);
     let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, time)| sum + time);
@@ -32,7 +32,7 @@ fn assert_sound(run: &Run) {
             assert!(part.start < part.end, "{part:?}");
             waits += part.end - part.start;
         }
-        // They follow each other without gaps; those of one stage are listed in the order of time.
+        // The parts have no gaps. Parts of one stage are in order of time.
         let mut sorted = parts.clone();
         sorted.sort_by_key(|p| std::cmp::Reverse(p.start));
         for part in sorted {
@@ -94,7 +94,7 @@ proptest! {
             for part in Blamed::of_wait(&run, k) {
                 for at in [part.start, Nanos(part.end.0 - 1)] {
                     let stage = run.pipeline_at(at).stage_of(id);
-                    // The halves of a stage that is split differ by how long they are, not by when they were.
+                    // The parts of a split stage have the right lengths, but not the exact times.
                     prop_assert!(cause_fits(part.cause, stage), "{part:?} {stage:?}");
                 }
             }
@@ -178,7 +178,7 @@ fn causes_are_distinguished() {
     let of = |run: &Run, cause| Blame::whole(run).of(cause).map(|t| t.0);
     assert_eq!(of(&run, Cause::NotDispatched), Some(7));
     assert_eq!(of(&run, Cause::Starting), Some(13));
-    // From 20 to 24 in the queue of an idle worker, and batch 1 from 50 on.
+    // Batch 0 is in the queue of an idle worker from 20 to 24, and batch 1 from 50 on.
     assert_eq!(of(&run, Cause::IndexQueue), Some(4 + 2));
     assert_eq!((of(&run, Cause::Fetching), blame.waited.0), (Some(16), 43));
 }
@@ -258,7 +258,7 @@ fn samples_and_their_stages_are_distinguished() {
     assert_eq!((fetching.unnamed.0, fetching.elsewhere.0), (5, 10 + 10 + 5));
     let first = fetching.samples[0];
     assert_eq!((first.row, first.index, first.waited.0), (1, Some(6), 20));
-    // A part of it: within the decoding of the first sample.
+    // This range is within the decoding of the first sample.
     let part = FetchBlame::between(&run, Nanos(107), Nanos(112));
     assert_eq!(part.stages, [("decode".to_owned(), Nanos(5))]);
 }

@@ -1,9 +1,9 @@
-//! Crafted recordings: the diagnosis ends, and its sums hold.
+//! Crafted recordings: the diagnosis terminates, and its sums are consistent.
 
 use loadscope_diagnose::{Blame, Diagnosis};
 use loadscope_trace::{BatchId, Event, EventKind, Lane, Nanos, Run, RunId, RunInfo, Stage};
 
-/// A lane has at most 65,535 rows. Their numbers must not overflow.
+/// A lane has at most 65,535 rows. Row numbers must not overflow.
 #[test]
 fn a_lane_with_all_rows_is_diagnosed() {
     let mut run = Run::new(RunInfo::default());

@@ -1,4 +1,4 @@
-//! The findings about a run, checked with runs made for them.
+//! Findings of synthetic runs.
 
 use loadscope_diagnose::{
     Blame, Cause, Change, Diagnosis, FindingId, Forecast, Prospects, Severity, Survey, VerdictId,
@@ -26,7 +26,7 @@ mod streams;
 #[path = "findings/waits.rs"]
 mod waits;
 
-/// A PyTorch program whose only worker, or main thread, makes `batches` batches in a row, ms.
+/// PyTorch program whose only worker, or main process, loads `batches` batches sequentially. Times in ms.
 struct Program {
     workers: usize,
     batches: u32,
@@ -64,7 +64,7 @@ impl Program {
         all
     }
 
-    /// The run, with what happens at its end.
+    /// Returns the run, with additional events at its end.
     fn run(&self, end: Vec<(i64, EventKind)>) -> Run {
         let mut events = self.events();
         let last = events.last().map_or(0, |(at, _)| *at);
@@ -139,7 +139,7 @@ fn workers_are_not_advised_where_they_take_longer_to_start_than_they_save() {
     let of = |batches| says(&program(batches).run(vec![(0, ENDED)]), "no_workers");
     assert_eq!(of(5), None);
     assert!(of(500).is_some());
-    // Threads start in no time.
+    // Threads start immediately.
     let mut run = program(5).run(vec![(0, ENDED)]);
     run.info.origin = Origin::Engine;
     assert!(says(&run, "no_workers").is_some());
@@ -212,7 +212,7 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
     assert!(remedy.contains("worker_init_fn"), "{remedy}");
 }
 
-/// The main process tells of its workers once it has asked for them; spawned ones then import PyTorch for seconds.
+/// The main process reports its workers when it has started them. Spawned workers then import PyTorch for seconds.
 #[test]
 fn a_process_is_starting_until_its_first_batch_in_every_life() {
     let started = |seed| {
@@ -271,7 +271,7 @@ fn a_process_is_starting_until_its_first_batch_in_every_life() {
             (Cause::End, 21),
         ]
     );
-    // A thread tells of itself: it has started.
+    // A thread reports its own start, so it has already started.
     let run = run_of(info(Origin::Engine), events());
     let blame = Blame::whole(&run);
     let of = |cause| blame.of(cause).map(|t| t.0);

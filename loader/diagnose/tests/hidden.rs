@@ -1,4 +1,4 @@
-//! With what came later hidden, a run answers as the run that ended at that moment.
+//! Runs with a hidden end: all results equal those of a run that ended at that moment.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -17,7 +17,7 @@ mod history;
 
 use history::{history, moves};
 
-/// The events up to a random one after which time goes on, and the moment that these end at.
+/// Returns a run of the first events, up to a random event that is followed by a later time, and the moment of its end.
 fn cut(events: &[Event], share: f64) -> Option<(Run, Moment)> {
     let wanted = (events.len() as f64 * share) as usize;
     let mut run = Run::default();
@@ -45,7 +45,7 @@ fn cut(events: &[Event], share: f64) -> Option<(Run, Moment)> {
     Some((run, moment))
 }
 
-/// What a run answers to everything.
+/// Returns the results of all queries as text.
 fn answers(run: &Run) -> String {
     let mut text = String::new();
     let mut say = |what: &dyn std::fmt::Debug| {
@@ -101,7 +101,7 @@ fn answers(run: &Run) -> String {
     ));
     say(&run.failure());
     say(&run.range(Nanos(end.0 / 3), end));
-    // How many events there were is known of the whole only.
+    // Only the complete run has a number of events.
     let summary = Summary {
         events: 0,
         ..Summary::of(run)
@@ -168,7 +168,7 @@ proptest! {
         events in prop::collection::vec(any::event(), 1..300),
         shares in prop::collection::vec(0.0..1.0f64, 1..6),
     ) {
-        // What is known of the far past is known at every moment.
+        // Reduced data of older parts is not hidden.
         let is_of_past = |event: &Event| {
             use loadscope_trace::EventKind::{Kept, Retention, State, Summed};
             matches!(event.kind, Retention(_) | Summed(_) | Kept(_) | State(_))
@@ -195,7 +195,7 @@ fn events_that_come_while_the_end_is_hidden_are_taken_in_with_all_shown() {
     assert_eq!((run.epochs().len(), run.hidden_after()), (1, None));
 }
 
-/// A run of `batches` with 64 workers.
+/// Returns a run of `batches` batches with 64 workers.
 fn long_run(batches: u32) -> Run {
     use loadscope_trace::{BatchId, EventKind, RunId, Stage};
     let mut run = Run::default();
@@ -236,7 +236,7 @@ fn long_run(batches: u32) -> Run {
     run
 }
 
-/// Moves the moment to and fro. Returns the time.
+/// Moves the moment back and forth. Returns the elapsed time.
 fn travel(run: &mut Run) -> std::time::Duration {
     let all = run.whole().transitions().len();
     let begin = std::time::Instant::now();
@@ -253,7 +253,7 @@ fn travel(run: &mut Run) -> std::time::Duration {
     took
 }
 
-/// The moment moves in a long run about as quickly as in a short one: the chunks are not copied. Both take turns, and the best of
+/// The moment moves about as quickly in a long run as in a short one, because chunks are not copied. The runs alternate and the best of
 /// several rounds counts, so other load on the host does not matter.
 #[test]
 fn the_cost_of_a_moment_does_not_follow_the_length_of_the_run() {
@@ -272,7 +272,7 @@ fn the_cost_of_a_moment_does_not_follow_the_length_of_the_run() {
     }
 }
 
-/// Events of these kinds, one in each nanosecond.
+/// Returns events of these kinds, one per nanosecond.
 fn each_nanosecond(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
     let event = |(at, kind)| Event {
         at: Nanos(at),
@@ -282,7 +282,7 @@ fn each_nanosecond(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
     (0..).zip(kinds).map(event).collect()
 }
 
-/// An error about a batch that comes before the batch, and one that comes after it.
+/// One error arrives before its batch, another after it.
 #[test]
 fn an_error_that_comes_before_its_batch_belongs_to_it() {
     use loadscope_trace::{BatchId, Level, Message};
@@ -310,7 +310,7 @@ fn an_error_that_comes_before_its_batch_belongs_to_it() {
     check(&events, &[0.0, 0.3, 0.7, 1.0]);
 }
 
-/// A batch without samples that is measured twice: what came first counts.
+/// A batch without samples gets two measurements. The first counts.
 #[test]
 fn a_batch_without_samples_is_measured_once() {
     use loadscope_trace::{BatchId, Fetched, StageTiming};
@@ -341,7 +341,7 @@ fn a_batch_without_samples_is_measured_once() {
     check(&events, &[0.0, 0.3, 0.5, 0.7, 0.9, 1.0]);
 }
 
-/// Several things happen at one instant, and the run is looked at between them: a step that begins later at that instant is none yet.
+/// Several events have the same time, and the moment is between them. Steps that begin after the moment do not count.
 #[test]
 fn between_two_events_of_one_instant_the_later_one_is_to_come() {
     use loadscope_trace::{BatchId, Stage};
@@ -370,7 +370,7 @@ fn between_two_events_of_one_instant_the_later_one_is_to_come() {
     for step in 1..=run.whole().transitions().len() {
         let at = run.whole().transitions()[step - 1].at;
         run.hide_after(Some(Moment { step, at }));
-        // The loop does nothing but wait and train.
+        // The loop only waits and trains.
         assert_eq!(run.in_loop(), at, "after {step} changes of stage");
     }
 }

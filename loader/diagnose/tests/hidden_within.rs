@@ -1,11 +1,12 @@
-//! With what came later hidden, what happened within an instant or a fetch is known as far as it had come.
+//! Runs with a hidden end, if the moment is between events with the same time or within a fetch.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use loadscope_diagnose::Glance;
 use loadscope_trace::{Counter, Event, EventKind, Lane, Moment, Nanos, Run, RunId};
 
-/// At one instant a step ends and the next one begins: the headline counted the one that begins to its end, `60 ms of 120 ms` at 100 ms.
+/// Regression test: a step ends and the next one begins at the same time. The headline counted the next step in full, `60 ms of 120 ms` at
+/// 100 ms.
 #[test]
 fn a_moment_within_an_instant_counts_no_step_to_come() {
     use loadscope_trace::{BatchId, Stage};
@@ -62,7 +63,7 @@ fn a_moment_within_an_instant_counts_no_step_to_come() {
     }
 }
 
-/// "sample 19 of 32" became "32 samples" as soon as the future was hidden, although the samples were read before the moment.
+/// Regression test: "sample 19 of 32" became "32 samples" when the future was hidden, although the samples were fetched before the moment.
 #[test]
 fn samples_that_began_before_the_moment_are_known_at_it() {
     use loadscope_trace::{BatchId, Fetched, SampleTiming, Stage};

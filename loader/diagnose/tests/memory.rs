@@ -1,4 +1,4 @@
-//! What is found about memory, from runs made for it.
+//! Findings about memory in synthetic runs.
 
 use loadscope_diagnose::{Diagnosis, Finding, Severity};
 use loadscope_trace::{
@@ -7,7 +7,7 @@ use loadscope_trace::{
 
 const MB: f64 = 1e6;
 
-/// A run of a minute with what was measured each second: of worker 0, of the program, and what was left.
+/// Returns a run of one minute with these gauges per second: of worker 0, of the program, and of free memory.
 fn run(of_second: impl Fn(f64) -> Vec<(Option<Lane>, GaugeKind, f64)>) -> Run {
     let mut run = Run::new(RunInfo {
         options: RunOptions {
@@ -51,7 +51,7 @@ const WORKER: Option<Lane> = Some(Lane::Worker(0));
 
 #[test]
 fn copied_pages_and_leaks_are_two_findings() {
-    // From 20 MB of its own to 320, and no more pages than before.
+    // The worker's own memory grows from 20 to 320 MB without additional pages.
     let copying = |t: f64| {
         vec![
             (WORKER, GaugeKind::Rss, 500.0 * MB),
@@ -64,7 +64,7 @@ fn copied_pages_and_leaks_are_two_findings() {
     assert!(finding.text.contains("295"), "{}", finding.text);
     assert!(finding.remedy.contains("NumPy"), "{}", finding.remedy);
     assert_eq!(found(&run(copying), "memory_growth"), None);
-    // The same growth by new pages.
+    // The same growth with additional pages.
     let leaking = |t: f64| {
         vec![
             (WORKER, GaugeKind::Rss, (500.0 + 5.0 * t) * MB),
@@ -75,7 +75,7 @@ fn copied_pages_and_leaks_are_two_findings() {
     let leak = run(leaking);
     assert_eq!(found(&leak, "copy_on_write"), None);
     let finding = found(&leak, "memory_growth").expect("it is found");
-    // 300 MB per minute: the free memory lasts nine minutes.
+    // At 300 MB per minute, the free memory lasts nine minutes.
     assert!(
         finding.text.contains("worker 0") && finding.text.contains("300"),
         "{}",
@@ -94,7 +94,7 @@ fn copied_pages_and_leaks_are_two_findings() {
 
 #[test]
 fn what_every_worker_needs_is_neither_copied_nor_leaked() {
-    // It fills its buffers in the first ten seconds; an epoch later another process does the same.
+    // The worker fills its buffers in the first ten seconds. In the next epoch, another process does the same.
     let usual = |t: f64| {
         let life = t % 30.0;
         let own = (20.0 + 30.0 * life.min(10.0)) * MB;
@@ -108,7 +108,7 @@ fn what_every_worker_needs_is_neither_copied_nor_leaked() {
     for id in ["copy_on_write", "memory_growth", "memory"] {
         assert_eq!(found(&run(usual), id), None);
     }
-    // Its siblings end, and what it shared with them alone is its own now; it does not grow.
+    // Its siblings end, so pages that it shared only with them become its own. It does not grow.
     let alone = |t: f64| {
         let own = if t < 30.0 { 20.0 } else { 40.0 };
         vec![
@@ -149,6 +149,6 @@ fn shared_memory_is_held_against_what_is_there() {
     };
     let finding = found(&with(4.0), "shared_memory").expect("it is found");
     assert!(finding.text.contains("4.00"), "{}", finding.text);
-    // As much in use, and plenty left: it is no container's 64 MiB.
+    // The use is the same, but much space is free, so the limit is not Docker's 64 MiB.
     assert_eq!(found(&with(8_000.0), "shared_memory"), None);
 }

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 
 const WAIT: i64 = 10;
 
-/// Work in a step: its kind, when it begins and when it ends, ms after the yield.
+/// Other work in a step: kind, start and end, ms after the yield.
 type Work = (AsideKind, i64, i64);
 
-/// A loop of a PyTorch program, ms.
+/// Loop of a PyTorch program. Times in ms.
 #[derive(Default)]
 struct Loop {
     at: i64,
@@ -50,7 +50,7 @@ impl Loop {
         }
     }
 
-    /// Waits for a batch. The step on it begins.
+    /// Waits for a batch and begins its step.
     fn next(&mut self) {
         let batch = self.batch();
         self.tell(self.at, EventKind::Consumer { waiting: true });
@@ -60,7 +60,7 @@ impl Loop {
         self.tell(self.at, EventKind::Entered { batch, stage });
     }
 
-    /// A step of so many ms, in which the program does other work.
+    /// Adds a step of `ms` ms, in which the program does other work.
     fn step(&mut self, ms: i64, work: &[Work]) -> &mut Self {
         self.next();
         let batch = self.batch();
@@ -82,13 +82,13 @@ impl Loop {
         self
     }
 
-    /// The loader has no batch left.
+    /// Ends the epoch, because the loader has no more batches.
     fn end(&mut self) -> &mut Self {
         self.tell(self.at, EventKind::Consumer { waiting: true });
         self.leave(0)
     }
 
-    /// The loop is left, and the next epoch begins `ms` later.
+    /// Leaves the loop. The next epoch begins `ms` later.
     fn leave(&mut self, ms: i64) -> &mut Self {
         self.at += ms;
         self.tell(self.at, EventKind::EpochEnded { epoch: self.epoch });
@@ -189,7 +189,7 @@ fn another_loader_without_a_known_end_leaves_out_the_rest_of_the_step() {
     assert_eq!(ms(run.left_out().asides[&AsideKind::Loader]), 2_980);
 }
 
-/// A loop over `range(len(loader))` does not ask for one batch more, so its last step has no end.
+/// A loop over `range(len(loader))` does not request another batch after the last, so its last step has no end.
 #[test]
 fn the_last_step_of_a_loop_that_is_left_counts_as_a_usual_one() {
     let mut program = Loop::new();
@@ -236,7 +236,7 @@ fn a_step_that_lasts_counts_as_much_as_the_longest_before() {
     assert_eq!(ms(run.trained()), 90 + 9_000);
 }
 
-/// An epoch: its steps, each with its length and the start and length of other work in it, and whether the loop is left early.
+/// Epochs: the steps with length and optional other work (kind, start, length), and whether the loop is left early.
 type Epochs = Vec<(Vec<(i64, Option<(usize, i64, i64)>)>, bool)>;
 
 fn epochs() -> impl Strategy<Value = Epochs> {
@@ -248,7 +248,7 @@ fn epochs() -> impl Strategy<Value = Epochs> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The loop, other work and the time between epochs are the whole, and the sums of a recording with a limit agree.
+    /// The loop, other work and the time between epochs add up to the whole. The sums of a recording with a limit agree.
     #[test]
     fn parts_add_up_to_the_whole(epochs in epochs()) {
         let kinds = [AsideKind::Checkpoint, AsideKind::Evaluation, AsideKind::Loader];

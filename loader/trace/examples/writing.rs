@@ -1,7 +1,7 @@
-//! What writing a compressed recording costs: `cargo run --release -p loadscope-trace --example writing -- RECORDING [TIMES]`.
+//! Benchmark of writing a compressed recording: `cargo run --release -p loadscope-trace --example writing -- RECORDING [TIMES]`.
 //!
-//! Reads the first million events of a recording, writes them again and again, and prints the median of the time an event
-//! takes (of the processor where Linux tells, else by the clock), and how long the compressed recording is.
+//! Reads the first million events of a recording and writes them repeatedly. Prints the median time per event and the size of the
+//! compressed recording. The time is CPU time on Linux, otherwise wall time.
 
 #![allow(
     clippy::print_stdout,
@@ -15,12 +15,12 @@ use std::time::Instant;
 
 use loadscope_trace::{Compression, Event, LogReader, LogWriter};
 
-/// So many events are written at a time.
+/// Maximum number of events.
 const EVENTS: usize = 1_000_000;
-/// The program flushes ten times a second; at full speed that is about so often.
+/// Events between flushes. A recorder flushes ten times per second, which is about this number at full speed.
 const FLUSH_EVERY: usize = 50_000;
 
-/// Counts what is written, and keeps none of it.
+/// Writer that counts bytes and drops them.
 #[derive(Default)]
 struct Counted(u64);
 
@@ -44,7 +44,7 @@ fn write(events: &[Event]) -> Result<u64, Box<dyn std::error::Error>> {
     Ok(log.finish()?.0)
 }
 
-/// How long this thread had the processor, ns: what others do meanwhile does not count.
+/// Returns the CPU time of this thread, ns. Other threads do not count.
 fn processor() -> Option<u128> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()

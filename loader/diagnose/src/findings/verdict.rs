@@ -1,4 +1,4 @@
-//! The verdict: a summary of the diagnosis in one or two sentences.
+//! Verdict: a summary of the diagnosis in one or two sentences.
 
 use loadscope_words::say;
 
@@ -21,7 +21,7 @@ pub struct Verdict {
     pub severity: Severity,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
     pub headline: String,
-    /// Cause of the waiting; `None` if training hardly waits and no problem was found.
+    /// Cause of the waiting. `None` if training hardly waits and no problem was found.
     ///
     /// It is the first finding or, without one, the longest wait. If the longest wait is at least half of the waiting, it replaces a
     /// finding about time, and continues the headline: `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7

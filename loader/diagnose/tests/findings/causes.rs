@@ -1,4 +1,4 @@
-//! Which of several findings a verdict is about.
+//! Choice of the verdict among several findings.
 
 use super::*;
 use loadscope_diagnose::Blame;
@@ -57,8 +57,8 @@ fn steps_that_take_nearly_all_of_the_time_are_the_bottleneck_whatever_is_waited_
     assert!(!found.contains(&FindingId::TrainingBound), "{found:?}");
 }
 
-/// Two epochs whose only worker needs a second before its first batch; the one of the first epoch ends after that of the second began,
-/// as where a framework begins the next epoch while it still holds the iterator of the one before.
+/// Returns two epochs whose only worker needs a second before its first batch. The first worker ends after the start of the second one.
+/// Some frameworks cause this: they begin the next epoch before they drop the previous iterator.
 fn overlapping(tells_which: bool) -> Run {
     let mut run = Run::new(RunInfo {
         options: RunOptions {
@@ -144,6 +144,6 @@ fn a_worker_of_the_epoch_before_that_ends_late_ends_no_worker_of_the_next_one() 
     let found = ids(&run);
     assert!(!found.contains(&FindingId::SlowerThanNone), "{found:?}");
     assert!(found.contains(&FindingId::EpochRefill), "{found:?}");
-    // Older recordings do not tell which; the newest is taken for it.
+    // Older recordings have no process id, so the newest worker counts as ended.
     assert_eq!(overlapping(false).workers().len(), 2);
 }

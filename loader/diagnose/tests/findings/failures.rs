@@ -1,4 +1,4 @@
-//! Runs that an error or a killed worker ended.
+//! Runs that ended with an error or a killed worker.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn an_error_that_ended_the_run_is_reported_first() {
         ),
         "{text}"
     );
-    // An error of `collate_fn` is not one of a sample.
+    // An error in `collate_fn` does not concern a single sample.
     let remedy = |stage| {
         let mut end = end.clone();
         end.insert(3, (20, entered(stage)));
@@ -51,7 +51,7 @@ fn an_error_that_ended_the_run_is_reported_first() {
     };
     assert!(remedy(Stage::Collating).starts_with("Make collate_fn accept this batch"));
     assert!(remedy(Stage::Fetching).starts_with("Catch the error in __getitem__"));
-    // A run that goes on after errors was not ended by one, nor was one that caught it.
+    // A run that continues after errors, or catches them, does not end with an error.
     let mut goes_on = run.clone();
     goes_on.info.options.on_error = loadscope_trace::OnError::Continue;
     assert_eq!(says(&goes_on, "failed"), None);
@@ -70,7 +70,7 @@ fn an_error_that_ended_the_run_is_reported_first() {
     }
     caught.push((70, ENDED));
     assert_eq!(says(&PROGRAM.run(caught), "failed"), None);
-    // A message after the last epoch did not end it.
+    // A message after the last epoch did not end the run.
     let after = vec![(5, ENDED), (9, error("Exception ignored", None, None))];
     assert_eq!(says(&PROGRAM.run(after), "failed"), None);
 }
@@ -135,7 +135,7 @@ fn a_worker_that_was_killed_is_reported_first_and_once() {
         "{text}"
     );
     assert_eq!(says(&run, "failed"), None);
-    // The text of the message decides nothing.
+    // The wording of the message is irrelevant.
     let text = "Worker 0 left with code 9";
     let mut end = end;
     end[4].1 = error(text, None, None);

@@ -1,8 +1,8 @@
-//! Workers that do not finish a batch, and iterators that yield one batch.
+//! Workers that do not finish a batch, and iterators that yield only one batch.
 
 use super::*;
 
-/// Two workers make batches of 40 ms in turn. Worker 1 begins batch 5 and does not finish it. The trainer waits for it `after` ms.
+/// Two workers load batches of 40 ms alternately. Worker 1 begins batch 5 and does not finish it. The trainer waits `after` ms for it.
 fn hang(after: i64, end: &[EventKind], timeout: f64) -> Run {
     let mut run = Run::new(RunInfo {
         options: RunOptions {
@@ -66,7 +66,7 @@ fn error(text: &str) -> EventKind {
     }))
 }
 
-/// A hang has one verdict, while it lasts and however the program is ended.
+/// A hang has the same verdict while it lasts and after any kind of end.
 #[test]
 fn a_stuck_worker_is_named_with_the_same_words_however_the_run_ends() {
     let gone = EventKind::Consumer { waiting: false };
@@ -138,7 +138,7 @@ fn a_slow_batch_is_not_a_hang() {
     };
     let lives = EventKind::Dropped { count: 1 };
     assert!(!is_stuck(&hang(2_000, &[lives], 0.0)), "it may still end");
-    // The program left the loop while a worker had a slow batch, and did not wait for it.
+    // The program left the loop while a worker loaded a slow batch, and did not wait for the batch.
     let batch = BatchId { epoch: 0, idx: 5 };
     let stages = [Stage::Returning, Stage::Training];
     let mut end: Vec<EventKind> = stages
@@ -148,7 +148,7 @@ fn a_slow_batch_is_not_a_hang() {
     assert!(!is_stuck(&hang(3_000, &end, 0.0)));
 }
 
-/// `next(iter(loader))` `count` times, each with a step of 50 ms after it. Ending the iterator takes 30 ms.
+/// Calls `next(iter(loader))` `count` times, each followed by a step of 50 ms. Ending the iterator takes 30 ms.
 fn single_batches(count: u32, batches: u64) -> Run {
     let mut run = Run::new(RunInfo {
         options: RunOptions {
@@ -199,7 +199,7 @@ fn an_iterator_for_each_batch_is_a_finding_whose_parts_stay_within_the_run() {
         "{}",
         found.remedy
     );
-    // 50 ms of `iter`, 70 ms of waiting, 50 to 80 ms of the step and the end of the workers.
+    // Each iterator takes 50 ms in `iter`, waits for 70 ms, and takes 50 to 80 ms for the step and the end of the workers.
     let survey = Survey::of(&run);
     assert_eq!(survey.total(), Nanos::from_millis(9 * 200 + 150));
     for one in [single_batches(2, 32), single_batches(10, 1)] {

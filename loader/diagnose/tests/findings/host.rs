@@ -1,10 +1,10 @@
-//! Cores that other programs use.
+//! CPU cores that other programs use.
 
 use loadscope_trace::{Gauge, GaugeKind};
 
 use super::*;
 
-/// The finding about a host with `cores` cores, of which other programs used `taken`.
+/// Returns the finding for a host with `cores` cores, of which other programs used `taken`.
 fn busy(cores: u32, taken: f64) -> Option<String> {
     let gauge = Gauge {
         lane: None,

@@ -1,10 +1,10 @@
-//! Remedies are what the forecasts say.
+//! Agreement of remedies and forecasts.
 
 use loadscope_trace::{Fetched, Gauge, GaugeKind, SampleTiming};
 
 use super::*;
 
-/// Forecasts for one worker that keeps the trainer waiting.
+/// Returns forecasts for one worker that is too slow for training.
 fn prospects(run: &Run, faster: bool) -> Prospects {
     let recorded = run.in_loop();
     let part = |share: f64| Nanos((recorded.0 as f64 * share) as i64);
@@ -77,7 +77,7 @@ fn no_more_workers_are_advised_than_there_are_batches() {
 #[test]
 fn what_may_well_be_slower_is_not_advised() {
     let ms = Nanos::from_millis;
-    // Saves a tenth, and may take nearly twice as long.
+    // The setting saves a tenth of the time, but may take nearly twice as long.
     let own = (ms(707), ms(820));
     assert!(!is_likely_less((ms(630), ms(1200)), own));
     assert!(is_likely_less((ms(630), ms(800)), own));
@@ -98,7 +98,7 @@ fn what_may_well_be_slower_is_not_advised() {
     assert!(prospects.first(1).is_none());
 }
 
-/// The remedy of a program of one CPU-bound worker on two cores, of which other programs use `taken`.
+/// Returns the remedy for a program with one CPU-bound worker on two cores. Other programs use `taken` cores.
 fn remedy_beside(taken: f64, fetch: i64, step: i64) -> String {
     let program = Program {
         workers: 1,

@@ -1,11 +1,12 @@
-//! Slow samples, and the transfer of batches.
+//! Slow samples and slow transfer of batches.
 
 use loadscope_trace::{Fact, Fetched, SampleTiming, WorkerId};
 
 use super::streams::found;
 use super::*;
 
-/// Epochs of 25 batches of 8 samples of 1 ms in the main process. Those in `slow` take 800 ms, but 2 s if they are the very first one.
+/// Returns epochs of 25 batches with 8 samples of 1 ms each, loaded in the main process. Samples in `slow` take 800 ms, and 2 s if they are
+/// the first sample of the run.
 fn epochs(count: u32, slow: &[u64], facts: &[Fact]) -> Run {
     timed(count, facts, |index, _, now| match slow.contains(&index) {
         true if now == 0 => 2_000,
@@ -14,7 +15,7 @@ fn epochs(count: u32, slow: &[u64], facts: &[Fact]) -> Run {
     })
 }
 
-/// The same with samples that take as many ms as `takes` answers for an index, an epoch and a time.
+/// Returns such epochs, with sample times of `takes(index, epoch, now)` ms.
 fn timed(count: u32, facts: &[Fact], takes: impl Fn(u64, u32, i64) -> i64) -> Run {
     let mut run = Run::new(RunInfo {
         options: RunOptions {
@@ -95,14 +96,14 @@ fn one_slow_sample_is_named_first_with_its_file() {
         text.starts_with("Sample 13 and Sample 57 take up to 0.80 s, 800 times"),
         "{text}"
     );
-    // The first sample of a run contains imports: it is not the slowest.
+    // The time of a run's first sample includes imports, so this sample is not named as the slowest.
     let late = epochs(1, &[88, 1, 13, 57, 99, 120, 140], &[]);
     let (text, _) = says(&late, "heavy_tail").expect("seven");
     assert!(
         text.contains("The longest to load is sample ") && !text.contains("sample 88."),
         "{text}"
     );
-    // Jitter makes others slow once.
+    // Jitter makes other samples slow once.
     let jittery = timed(3, &[], |index, epoch, _| match index {
         13 => 800,
         index if index % 40 == u64::from(epoch) => 9,
@@ -114,14 +115,14 @@ fn one_slow_sample_is_named_first_with_its_file() {
         text.starts_with("Sample 13 takes 0.80 s in every epoch, 800 times"),
         "{text}"
     );
-    // Many are a tail.
+    // Many slow samples are a heavy tail.
     let tail = epochs(1, &[1, 13, 57, 99, 120, 140], &[]);
     assert!(found(&tail).contains(&"heavy_tail") && !found(&tail).contains(&"slow_sample"));
 }
 
 #[test]
 fn a_queue_that_costs_more_than_the_samples_is_named() {
-    // Four workers make batches at the same time. Each is on its way for 5 ms, and a step takes 1 ms.
+    // Four workers load batches in parallel. The transfer of each batch takes 5 ms, and a step takes 1 ms.
     let run = |fetch: i64| {
         let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];
         let mut now = 100;
@@ -152,6 +153,6 @@ fn a_queue_that_costs_more_than_the_samples_is_named() {
     assert!(text.contains("It takes 4.9"), "{text}");
     assert!(text.contains("3.50 ms with 4 workers"), "{text}");
     assert_eq!(severity, Severity::Critical);
-    // Making them takes longer.
+    // Loading takes longer than the transfer.
     assert_eq!(says(&run(23), "slow_transfer"), None);
 }

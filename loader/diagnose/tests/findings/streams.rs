@@ -1,22 +1,22 @@
-//! Streams, and workers from before the recording.
+//! Streams of iterable-style datasets, and workers that started before the recording.
 
 use loadscope_diagnose::Blame;
 use loadscope_trace::{Fact, WorkerId};
 
 use super::*;
 
-/// Workers of a PyTorch program that make batches at the same time, ms. The trainer takes `step` per batch.
+/// Workers of a PyTorch program that load batches in parallel. The trainer takes `step` per batch. Times in ms.
 struct Crew<'a> {
-    /// For each worker the time that it needs for each of its batches.
+    /// Time of each batch, per worker.
     workers: Vec<Vec<i64>>,
     step: i64,
-    /// Streams name no samples, and end.
+    /// True for an iterable-style dataset, whose batches have no indices.
     is_stream: bool,
     facts: &'a [Fact],
 }
 
 impl Crew<'_> {
-    /// Plays it with one batch ahead per worker; `in_order` as in PyTorch.
+    /// Simulates the program with one prefetched batch per worker and `in_order` as in PyTorch.
     fn run(&self) -> Run {
         let mut run = Run::new(RunInfo {
             options: RunOptions {
@@ -164,7 +164,7 @@ fn streams_that_end_early_are_uneven_and_nearly_even_ones_are_not() {
     let (text, _) = says(&crew(&[40, 3, 3, 3]).run(), "idle_workers").expect("uneven");
     assert!(text.contains("uneven (40, 3, 3 and 3 batches)"), "{text}");
     assert_eq!(says(&crew(&[20, 19, 20, 18]).run(), "idle_workers"), None);
-    // The trainer is slower than the one that is left.
+    // The trainer is slower than the remaining worker.
     let slow = Crew {
         step: 400,
         ..crew(&[40, 3])
@@ -192,7 +192,7 @@ fn a_stream_that_every_worker_yields_is_found_by_what_is_known_of_it() {
         assert!(remedy(&run, "repeated_stream").contains("get_worker_info()"));
         assert!(!found(&run).contains(&"starved_workers"));
     }
-    // They share it: the length is that of all together, they ask, or they yield different parts.
+    // The workers share the stream: the length is the sum of their batches, a worker calls `get_worker_info()`, or their parts differ.
     let shared = [Fact::Length { batches: 60 }];
     for (facts, batches) in [
         (&shared[..], [20, 20, 20]),
@@ -225,7 +225,7 @@ fn a_worker_that_is_slow_in_every_batch_is_named() {
             "{text}"
         );
         assert!(!found(&run).contains(&"heavy_tail"));
-        // One slow batch in three, of any worker.
+        // Every worker has one slow batch in three.
         let mixed = crew(vec![vec![20, 90, 20, 20, 90, 20, 20, 90]; 3]).run();
         assert_eq!(says(&mixed, "slow_worker"), None);
         let even = crew(vec![vec![40; 12], vec![60; 12]]).run();
@@ -233,7 +233,7 @@ fn a_worker_that_is_slow_in_every_batch_is_named() {
     }
 }
 
-/// Loaders whose workers lived when the recording began: `loadscope attach`, and notebooks.
+/// Some loaders have workers that started before the recording, as with `loadscope attach` and in notebooks.
 #[test]
 fn workers_from_before_the_recording_are_not_starting() {
     let waits = || EventKind::Consumer { waiting: true };

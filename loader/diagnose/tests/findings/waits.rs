@@ -1,11 +1,11 @@
-//! What is shown of the longest wait.
+//! Description of the longest wait.
 
 use loadscope_diagnose::{Evidence, FindingId, Glance};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, RunInfo, Stage};
 
 use super::{ENDED, Program, diagnosis};
 
-/// A run whose trainer waits 100 ms for batch 0, which worker 2 loads: the time of its dispatch, and its stages.
+/// Returns a run whose trainer waits 100 ms for batch 0, which worker 2 loads. `dispatched` is the time of its dispatch.
 fn waiting(dispatched: i64, stages: &[(i64, Stage)]) -> Run {
     let batch = BatchId::default();
     let enter = |stage| EventKind::Entered { batch, stage };
@@ -27,7 +27,7 @@ fn waiting(dispatched: i64, stages: &[(i64, Stage)]) -> Run {
     run
 }
 
-/// "It was fetched by worker 0" left open what was fetched, and for how long.
+/// Regression test: the text "It was fetched by worker 0" contained neither the batch nor the time.
 #[test]
 fn each_cause_names_the_batch_and_a_time() {
     use Stage::{Collating, Fetching, Pinning, Ready, Returning};
@@ -71,7 +71,7 @@ fn each_cause_names_the_batch_and_a_time() {
     }
 }
 
-/// The report of a truncated recording contained "has waited … so far".
+/// Regression test: the report of a truncated recording contained "has waited … so far".
 #[test]
 fn only_a_live_run_has_waited_so_far() {
     let mut run = waiting(0, &[(10, Stage::Fetching)]);
@@ -87,7 +87,7 @@ fn only_a_live_run_has_waited_so_far() {
     assert!(!said(&run).contains("so far"), "{}", said(&run));
 }
 
-/// The longest wait of a run in which the batches behind batch 0 are held meanwhile.
+/// Returns the cause of the longest wait, during which `held` batches after batch 0 are held.
 fn longest_wait(held: u32) -> String {
     let mut all = vec![(0, EventKind::EpochStarted { epoch: 0 })];
     let batch = |idx| BatchId { epoch: 0, idx };
@@ -144,7 +144,7 @@ fn one_batch_was_finished_and_several_were() {
     );
 }
 
-/// The last of equal waits was the evidence: the jump led to the end of the run.
+/// Regression test: the evidence was the last of equal waits, at the end of the run.
 #[test]
 fn of_equal_waits_the_evidence_is_the_first() {
     let program = Program {
@@ -158,7 +158,7 @@ fn of_equal_waits_the_evidence_is_the_first() {
     let found = diagnosis(&run).findings;
     let starved = found.iter().find(|f| f.id == FindingId::StarvedWorkers);
     let starved = starved.expect("one worker is too few");
-    // The wait for batch 0 is that of the beginning.
+    // The wait for batch 0 is the first of the epoch, which has its own kind.
     let first = BatchId { epoch: 0, idx: 1 };
     assert_eq!(starved.evidence, Evidence::Batch(first));
 }

@@ -1,4 +1,4 @@
-//! Random histories of batches that go from stage to stage.
+//! Random histories of batches.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -8,7 +8,7 @@ use loadscope_trace::{
 };
 use proptest::prelude::*;
 
-/// A history: what happens to which batch, and how much later than the thing before.
+/// Step of a history: a batch, its next stage, and the time since the previous step.
 #[derive(Clone, Debug)]
 pub struct Move {
     wait_ns: i64,
@@ -17,7 +17,6 @@ pub struct Move {
     consumer: Option<bool>,
 }
 
-/// Any moves.
 pub fn moves() -> impl Strategy<Value = Vec<Move>> {
     let one = (
         0..5_000i64,
@@ -34,7 +33,7 @@ pub fn moves() -> impl Strategy<Value = Vec<Move>> {
     prop::collection::vec(one, 1..900)
 }
 
-/// Makes events of the moves. With `wild`, impossible ones too.
+/// Converts moves to events. With `wild`, impossible events are included.
 pub fn history(moves: &[Move], wild: bool) -> Vec<Event> {
     let mut at = 0;
     let mut events = Vec::new();
@@ -71,7 +70,7 @@ pub fn history(moves: &[Move], wild: bool) -> Vec<Event> {
         }
         let (id, stage) = live[m.batch];
         let to = Stage::ALL[m.stage];
-        // A second batch in training would be two trainers.
+        // There is only one trainer.
         let second = to == Stage::Training && live.iter().any(|(_, s)| *s == Stage::Training);
         if !wild && (!stage.may_enter(to) || second) {
             continue;
@@ -112,7 +111,6 @@ fn fetched(batch: BatchId, at: i64) -> EventKind {
     }))
 }
 
-/// The run of some events.
 pub fn fold(events: &[Event]) -> Run {
     let mut run = Run::new(RunInfo::default());
     events.iter().for_each(|e| run.apply(e));

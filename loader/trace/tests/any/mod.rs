@@ -1,4 +1,4 @@
-//! Any event at all: all kinds, every field, also what no source should send.
+//! Random events of all kinds with all fields, including values that no real source sends.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -10,18 +10,18 @@ mod plain;
 
 pub use plain::time;
 
-/// What happens, with lists of one length if it is to be `even`.
+/// Returns any kind of event. With `even`, lists of one event have equal lengths.
 pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
     prop_oneof![20 => plain::plain(even), 1 => past::past()].boxed()
 }
 
-/// Any event that a log can hold.
+/// Returns any event that a recording can contain.
 pub fn event() -> impl Strategy<Value = Event> {
     let run = prop_oneof![6 => Just(0u32), 1 => any::<u32>()].prop_map(RunId);
     (time(), run, kind(true)).prop_map(|(at, run, kind)| Event { at, run, kind })
 }
 
-/// The events as a log gives them back: JSON has no NaN and no infinities, so a statistic that is none is left out.
+/// Returns the events as they are read from a recording. JSON has no NaN and no infinities, so such statistics are missing.
 pub fn as_written(mut events: Vec<Event>) -> Vec<Event> {
     let fix = |v: &mut Option<f64>| *v = v.filter(|v| v.is_finite());
     for event in &mut events {

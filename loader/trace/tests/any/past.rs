@@ -1,4 +1,4 @@
-//! What tells of the far past.
+//! Random events with reduced data: limits, sums, kept events, states.
 
 use loadscope_trace::{
     Awaited, Event, EventKind, GaugeKind, GaugeSum, Kept, Lane, Retention, RunId, State, Sums,
@@ -61,7 +61,6 @@ fn retention() -> impl Strategy<Value = Retention> {
     })
 }
 
-/// What tells of the far past, or of how a run stood.
 pub fn past() -> impl Strategy<Value = EventKind> {
     let events = prop::collection::vec((time(), any::<u32>(), plain(true)), 0..5)
         .prop_map(|all| {
