@@ -1,4 +1,4 @@
-//! Reading by blocks of lines says what reading line by line says.
+//! Reading in blocks of lines equals reading line by line.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -9,7 +9,7 @@ use loadscope_trace::{
 };
 use proptest::prelude::*;
 
-/// Gives a few bytes at a time, as a pipe does.
+/// Reader that returns a few bytes at a time, like a pipe.
 struct Dribble(Cursor<Vec<u8>>, usize);
 
 impl Read for Dribble {
@@ -19,7 +19,7 @@ impl Read for Dribble {
     }
 }
 
-/// Events, whether the file is cut, what is wrong with it.
+/// Events, whether the file is truncated, and the error.
 type Outcome = (Vec<Event>, bool, Option<String>);
 
 fn by_line(bytes: &[u8]) -> Option<Outcome> {
@@ -116,7 +116,7 @@ fn a_line_that_is_far_too_long() {
 fn a_damaged_line_before_a_cut() {
     let mut text = log(50, Compression::None);
     text.extend(b"{\"t\":}\n");
-    // More than a block of zstd, less than one of ours.
+    // This is more than a block of zstd, but less than a block of the reader.
     text.extend(vec![b' '; 1 << 18]);
     let mut bytes = zstd::bulk::compress(&text, 1).expect("a vector");
     bytes.truncate(bytes.len() - 3);
@@ -128,7 +128,7 @@ fn a_damaged_line_before_a_cut() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Wherever the file is cut off, whatever stands in one place of it, however it comes in.
+    /// The file is truncated anywhere, one byte is changed, and it is read in pieces of any size.
     #[test]
     fn blocks_say_what_lines_say(
         zstd in any::<bool>(), cut in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(),

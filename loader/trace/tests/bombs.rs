@@ -1,4 +1,5 @@
-//! Small files that expand to much: memory and time stay bounded. One test, so that the program's peak of memory is its own.
+//! Small files that decompress to a large size: memory and time stay bounded. There is only one test, so that the program's peak memory
+//! belongs to it.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -9,7 +10,7 @@ use loadscope_trace::{LogReader, Run, read_log};
 
 const HEADER: &str = "{\"loadscope\":1}\n";
 
-/// The most memory the program ever had, MiB; 0 where that cannot be told.
+/// Returns the peak memory of the program in MiB, or 0 if unknown.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
@@ -25,7 +26,7 @@ fn compressed(pieces: impl IntoIterator<Item = String>) -> Vec<u8> {
     zstd.finish().expect("a vector")
 }
 
-/// Folds `bytes` as a file; the run, or why it is refused.
+/// Folds `bytes` as a file. Returns the run or the error.
 fn opened(bytes: &[u8]) -> Result<Run, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("bomb.jsonl.zst");
@@ -38,7 +39,7 @@ fn opened(bytes: &[u8]) -> Result<Run, String> {
     outcome.map(|_| run).map_err(|e| e.to_string())
 }
 
-/// A file with the same `line` again and again.
+/// Folds a file with many copies of `line`.
 fn repeated(line: &str, times: usize) -> Result<Run, String> {
     let many = format!("{line}\n").repeat(1000);
     let pieces = std::iter::repeat_n(many, times / 1000);
@@ -47,7 +48,7 @@ fn repeated(line: &str, times: usize) -> Result<Run, String> {
     opened(&bytes)
 }
 
-/// A line for each `k`, after the header.
+/// Folds a file with `count` lines after the header.
 fn numbered(count: usize, line: impl Fn(usize) -> String) -> Run {
     let lines = (0..count).map(|k| line(k) + "\n");
     opened(&compressed(std::iter::once(HEADER.to_owned()).chain(lines))).expect("sound lines")
@@ -70,11 +71,11 @@ fn bombs_do_not_go_off() {
     assert!(start.elapsed() < Duration::from_secs(60));
 }
 
-/// Events that are held back because no time passes, and leave nothing in a run.
+/// Events are held for sorting because times do not advance. They leave nothing in the run.
 fn no_time_passes() {
     let run = repeated(r#"{"t":0,"e":"epoch_ended","epoch":0}"#, 2_000_000).expect("sound");
     assert_eq!(run.events(), 2_000_000);
-    // Large ones: 60 MiB of indices for batches of an epoch that never began.
+    // Large events: 60 MiB of indices for batches of an epoch that never began.
     let zeros = "0,".repeat(500_000);
     let line = format!(r#"{{"t":0,"e":"dispatched","epoch":0,"batch":0,"indices":[{zeros}0]}}"#);
     let lines = std::iter::repeat_n(line + "\n", 60);
@@ -83,7 +84,7 @@ fn no_time_passes() {
     assert!(peak_mib() < 500, "{} MiB", peak_mib());
 }
 
-/// 200 MB of one line, in the header and after it.
+/// The header or a line has 200 MB.
 fn one_line_without_end() {
     let blank = || std::iter::repeat_n(" ".repeat(1 << 20), 200);
     let error = opened(&compressed(blank())).expect_err("no header");
@@ -91,15 +92,15 @@ fn one_line_without_end() {
     let rest = compressed(std::iter::once(HEADER.to_owned()).chain(blank()));
     let error = opened(&rest).expect_err("no line");
     assert!(error.contains("longer than 64 MiB"), "{error}");
-    // A header is parsed as a whole, so it has to be short.
+    // A header is parsed as a whole, so its length is limited.
     let zeros = format!("{{\"loadscope\":1,\"x\":[{}0]}}\n", "0,".repeat(1 << 20));
     assert!(LogReader::new(Cursor::new(zeros.into_bytes())).is_err());
 }
 
-/// A megabyte that says there are 40 GB: with a header before them and without, as zeros and as empty lines that end early.
+/// A file of one megabyte decompresses to 40 GB, as zeros or as empty lines, with or without a header.
 fn forty_gigabytes_of_zeros() {
     const BLOCK: u32 = 1 << 17;
-    // A frame of blocks that each say one byte and how often it comes.
+    // Returns a frame of RLE blocks, each with one byte and its number of repetitions.
     let repeated = |byte: u8, count: usize| {
         let mut bytes = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3];
         for k in 0..count {
@@ -121,7 +122,7 @@ fn forty_gigabytes_of_zeros() {
     assert!(opened(&lines).is_err());
 }
 
-/// A frame by hand: it asks for a window of `1 << log` bytes and holds one raw block.
+/// Returns a frame with a window of `1 << log` bytes and one raw block.
 fn frame(log: u8, text: &str) -> Vec<u8> {
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, (log - 10) << 3];
     let block = 1 | (text.len() as u32) << 3;
@@ -135,16 +136,16 @@ fn a_window_that_is_too_large() {
     for log in [28, 31, 41] {
         assert!(LogReader::new(Cursor::new(frame(log, HEADER))).is_err());
     }
-    // Several frames are one file, also one with a window that is too large in the middle.
+    // Several frames form one file. Here, a later frame has a window that is too large.
     let two = Cursor::new(frame(20, HEADER)).chain(Cursor::new(frame(31, "{}\n")));
     let mut reader = LogReader::new(two).expect("a sound first frame");
     assert!(reader.next().is_some_and(|e| e.is_err()));
-    // Nothing but empty frames.
+    // Only empty frames.
     let empty = frame(10, "").repeat(10_000);
     assert!(LogReader::new(Cursor::new(empty)).is_err());
 }
 
-/// As many batches in flight as there are, all in one lane.
+/// A maximum of batches is in flight in one lane.
 fn everything_in_flight() {
     let count = 100_000;
     let run = numbered(3 * count, |k| match (k, k % count) {
@@ -167,7 +168,7 @@ fn everything_in_flight() {
     assert_eq!(rows, Some(usize::from(u16::MAX)));
 }
 
-/// Very many epochs and workers, asked for by number, the oldest first.
+/// Many epochs and workers are looked up by number, the oldest first.
 fn epochs_and_workers() {
     let count = 200_000;
     let run = numbered(4 * count, |k| {
@@ -185,7 +186,7 @@ fn epochs_and_workers() {
     );
 }
 
-/// In every epoch a batch with a number that is as large as is believed.
+/// Each epoch has a batch with the largest accepted number.
 fn gaps() {
     let run = numbered(2000, |k| match k % 2 {
         0 => format!(r#"{{"t":0,"e":"epoch_started","epoch":{k}}}"#),

@@ -1,4 +1,4 @@
-//! Damaged and foreign files: each gets a sentence that names the problem.
+//! Damaged and foreign files: each error names the problem.
 
 use std::io::Cursor;
 
@@ -52,7 +52,7 @@ fn damaged_lines_are_named() {
 
 #[test]
 fn a_huge_line_does_not_fill_the_memory() {
-    /// A header, then the same byte for ever.
+    /// Header followed by endless repetitions of one byte.
     struct Endless(Cursor<&'static [u8]>);
     impl std::io::Read for Endless {
         fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {

@@ -1,4 +1,4 @@
-//! Properties of the fold and of the log, over random histories.
+//! Properties of the fold and of recordings, with random histories.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -38,7 +38,7 @@ proptest! {
         let run = fold(&events);
         prop_assert_eq!(run.anomalies().0, 0);
         for at in probes.iter().map(|p| Nanos((p * run.end().0 as f64) as i64)) {
-            // What a plain replay of the events says.
+            // A simple replay of the events.
             let mut stages = BTreeMap::new();
             for e in events.iter().filter(|e| e.at <= at) {
                 match &e.kind {
@@ -51,7 +51,7 @@ proptest! {
             prop_assert_eq!(pipeline.send_idx as usize, stages.len());
             for batch in run.batches() {
                 let known = pipeline.stage_of(batch.id);
-                // `Consumer` ends the training of a batch, which the plain replay does not know.
+                // `Consumer` ends the training of a batch, which the simple replay ignores.
                 if known != Some(Stage::Done) {
                     prop_assert_eq!(known, stages.get(&batch.id).copied(), "{} at {:?}", batch.id, at);
                 }
@@ -134,14 +134,14 @@ proptest! {
         let whole = log.finish().expect("a vector takes everything");
         let len = (whole.len() as f64 * cut) as usize;
         let Ok(mut reader) = LogReader::new(std::io::Cursor::new(whole[..len].to_vec())) else {
-            // Not even the header and the first event, which are written together, are whole.
+            // The header and the first event, which are written together, are incomplete.
             prop_assert!(len < 700, "{len}");
             return Ok(());
         };
         let back: Vec<Event> = reader.by_ref().map(|e| e.expect("sound up to the cut")).collect();
         prop_assert_eq!(&back[..], &events[..back.len()]);
-        // Every event that was flushed before the cut is there, and only a cut between two lines, on either side of the
-        // newline, is silent.
+        // Every event flushed before the cut is present. The cut is undetected only if it is between two lines, before or after the
+        // newline.
         let between = whole[..len].ends_with(b"\n") || whole[len..].starts_with(b"\n");
         prop_assert!(reader.was_cut() || zstd || between || back.len() == events.len());
     }

@@ -1,4 +1,4 @@
-//! Events and files that no honest source makes: nothing panics, nothing contradicts itself, nothing takes for ever.
+//! Events and files that no real source produces: no panic, no contradiction, no endless loop.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -36,13 +36,13 @@ fn bytes_of(events: &[Event], compression: Compression) -> Vec<u8> {
     log.finish().expect("a vector")
 }
 
-/// What can be read of `bytes`, folded.
+/// Folds the readable events of `bytes`.
 fn read(bytes: Vec<u8>) -> Run {
     let reader = LogReader::new(Cursor::new(bytes));
     fold(reader.into_iter().flatten().map_while(Result::ok))
 }
 
-/// Events as they come out of a sorter that waits for `window`: in order of time, or nearly.
+/// Returns the output of a sorter with this `window`, which is nearly or completely in order of time.
 fn sorted(kinds: Vec<(Nanos, EventKind)>, window: Nanos) -> Vec<Event> {
     let mut sorter = Sorter::new(window);
     let mut out = Vec::new();
@@ -54,7 +54,7 @@ fn sorted(kinds: Vec<(Nanos, EventKind)>, window: Nanos) -> Vec<Event> {
     out
 }
 
-/// A damage: where (as a share of the length), what.
+/// Returns random damage: position (as a share of the length), kind, byte.
 fn damages() -> impl Strategy<Value = Vec<(f64, u8, u8)>> {
     prop::collection::vec((0.0..1.0, 0..4u8, any::<u8>()), 1..6)
 }
@@ -90,7 +90,7 @@ proptest! {
         let mut at = first.0;
         let begin = [EventKind::EpochStarted { epoch: 0 }, EventKind::EpochStarted { epoch: 1 }];
         let kinds = begin.into_iter().map(|k| (0, k)).chain(kinds);
-        // Without ends, more happens.
+        // Epochs that do not end lead to more activity.
         let kinds = kinds.filter(|(_, k)| !matches!(k, EventKind::EpochEnded { .. } | EventKind::RunEnded));
         ask_everything(&fold(kinds.map(|(step, kind)| {
             at = at.saturating_add(step);
@@ -214,7 +214,7 @@ fn more_names_and_workers_than_fit_are_counted() {
             seed: Some(u64::MAX),
             os_id: None,
         };
-        // One batch has more stages than can be counted in 16 bits.
+        // One batch has more stages than 16 bits can count.
         let stages = (0..if idx == 7 { 70_000 } else { 1 }).map(|k| stage(k + idx as usize));
         let fetched = Fetched {
             batch,

@@ -1,4 +1,4 @@
-//! A recording with a limit, held against the full recording of the same events.
+//! Recordings with a limit, compared with the full recording of the same events.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -15,7 +15,7 @@ mod history;
 
 use history::{fold, history, moves};
 
-/// A history of some minutes, in which something is reported now and then.
+/// Returns a history of some minutes with messages and lost events.
 fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
     let mut events = history(moves, false);
     for event in &mut events {
@@ -24,7 +24,7 @@ fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
             fetched.samples.iter_mut().for_each(|s| s.start = event.at);
         }
     }
-    // The program asks for the first batch before anything else happens to those that `iter` has dispatched.
+    // The program requests the first batch before the batches that `iter` dispatched enter another stage.
     let is_entered = |event: &Event| matches!(event.kind, EventKind::Entered { .. });
     if let Some(first) = events.iter().position(is_entered) {
         let (at, run) = (events[first].at, RunId(0));
@@ -50,7 +50,7 @@ fn events(moves: &[history::Move], talk: &[usize]) -> Vec<Event> {
     events
 }
 
-/// What is over so far, found out from the fold of everything so far.
+/// Returns the sums of everything finished so far, computed from a fold of all events.
 fn over(events: &[Event]) -> Sums {
     let run = fold(events);
     let level = |level| {
@@ -122,12 +122,12 @@ fn over(events: &[Event]) -> Sums {
             *sums.waited.entry(rest).or_default() += left;
         }
     }
-    // Histories have no asides, so the rest is what follows the last batch of the epoch.
+    // Histories have no asides, so the rest is the time after the last batch of the epoch.
     sums.uncounted = sums.steps.sum() - (run.trained() - lasting(&run));
     sums
 }
 
-/// Time of the step that lasts, as it counts.
+/// Returns the counted time of the unfinished step.
 fn lasting(run: &Run) -> Nanos {
     let rows = 0..run.batches().len();
     let steps = rows
@@ -142,9 +142,9 @@ fn lasting(run: &Run) -> Nanos {
     lasts.fold(Nanos::ZERO, |sum, time| sum + time)
 }
 
-/// What a recording is cut into, and what is kept of it.
+/// Parts of a recording, and the data kept from it.
 struct Recorded {
-    /// Position of the first event of each part, and how the run stood then.
+    /// Position of the first event of each part, and the state at that time.
     parts: Vec<(usize, Vec<Event>)>,
     sums: Vec<Event>,
     kept: Vec<Event>,
@@ -181,7 +181,7 @@ fn kept(event: &Event) -> &Kept {
     }
 }
 
-/// The run as it is read from the parts from `first` on.
+/// Returns the run as read from part `first` on.
 fn read(recorded: &Recorded, events: &[Event], first: usize) -> Run {
     let mut run = Run::default();
     let part = |event: &Event| match &event.kind {
@@ -223,7 +223,7 @@ proptest! {
     ) {
         let events = events(&moves, &talk);
         let recorded = recorded(&events, &cuts, Nanos(1));
-        // Each stretch ends before the first event that is not in it.
+        // Each interval ends before the first event outside of it.
         let mut so_far = Sums::default();
         let mut ends: BTreeMap<usize, ()> = BTreeMap::new();
         for event in &recorded.sums {
@@ -235,7 +235,7 @@ proptest! {
             let mut expected = over(&events[..count]);
             (expected.part, expected.from, expected.to) = (so_far.part, so_far.from, so_far.to);
             prop_assert_eq!(&so_far, &expected, "after {} events", count);
-            // No stretch is longer than a minute of the clock.
+            // No interval is longer than a minute of the clock.
             prop_assert!((sums.to - sums.from).0 <= 60_000_000_000);
         }
         prop_assert_eq!(so_far.events as usize, events.len());
@@ -264,7 +264,7 @@ proptest! {
             *value = exact;
         }
         prop_assert_eq!(found, expected);
-        // The waits that end where everything is there are those of the full recording.
+        // Waits that end in the complete part equal those of the full recording.
         let begin = events[recorded.parts[first].0].at;
         let of = |run: &Run| {
             let waits = run.waits().iter().filter(|w| w.end > begin);

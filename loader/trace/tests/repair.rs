@@ -1,4 +1,4 @@
-//! What a damaged recording keeps: every line that is sound, and nothing that was not written.
+//! Repair of damaged recordings keeps every intact line and adds nothing.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -14,7 +14,7 @@ mod history;
 
 use history::{history, moves};
 
-/// A line that was kept, and whether it is certain.
+/// Kept line, and whether it is certain.
 type Kept = (Vec<u8>, bool);
 
 fn repaired(bytes: &[u8]) -> Result<(Damage, Vec<Kept>), LogError> {
@@ -26,7 +26,7 @@ fn repaired(bytes: &[u8]) -> Result<(Damage, Vec<Kept>), LogError> {
     Ok((damage, kept))
 }
 
-/// The recording that is made of the lines.
+/// Returns a recording of the kept lines.
 fn copied(kept: &[Kept], compression: Compression) -> Vec<u8> {
     let mut log = LogWriter::for_copies(Vec::new(), compression).expect("a vector");
     for (line, _) in kept {
@@ -39,7 +39,7 @@ fn plain(events: &[Event]) -> Vec<u8> {
     written(events, Compression::None, u64::MAX, usize::MAX)
 }
 
-/// A recording with frames of so much text, flushed after so many events.
+/// Returns a recording with frames of `frame` bytes of text, flushed after every `flush` events.
 fn written(events: &[Event], compression: Compression, frame: u64, flush: usize) -> Vec<u8> {
     let mut log = LogWriter::new(Vec::new(), compression)
         .expect("a vector")
@@ -58,13 +58,13 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// True if all of `some` come in `all`, in this order.
+/// Returns true if `all` contains the lines of `some` in the same order.
 fn is_subsequence<'a>(some: impl IntoIterator<Item = &'a [u8]>, all: &[&[u8]]) -> bool {
     let mut all = all.iter();
     some.into_iter().all(|line| all.any(|one| *one == line))
 }
 
-/// Where frames with text stand in a compressed recording, and where they end.
+/// Returns the ranges of the frames with text in a compressed recording.
 fn frames(packed: &[u8]) -> Vec<Range<usize>> {
     let (mut at, mut found) = (0, Vec::new());
     while at < packed.len() {
@@ -78,7 +78,7 @@ fn frames(packed: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// What happens to a file.
+/// Damage to a file.
 #[derive(Clone, Debug)]
 enum Harm {
     Overwritten(Index, Vec<u8>),
@@ -99,7 +99,7 @@ fn harm() -> impl Strategy<Value = Harm> {
     ]
 }
 
-/// Does it, and says which bytes of the file are no longer there.
+/// Applies the damage. Returns the range of bytes that were lost.
 fn damage(file: &mut Vec<u8>, harm: &Harm) -> Range<usize> {
     let length = file.len();
     let place = |at: &Index, n: usize| {
@@ -117,11 +117,11 @@ fn damage(file: &mut Vec<u8>, harm: &Harm) -> Range<usize> {
 }
 
 fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
-    // Something inserted is between two bytes.
+    // Inserted bytes are between two bytes.
     a.start < b.end && b.start < a.end || (a.is_empty() && b.start < a.start && a.start < b.end)
 }
 
-/// A recording is sound: it opens without a cut, and repair finds nothing.
+/// Checks that a recording is intact: it opens and is not truncated, and repair finds no damage.
 fn assert_sound(bytes: &[u8], events: usize) {
     let mut reader = LogReader::new(Cursor::new(bytes.to_vec())).expect("it opens");
     let read: Vec<Event> = reader.by_ref().map(|e| e.expect("it is sound")).collect();
@@ -176,11 +176,11 @@ proptest! {
             }
         }
         prop_assert!(is_subsequence(lines(&survives), &certain), "{:?} {:?} {:?}", place, frames(&whole), damage);
-        // Lines of an unfinished frame are uncertain too. A damaged frame may come before it.
+        // Lines of a truncated frame are uncertain too. A damaged frame may precede it.
         let is_uncertain = kept.iter().any(|(_, is_certain)| !is_certain);
         prop_assert!(damage.unconfirmed == 0 || is_uncertain);
         prop_assert!(damage.cut || (damage.unconfirmed > 0) == is_uncertain);
-        // What ends behind a whole frame may be a recording whose program was killed then: what is gone behind it is known to nothing.
+        // A file that ends after a whole frame can be the recording of a killed program. The loss of later frames is undetectable.
         let ends_early = whole.starts_with(&file);
         if !damage.lost_is_at_least && !damage.cut && damage.unconfirmed == 0 && !ends_early {
             let header = u64::from(!damage.header_replaced);
@@ -198,7 +198,7 @@ proptest! {
         let mut file = text.clone();
         let place = damage(&mut file, &harm);
         let repaired = match repaired(&file) {
-            // The header says another version now.
+            // The damage changed the version in the header.
             Err(LogError::Version { .. }) => return Ok(()),
             Err(e) => {
                 prop_assert_eq!(place.end, text.len(), "{}", e);
@@ -219,7 +219,7 @@ proptest! {
         }
         let kept_lines: Vec<&[u8]> = kept.iter().map(|(line, _)| &line[..]).collect();
         prop_assert!(is_subsequence(untouched.iter().copied(), &kept_lines), "{:?}", damage);
-        // Nothing tells a changed digit.
+        // A changed digit is undetectable.
         let more = kept_lines.len() - untouched.len();
         prop_assert!(more <= touched.len() + 1, "{} {}", more, touched.len());
         assert_sound(&copied(&kept, Compression::Zstd), damage.kept as usize);
@@ -234,7 +234,7 @@ proptest! {
         let text = plain(&events);
         let shared = Shared::default();
         let mut log = LogWriter::new(shared.clone(), compression).expect("a vector").with_frames_of(frame);
-        // Length of the file after a flush, and the events in it.
+        // Length of the file after each flush, and the number of events in it.
         let mut flushed = Vec::new();
         for (k, event) in events.iter().enumerate() {
             log.write(event).expect("a vector");
@@ -255,7 +255,7 @@ proptest! {
         let kept_lines: Vec<&[u8]> = kept.iter().map(|(line, _)| &line[..]).collect();
         prop_assert_eq!(&kept_lines[..], &lines(&text)[..kept.len()]);
         prop_assert!(!damage.header_replaced && damage.unconfirmed == 0);
-        // What the reader says, too.
+        // The reader returns the same events.
         let mut reader = LogReader::new(Cursor::new(file[..length].to_vec())).expect("it opens");
         let events: Vec<Event> = reader.by_ref().map(|e| e.expect("sound up to the cut")).collect();
         let count = events.len();
@@ -319,7 +319,7 @@ proptest! {
     }
 }
 
-/// A file that grows in memory.
+/// File in memory that other owners can read while it grows.
 #[derive(Clone, Default)]
 struct Shared(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
 

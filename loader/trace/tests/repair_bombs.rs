@@ -1,5 +1,5 @@
-//! Small damaged files that expand to much: what repair holds in memory stays bounded. One test, so that the program's peak of
-//! memory is its own.
+//! Small damaged files that decompress to a large size: the memory of repair stays bounded. There is only one test, so that the program's
+//! peak memory belongs to it.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use loadscope_trace::{Damage, repair};
 
-/// The most memory the program ever had, MiB; 0 where that cannot be told.
+/// Returns the peak memory of the program in MiB, or 0 if unknown.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
@@ -16,7 +16,7 @@ fn peak_mib() -> u64 {
     kib.unwrap_or(0u64) >> 10
 }
 
-/// A frame of blocks that each say one byte and how often it comes, with a window of 128 MiB.
+/// Returns a frame with a window of 128 MiB and RLE blocks, each with one byte and its number of repetitions.
 fn repeated(byte: u8, megabytes: usize) -> Vec<u8> {
     const BLOCK: u32 = 1 << 17;
     let count = (megabytes << 20) / BLOCK as usize;
@@ -59,12 +59,12 @@ fn bombs_do_not_go_off() {
             (1, byte == b'\n'),
             "{byte}"
         );
-        // Also in the middle of a damaged one.
+        // The same frame is damaged in the middle.
         let half = &bomb[..bomb.len() / 2];
         let damage = repaired([&header[..], half, &[0xFF; 40], &end].concat());
         assert!(!damage.is_none() && damage.kept == 1, "{damage:?}");
     }
-    // Of a plain one, lines longer than any.
+    // A plain recording with lines that exceed the limit.
     let long = |byte: u8| {
         let line = vec![byte; 70 << 20];
         [

@@ -1,4 +1,4 @@
-//! `FORMAT.md` and `schema.json` say what the reader and the writer do.
+//! Agreement of `FORMAT.md` and `schema.json` with the reader and the writer.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -31,7 +31,7 @@ fn written(events: &[Event]) -> String {
     String::from_utf8(log.finish().expect("a vector")).expect("JSON is UTF-8")
 }
 
-/// The events of a log, or the sentence with which it is refused.
+/// Returns the events of a recording or the error.
 fn read(text: &str) -> Result<Vec<Event>, String> {
     let reader = LogReader::new(Cursor::new(text.to_owned())).map_err(|e| e.to_string())?;
     reader.map(|e| e.map_err(|e| e.to_string())).collect()
@@ -41,7 +41,7 @@ fn allows(schema: &Validator, line: &str) -> bool {
     serde_json::from_str(line).is_ok_and(|value| schema.is_valid(&value))
 }
 
-/// Recordings from before deviations, infinities and histograms were recorded open as they did.
+/// Recordings without standard deviations, infinities and histograms, which later versions added, still open.
 #[test]
 fn contents_without_the_later_facts_still_open() {
     let line = r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"x","dtype":"torch.float32","shape":[2],"min":1.0,"max":2.0,"mean":1.5,"nan":0,"pinned":false,"data":{"numbers":[1.0,2.0]}}]}"#;
@@ -54,7 +54,7 @@ fn contents_without_the_later_facts_still_open() {
     assert_eq!((field.std, field.inf), (None, 0));
     assert!(field.histogram.is_empty());
     assert_eq!(field.max, Some(2.0));
-    // And what they lack is not written either.
+    // Missing values are not written either.
     assert!(written(&events).contains(line));
 }
 
@@ -71,13 +71,13 @@ fn every_line_that_is_written_is_in_the_schema() {
                 panic!("{e} at {}\n{line}", e.instance_path());
             }
         }
-        // NaN is not a number that equals itself, hence the text.
+        // NaN does not equal itself, so the debug output is compared.
         let back = read(&text).expect("our own lines");
         prop_assert_eq!(format!("{back:?}"), format!("{:?}", any::as_written(events)));
     });
 }
 
-/// Lines that the reader and the schema both refuse.
+/// Lines that both the reader and the schema reject.
 const DAMAGED: &[&str] = &[
     "[]",
     "7",
@@ -140,7 +140,7 @@ const DAMAGED: &[&str] = &[
     r#"{"t":1,"e":"run_started","info":{"measured":["sleeping"]}}"#,
 ];
 
-/// Lines that only the reader refuses: a schema cannot.
+/// Lines that only the reader rejects, because a schema cannot.
 const BEYOND_A_SCHEMA: &[&str] = &[
     r#"{"t":1.0,"e":"run_ended"}"#,
     r#"{"t":1,"t":1,"e":"run_ended"}"#,
@@ -149,7 +149,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     r#"{"t":1,"e":"fetched","epoch":0,"batch":0,"starts":[],"walls":[],"stages":[["a",[1]]]}"#,
 ];
 
-/// Lines that the reader takes, and what the schema says.
+/// Lines that the reader accepts, and whether the schema does.
 const TOLERATED: &[(&str, bool)] = &[
     (
         r#"{"t":1,"e":"dispatched","epoch":0,"batch":0,"worker":null,"indices":[]}"#,
@@ -181,7 +181,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
     assert!(allows(&schema, HEADER));
 }
 
-/// The block of code in `FORMAT.md` that is marked with `language` and has more than one line.
+/// Returns the code block with several lines in `FORMAT.md` that is marked with `language`.
 fn block(language: &str) -> &'static str {
     let text = include_str!("../FORMAT.md");
     let (_, rest) = text
@@ -228,7 +228,7 @@ fn the_example_is_what_the_text_says() {
         (summary.epochs, summary.batches, summary.samples),
         (1, 1, 4)
     );
-    // What passes after the step, until the epoch ends, is not in the loop.
+    // The time from the step to the end of the epoch is not part of the loop.
     assert_eq!(summary.seconds, us(29_800).as_secs_f64());
     assert!(run.has_ended());
 }

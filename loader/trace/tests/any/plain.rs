@@ -1,4 +1,4 @@
-//! Any event but those that tell of the far past: every field, also what no source should send.
+//! Random events without those of reduced data. All fields are included, also with values that no real source sends.
 
 use loadscope_trace::{
     Aside, AsideKind, BatchContent, BatchId, Collate, Difference, Dispatch, EndReason, EventKind,
@@ -10,13 +10,13 @@ use loadscope_trace::{Clock, ClockBy};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A time: mostly ordinary, sometimes at the end of what fits.
+/// Returns a time, which is usually ordinary and sometimes extreme.
 pub fn time() -> impl Strategy<Value = Nanos> {
     let odd = select(vec![i64::MIN, -1, 0, 1, i64::MAX - 1, i64::MAX]);
     prop_oneof![6 => 0..1_000_000i64, 1 => any::<i64>(), 1 => odd].prop_map(Nanos)
 }
 
-/// A number near 0 or near the end of its range.
+/// Returns a number near 0 or near the end of its range.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![12 => 0..6u32, 1 => any::<u32>(), 1 => Just(u32::MAX), 1 => 1_048_000..1_049_000u32]
 }
@@ -174,7 +174,7 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
     )
 }
 
-/// `Fetched`; with lists of one length if it is to be `even`, as a log demands.
+/// Returns a `Fetched`. With `even`, its lists have equal lengths, as in a valid recording.
 fn fetched(even: bool) -> impl Strategy<Value = Fetched> {
     let sample = (time(), time(), prop::option::of(time()));
     let sample = sample.prop_map(|(start, wall, cpu)| SampleTiming { start, wall, cpu });
@@ -347,7 +347,7 @@ fn fact() -> impl Strategy<Value = Fact> {
     ]
 }
 
-/// What happens, with lists of one length if it is to be `even`.
+/// Returns an event without reduced data. With `even`, lists of one event have equal lengths.
 pub fn plain(even: bool) -> impl Strategy<Value = EventKind> + Clone {
     let indices = prop::collection::vec(any::<u64>(), 0..4);
     let dispatched = (batch(), prop::option::of(worker()), indices);

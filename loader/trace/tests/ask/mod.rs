@@ -1,4 +1,4 @@
-//! Every question that can be asked about a run, and what must hold whatever happened.
+//! All queries on a run, and the invariants of their results.
 
 use loadscope_trace::{BatchId, FieldData, Nanos, Pictures, Pipeline, Run, Stage, Summary, Track};
 
@@ -12,7 +12,7 @@ const PROBES: [Nanos; 7] = [
     Nanos::MAX,
 ];
 
-/// Asks everything.
+/// Runs all queries.
 pub fn ask_everything(run: &Run) {
     let total = run.batches().len();
     ask_tracks(run);
