@@ -10,7 +10,7 @@ mod fetching;
 pub use cause::Cause;
 pub use fetching::{FetchBlame, SampleBlame};
 
-/// Waited time by cause, in a run or in a range of it.
+/// Waited time by cause, in a run or in a time range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Blame {
     times: [Nanos; Cause::ALL.len()],

@@ -238,9 +238,9 @@ pub struct Generators {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// The main process asked it to end, or its part of an iterable-style dataset is exhausted.
+    /// Regular end: the main process asked for it, or the worker's part of an iterable-style dataset is exhausted.
     Finished,
-    /// It crashed or was killed.
+    /// Crash or kill.
     Died,
 }
 

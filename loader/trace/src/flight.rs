@@ -4,7 +4,7 @@
 //! data that outlives a part: sums per minute, long waits, errors and the slowest batches. It also returns the state of each run, so that a
 //! part is readable without earlier parts.
 //!
-//! Its memory grows with the batches in flight, not with the length of a run.
+//! The memory of the keeper grows with the batches in flight, not with the length of a run.
 
 use std::collections::BTreeMap;
 

@@ -111,7 +111,7 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// Returns true if the dataset is iterable-style, according to its name. Each worker has its own part of it.
+    /// Returns true if the dataset is iterable-style, according to its name. Each worker has its own part.
     pub fn is_stream(&self) -> bool {
         parts::is_stream(&self.dataset)
     }

@@ -130,7 +130,7 @@ pub struct Run {
     hidden: Option<Hidden>,
 }
 
-/// Complete run behind a run whose end is hidden.
+/// Complete run whose end is hidden.
 #[derive(Clone, Debug)]
 struct Hidden {
     moment: Moment,

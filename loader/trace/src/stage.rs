@@ -28,9 +28,9 @@ pub enum Stage {
     Training,
     /// The training step is finished.
     Done,
-    /// Its error was raised in the trainer.
+    /// The error of the batch was raised in the trainer.
     Failed,
-    /// It never reached the trainer: the epoch was stopped early, or its worker had no more data.
+    /// The batch never reached the trainer: the epoch was stopped early, or its worker had no more data.
     Discarded,
 }
 

@@ -80,23 +80,23 @@ pub struct Sums {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Awaited {
-    /// It was not dispatched yet.
+    /// Batch that was not dispatched yet.
     NotDispatched,
-    /// It was in an index queue.
+    /// Batch in an index queue.
     Queued,
-    /// Its samples were fetched.
+    /// Batch whose samples were fetched.
     Fetching,
-    /// Its samples were collated.
+    /// Batch whose samples were collated.
     Collating,
-    /// It was on its way to the main process.
+    /// Batch in the result queue or the pinned queue, on its way to the main process.
     Returning,
-    /// It was copied to page-locked memory.
+    /// Batch that was copied to page-locked memory.
     Pinning,
-    /// It was in the reorder buffer.
+    /// Batch held in the reorder buffer.
     Held,
-    /// It had arrived and was not yielded yet.
+    /// Batch that had arrived and was not yielded yet.
     Ready,
-    /// No batch arrived.
+    /// No batch: the epoch ended, or the batch failed or was discarded.
     End,
 }
 

@@ -223,7 +223,7 @@ proptest! {
     ) {
         let events = events(&moves, &talk);
         let recorded = recorded(&events, &cuts, Nanos(1));
-        // Each interval ends before the first event outside of it.
+        // Each interval ends before the first later event.
         let mut so_far = Sums::default();
         let mut ends: BTreeMap<usize, ()> = BTreeMap::new();
         for event in &recorded.sums {

@@ -199,7 +199,7 @@ fn an_iterator_for_each_batch_is_a_finding_whose_parts_stay_within_the_run() {
         "{}",
         found.remedy
     );
-    // Each iterator takes 50 ms in `iter`, waits for 70 ms, and takes 50 to 80 ms for the step and the end of the workers.
+    // Per iterator: 50 ms in `iter`, 70 ms of waiting, 50 to 80 ms for the step and the end of the workers.
     let survey = Survey::of(&run);
     assert_eq!(survey.total(), Nanos::from_millis(9 * 200 + 150));
     for one in [single_batches(2, 32), single_batches(10, 1)] {

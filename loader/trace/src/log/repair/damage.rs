@@ -7,7 +7,7 @@ use crate::Nanos;
 /// Gap between two kept lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// Numbers of the first and last lost line, if known. In a damaged frame, only its remaining lines are counted.
+    /// Numbers of the first and last lost line, if known. Within a damaged frame, numbers are counted in its remaining text.
     pub lines: Option<(u64, u64)>,
     /// Byte range in the file: the lost lines, or the damaged frames if compressed.
     pub bytes: Range<u64>,
