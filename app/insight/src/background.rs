@@ -1,4 +1,4 @@
-//! A calculation in the background, with progress; dropping it tells it to stop.
+//! A calculation on another thread, with progress. Dropping its handle cancels it.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ mod progress;
 
 pub use progress::{Progress, Unwanted};
 
-/// A calculation under way.
+/// Handle of a running calculation.
 #[derive(Debug)]
 pub struct Background<T> {
     progress: Arc<Progress>,
     answer: Receiver<T>,
 }
 
-/// How a calculation is getting on.
+/// State of a calculation.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
-    /// It goes on.
+    /// The calculation is running.
     NotYet,
-    /// Here it is.
+    /// The calculation returned this answer.
     Ready(T),
-    /// It ended without an answer, which is a bug.
+    /// The calculation ended without an answer, which is a bug.
     Broken,
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Starts `job`; `wake` is called when it has ended.
+    /// Starts `job`. `wake` is called when the job ends.
     ///
     /// # Errors
-    /// If there is no room for it: on a desktop, if the system gives no thread.
+    /// If no thread is available.
     pub fn start(
         jobs: &dyn Jobs,
         name: &str,
@@ -43,7 +43,7 @@ impl<T: Send + 'static> Background<T> {
         let (tell, answer) = bounded(1);
         let told = Arc::clone(&progress);
         let job = move || {
-            // Also when the job panics: nothing waits for it any more.
+            // Drop also runs if the job panics, so the waiting thread always wakes up.
             let _wake = OnDrop(wake);
             let tell = tell;
             if let Ok(answer) = job(&told) {
@@ -54,12 +54,12 @@ impl<T: Send + 'static> Background<T> {
         Ok(Self { progress, answer })
     }
 
-    /// How far it is, 0 to 1.
+    /// Progress of the calculation, 0 to 1.
     pub fn share(&self) -> f32 {
         self.progress.share()
     }
 
-    /// The answer, once it is there.
+    /// Returns the answer if the calculation has ended.
     pub fn take(&self) -> Outcome<T> {
         match self.answer.try_recv() {
             Ok(answer) => Outcome::Ready(answer),

@@ -1,22 +1,23 @@
-//! The colours of the window and of the report's page, in both themes.
+//! Colors of the window and of the report's page, in both themes.
 
-/// The colours of a theme: red, green and blue. Those of stages were chosen by a search for the largest least distance between any two of
-/// them as people with each of the three common kinds of colour blindness see them, and can be read on the ground.
+/// Colors of a theme as red, green and blue. A search chose the colors of the stages.
+/// It maximized the smallest distance between any two as people with each common kind of color blindness see them. All
+/// are legible on the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colours {
-    /// Ground of panels.
+    /// Background of panels.
     pub panel: [u8; 3],
-    /// Ground of what is drawn: timeline, pipeline, plots.
+    /// Background of timeline, pipeline and plots.
     pub canvas: [u8; 3],
-    /// Lines between things.
+    /// Lines that separate elements.
     pub line: [u8; 3],
     /// Text.
     pub text: [u8; 3],
-    /// Text of less weight.
+    /// Text of lower importance.
     pub weak: [u8; 3],
-    /// Headings and outlines of what is selected.
+    /// Headings and outlines of selected elements.
     pub strong: [u8; 3],
-    /// Waiting in a queue.
+    /// A batch waits in a queue.
     pub wait: [u8; 3],
     /// Fetching.
     pub fetch: [u8; 3],
@@ -24,16 +25,16 @@ pub struct Colours {
     pub collate: [u8; 3],
     /// Pinning.
     pub pin: [u8; 3],
-    /// Held in the reorder buffer: waiting that another batch caused.
+    /// A batch is in the reorder buffer: another batch caused this wait.
     pub held: [u8; 3],
     /// The trainer's step.
     pub step: [u8; 3],
-    /// The trainer waits; something was lost or failed. Red means nothing else.
+    /// The trainer waits, or something was lost or failed. Red has no other meaning.
     pub stall: [u8; 3],
 }
 
 impl Colours {
-    /// For eyes in the dark.
+    /// Dark theme.
     pub const DARK: Self = Self {
         panel: [0x1B, 0x1F, 0x25],
         canvas: [0x14, 0x17, 0x1C],
@@ -50,7 +51,7 @@ impl Colours {
         stall: [0xEA, 0x61, 0x3C],
     };
 
-    /// For paper and daylight.
+    /// Light theme, also for print.
     pub const LIGHT: Self = Self {
         panel: [0xF2, 0xF2, 0xEF],
         canvas: [0xFA, 0xFA, 0xF8],

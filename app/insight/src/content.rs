@@ -1,6 +1,7 @@
-//! What the leaves of a batch mean together: pictures with boxes, masks, keypoints and captions; rows of a table; sequences with
-//! padding; waveforms. Recognised by the names and shapes that torchvision, Hugging Face and the datasets of this program use, so
-//! it holds for recordings of any program.
+//! Views of several leaves of a batch together: pictures with boxes, masks, keypoints and captions, table rows, padded
+//! sequences, waveforms.
+//! They are recognized by the names and shapes that torchvision, Hugging Face and Loadscope's datasets use. This works
+//! for recordings of any program.
 
 mod annotated;
 pub mod path;
@@ -15,20 +16,20 @@ pub use sequences::{Padding, SequenceRow, Sequences};
 pub use table::{Column, Table, Value};
 pub use waveforms::Waveforms;
 
-/// What can be shown of a batch besides its leaves one by one.
+/// Views of a batch in addition to its single leaves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Views {
     /// Pictures of unequal sizes, or pictures with annotations.
     pub annotated: Option<Annotated>,
     /// Columns of equal length.
     pub table: Option<Table>,
-    /// Sequences of whole numbers, filled up to the length of the longest.
+    /// Sequences of integers, padded to the length of the longest.
     pub sequences: Vec<Sequences>,
-    /// Curves and spectrograms.
+    /// Waveforms with their spectrograms.
     pub waveforms: Vec<Waveforms>,
 }
 
-/// Reads a batch.
+/// Derives the views of a batch.
 pub fn views(content: &BatchContent, info: &RunInfo) -> Views {
     Views {
         annotated: Annotated::of(content, &info.classes),

@@ -1,11 +1,13 @@
-//! The far past of a run whose recording has a limit: what stretches of it came to, for the timeline.
+//! Sums per stretch of the past of a run with limited recording, for the timeline.
 
 use loadscope_trace::{Kept, Nanos, Past, Run, Sums, bytes, percent, plural};
 use loadscope_words::say;
 
 use crate::format::{clock, length};
 
-/// What minutes between `start` and `end` came to; so many are taken together that each stretch is at least `least` long, but for the last one. Minutes with a gap between them are not taken together.
+/// Returns sums of the minutes between `start` and `end`. Minutes are merged until each stretch except the last is at
+/// least `least` long.
+/// Minutes with a gap between them are not merged.
 pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec<Sums> {
     let all = past.sums();
     let first = all.partition_point(|sums| sums.to <= start);
@@ -22,18 +24,18 @@ pub fn stretches(past: &Past, (start, end): (Nanos, Nanos), least: Nanos) -> Vec
     out
 }
 
-/// Where the part of a run begins of which everything is kept; `None` if that is all of it.
+/// Returns the start of the part that is kept in full. `None` means the whole run.
 pub fn kept_since(run: &Run) -> Option<Nanos> {
     let past = run.past()?;
     Some(past.until().unwrap_or(run.whole().end()))
 }
 
-/// Where the far past of a run begins; `None` if it has none.
+/// Returns the start of the summed past. `None` means that there is none.
 pub fn begins(run: &Run) -> Option<Nanos> {
     Some(run.past()?.sums().first()?.from)
 }
 
-/// What is to be said of a live run of which not everything is in memory any more, short and in whole sentences; `None` if everything is.
+/// Describes how much of a live run is in memory: a short text and full sentences. `None` means all of it.
 pub fn in_memory(run: &Run) -> Option<(String, String)> {
     let past = run.past()?;
     let (retention, until) = (past.retention()?, past.until()?);
@@ -46,7 +48,7 @@ pub fn in_memory(run: &Run) -> Option<(String, String)> {
     Some((say!("in memory in full: the last {}", kept), text))
 }
 
-/// What a stretch came to, in lines; the first is its time.
+/// Describes a stretch in lines. The first line is its time.
 pub fn lines(sums: &Sums) -> Vec<String> {
     let (in_loop, waited) = (sums.in_loop(), sums.waited());
     let share = waited.0 as f64 / in_loop.0.max(1) as f64;
@@ -83,7 +85,7 @@ pub fn lines(sums: &Sums) -> Vec<String> {
     out
 }
 
-/// Samples that the trainer got per second of a stretch.
+/// Returns the trainer's samples per second in a stretch.
 pub fn per_second(sums: &Sums) -> f64 {
     match (sums.to - sums.from).as_secs_f64() {
         seconds if seconds > 0.0 => sums.samples as f64 / seconds,
@@ -91,9 +93,9 @@ pub fn per_second(sums: &Sums) -> f64 {
     }
 }
 
-/// What is kept in full and lies in a stretch, in lines: the longest wait first, then messages.
+/// Describes the data in a stretch that is kept in full: the longest waits first, then messages.
 pub fn kept_in(past: &Past, (start, end): (Nanos, Nanos)) -> Vec<String> {
-    /// So many are named.
+    /// Maximum number of named waits.
     const NAMED: usize = 3;
     let at = |kept: &Kept, ended: Nanos| kept.wait.map_or(ended, |(start, _)| start);
     let here = past.kept().iter();

@@ -1,10 +1,10 @@
-//! The dataset of a run in words.
+//! Text for the dataset of a run.
 
 use loadscope_plan::dataset::DatasetSpec;
 use loadscope_trace::{Origin, RunInfo, count, plural};
 use loadscope_words::say;
 
-/// The dataset of a run in the language of the program. A recording has it in English.
+/// Returns the description of a run's dataset in the language of the program. Recordings contain the English one.
 pub fn dataset(info: &RunInfo) -> String {
     let own = match info.origin {
         Origin::Engine | Origin::Simulation => described(info),
@@ -13,7 +13,8 @@ pub fn dataset(info: &RunInfo) -> String {
     own.unwrap_or_else(|| info.dataset.clone())
 }
 
-/// The words for a dataset of the embedded loader; `None` if the recording has others, or if they are those of a file format.
+/// Describes a dataset of the embedded loader. `None` if the recording has another text, or if the text is from a file
+/// format.
 fn described(info: &RunInfo) -> Option<String> {
     let len = info.dataset_len?;
     info.dataset.strip_prefix(len.to_string().as_str())?;
@@ -44,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    /// The introduction of a run with `len` samples of this dataset.
+    /// Returns the `RunInfo` of a run with `len` samples of this dataset.
     fn info(dataset: &str, extra: &str, len: usize) -> RunInfo {
         let options = RunOptions {
             dataset: dataset.to_owned(),
@@ -79,7 +80,7 @@ mod tests {
         ] {
             let mut info = info(name, extra, 240);
             assert_eq!(dataset(&info), info.dataset, "{name}");
-            // A recording of another program has its own words.
+            // A recording of another program keeps its own text.
             info.origin = Origin::Import("a trace".to_owned());
             info.dataset = "240 pets".to_owned();
             assert_eq!(dataset(&info), "240 pets");

@@ -1,10 +1,10 @@
-//! Who is asked about datasets.
+//! Access to the catalog of datasets.
 
 use std::fmt;
 
 use loadscope_plan::dataset::{Catalog, MadeUp};
 
-/// Who knows the datasets: in builds with the embedded engine one that opens them.
+/// Catalog of datasets. In builds with the embedded engine, it opens them.
 #[derive(Clone, Copy)]
 pub struct Datasets(pub &'static (dyn Catalog + Sync));
 

@@ -1,5 +1,5 @@
-//! What the Diagnose workspace is about, apart from how it is shown: why training waits, what other settings would bring,
-//! whether that came true, and how another run compares. No window here.
+//! State of the Diagnose workspace without its window: causes of waits, forecasts for other settings, their
+//! verification, comparison with another run.
 
 use std::sync::Arc;
 
@@ -15,36 +15,36 @@ pub mod what_if;
 
 pub use apply::Check;
 
-/// What is chosen in the Diagnose workspace.
+/// Choices of the user in the Diagnose workspace.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnose {
-    /// What all settings of the table have in common; `None`: as it was recorded.
+    /// Common values of all settings in the table. `None` means the recorded ones.
     pub base: Option<Setting>,
-    /// num_workers and prefetch_factor of the setting that is looked at; `None`: the best one.
+    /// num_workers and prefetch_factor of the selected setting. `None` means the best one.
     pub picked: Option<(usize, usize)>,
-    /// The forecast that this run is the outcome of.
+    /// The forecast that this run verifies.
     pub check: Option<Check>,
-    /// The run that this one is compared with.
+    /// The run that is compared with this one.
     pub other: Option<Other>,
 }
 
 /// A run to compare with.
 #[derive(Clone, Debug)]
 pub struct Other {
-    /// Tells it from those that stood here before.
+    /// Identity among all runs that were compared.
     pub number: u64,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// What happened in it.
+    /// Data of the run.
     pub run: Arc<Run>,
-    /// True if its file ends in the middle.
+    /// True if its file is truncated.
     pub cut: bool,
-    /// Its part in the comparison.
+    /// Role in the comparison.
     pub role: Role,
 }
 
 impl Other {
-    /// The names of both runs, the earlier one first.
+    /// Returns the names of both runs, the earlier one first.
     pub fn names(&self) -> [String; 2] {
         let (name, this) = (self.name.clone(), say!("This run").to_owned());
         match self.role {
@@ -54,14 +54,14 @@ impl Other {
     }
 }
 
-/// The part of another run in the comparison with the one that is shown.
+/// Role of another run in the comparison with the shown one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The run before a change, of which the shown one is the outcome.
+    /// The other run came before a change, and the shown run is the outcome.
     Before,
-    /// A run that the user chose.
+    /// The user chose the other run.
     #[default]
     Chosen,
-    /// The outcome of a change to the shown one.
+    /// The other run is the outcome of a change to the shown one.
     After,
 }

@@ -1,4 +1,4 @@
-//! Numbers and names as people read them: the words of the diagnosis and those of the window are the same.
+//! Formats of numbers and names, shared by the diagnosis and the window.
 
 use loadscope_trace::Nanos;
 use loadscope_words::say;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 pub use loadscope_trace::{count, percent, plural};
 
-/// A text from a file or a program so that it only says something: what would move the cursor, change colours or turn the
-/// direction of the letters behind it is spelled out (`\u001b`), as in JSON. Line ends and tabs stay.
+/// Escapes characters of untrusted text that control a terminal or browser: cursor, color and text direction.
+/// Escapes have JSON's form (`\u001b`). Line ends and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match is_command(c) {
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             true => _ = write!(out, "\\u{:04x}", u32::from(c)),
             false => out.push(c),
         }
@@ -26,11 +26,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// True of letters that tell a terminal or a browser to do something.
+/// Returns true for characters that control a terminal or browser.
 fn is_command(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks and overrides of the direction; line ends that only some programs know.
+        // Direction marks and overrides, and line separators that only some programs recognize.
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             true
         }
@@ -47,7 +47,7 @@ pub fn signed(share: f64) -> String {
     }
 }
 
-/// How long ago something was, roughly.
+/// Formats an age, rounded down.
 pub fn ago(age: Duration) -> String {
     let seconds = age.as_secs();
     let (number, one, many) = match seconds {
@@ -59,7 +59,7 @@ pub fn ago(age: Duration) -> String {
     say!("{} ago", plural(number, one, many))
 }
 
-/// A length of time in the units of a day: `3 d 4 h`, `2 h 15 min`, `12 min`; what is shorter in seconds.
+/// Formats a duration in days, hours and minutes: `3 d 4 h`, `2 h 15 min`, `12 min`. Shorter ones are in seconds.
 pub fn length(time: Nanos) -> String {
     let minutes = time.0.max(0) / 60_000_000_000;
     match minutes {
@@ -70,7 +70,8 @@ pub fn length(time: Nanos) -> String {
     }
 }
 
-/// Hours, minutes and seconds since a beginning, with this many decimals (at most 9), the rest cut off: `1:02:00`, `3 d 4:00:00.250`.
+/// Formats hours, minutes and seconds with this number of decimals (at most 9), truncated: `1:02:00`, `3 d
+/// 4:00:00.250`.
 pub fn clock(time: Nanos, decimals: usize) -> String {
     let sign = if time.0 < 0 { "−" } else { "" };
     let ns = time.0.unsigned_abs();
@@ -89,14 +90,14 @@ pub fn clock(time: Nanos, decimals: usize) -> String {
     }
 }
 
-/// Joins two texts, each of one sentence or of several, with a period after each sentence.
+/// Joins two texts of one or several sentences, with a period after each.
 pub fn join(text: &str, more: &str) -> String {
     let open = |text: &str| text.trim_end_matches(['.', '。']).to_owned();
     let (text, more) = (open(text), open(more));
     say!("{text}. {more}.")
 }
 
-/// With a capital letter at its beginning, as the first word of a sentence.
+/// Returns the text with an initial capital.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -148,7 +149,7 @@ mod tests {
             text,
             "\\u001b[2J\\u001b]0;title\\u0007\\u000d\\u0008\\u009b31m\\u007f\\u202egpj.exe\\u2066\\u0000"
         );
-        // JSON means the same.
+        // The escaped JSON has the same value.
         let json = "\"a\u{7f}b\u{202e}\"";
         let value: String = serde_json::from_str(&printable(json)).expect("still JSON");
         assert_eq!(value, "a\u{7f}b\u{202e}");

@@ -1,84 +1,84 @@
-//! The words of the pipeline: what each means, and what PyTorch calls it.
+//! Glossary of the pipeline: meaning and PyTorch name of each term.
 
 use loadscope_trace::{Lane, Stage};
 use loadscope_words::say;
 
-/// A word of the pipeline.
+/// A term of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// Source of samples.
     Dataset,
-    /// Result for one index.
+    /// Result of the dataset for one index.
     Sample,
-    /// Source of the order.
+    /// Source of the order of indices.
     Sampler,
-    /// Several samples.
+    /// Group of samples.
     Batch,
-    /// Once through the dataset.
+    /// One pass over the dataset.
     Epoch,
-    /// A process that loads.
+    /// Process that loads batches.
     Worker,
-    /// The process that trains.
+    /// Process that trains.
     MainProcess,
     /// Tasks of a worker.
     IndexQueue,
-    /// A batch is in an index queue, or in another one.
+    /// A batch is in any queue.
     Queued,
-    /// Samples are read.
+    /// The dataset reads samples.
     Fetching,
-    /// Samples are stacked.
+    /// `collate_fn` stacks samples.
     Collating,
-    /// Finished batches on their way.
+    /// Finished batches on the way to the main process.
     ResultQueue,
     /// Thread that copies to page-locked memory.
     PinThread,
-    /// Copied to page-locked memory.
+    /// Copying to page-locked memory.
     Pinning,
     /// Batches in page-locked memory.
     DataQueue,
-    /// Place of early batches.
+    /// Buffer of batches that arrived early.
     ReorderBuffer,
-    /// A batch waits for its turn.
+    /// A batch waits in the reorder buffer.
     Held,
-    /// A batch's turn has come.
+    /// A batch is next for the trainer.
     Ready,
-    /// Number of tasks in flight.
+    /// Limit of tasks in flight.
     PrefetchWindow,
-    /// Number of the next task.
+    /// Index of the next task.
     SendIdx,
-    /// Number of the next batch to be yielded.
+    /// Index of the next batch to be yielded.
     RcvdIdx,
-    /// Tasks without an answer.
+    /// Tasks without a result.
     TasksOutstanding,
-    /// State of each task.
+    /// State per task.
     TaskInfo,
-    /// Batches that were yielded.
+    /// Number of yielded batches.
     NumYielded,
-    /// The order in which batches are yielded.
+    /// Yielding in the sampler's order.
     InOrder,
     /// The training loop.
     Trainer,
-    /// It has nothing to do.
+    /// The trainer waits for a batch.
     Wait,
-    /// It works.
+    /// The trainer works.
     Training,
-    /// A worker has nothing to do.
+    /// A worker has no task.
     Idle,
 }
 
 /// An entry of the glossary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The word.
+    /// Name of the term.
     pub name: &'static str,
-    /// Its name in PyTorch; empty without one.
+    /// Name in PyTorch, or empty.
     pub pytorch: &'static str,
-    /// Its meaning, in one or two sentences.
+    /// Meaning in one or two sentences.
     pub meaning: &'static str,
 }
 
 impl Term {
-    /// All of them, in the order in which a batch meets them.
+    /// All terms, in the order of a batch's path.
     pub const ALL: [Self; 29] = [
         Self::Dataset,
         Self::Sample,
@@ -111,7 +111,7 @@ impl Term {
         Self::Idle,
     ];
 
-    /// The word for a lane.
+    /// Returns the term for a lane.
     pub fn of_lane(lane: Lane) -> Self {
         match lane {
             Lane::Trainer => Self::Trainer,
@@ -125,7 +125,7 @@ impl Term {
         }
     }
 
-    /// The word for a stage; `None` for those in which nothing goes on.
+    /// Returns the term for a stage. `None` for final stages.
     pub fn of_stage(stage: Stage) -> Option<Self> {
         Some(match stage {
             Stage::Queued => Self::Queued,
@@ -140,7 +140,7 @@ impl Term {
         })
     }
 
-    /// The word for a counter under PyTorch's name, without the underscore.
+    /// Returns the term for a counter by PyTorch's name without the underscore.
     pub fn of_counter(name: &str) -> Option<Self> {
         Some(match name {
             "send_idx" => Self::SendIdx,
@@ -152,7 +152,7 @@ impl Term {
         })
     }
 
-    /// Its entry in the glossary.
+    /// Returns the glossary entry.
     #[rustfmt::skip]
     pub fn entry(self) -> Entry {
         let (name, pytorch, meaning) = match self {
@@ -189,7 +189,7 @@ impl Term {
         Entry { name, pytorch, meaning }
     }
 
-    /// True if one of its texts has `text` in it, whatever the case.
+    /// Returns true if one of its texts contains `text`, ignoring case.
     pub fn has(self, text: &str) -> bool {
         let Entry {
             name,
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Private names are those in the source of PyTorch's `DataLoader`.
+    /// Private names are from the source of PyTorch's `DataLoader`.
     #[test]
     fn words_are_found_by_pytorchs_name_and_by_meaning() {
         let found = |text: &str| {

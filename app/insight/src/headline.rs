@@ -1,4 +1,4 @@
-//! The first thing to read: is the trainer waiting, for how much of the time, and because of what; of a run that failed, its error.
+//! Headline of a run: share and cause of the trainer's waiting, or the error of a failed run.
 
 use loadscope_diagnose::Glance;
 use loadscope_trace::{Level, Run};
@@ -11,20 +11,21 @@ use crate::format::capital;
 pub struct Headline {
     /// Share of the time that the trainer waited, 0 to 1.
     pub share: f64,
-    /// An error has ended the run.
+    /// True if an error ended the run.
     pub has_failed: bool,
-    /// The run has ended without a batch.
+    /// True if the run ended without a batch.
     pub is_empty: bool,
-    /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or when the error came and where.
+    /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or time and place of the error.
     pub verdict: String,
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or what went wrong.
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`, or the
+    /// error message.
     pub cause: Option<String>,
-    /// The batch that was waited for longest, or the one that failed, by position.
+    /// Position of the batch with the longest wait, or of the failed batch.
     pub batch: Option<usize>,
 }
 
 impl Headline {
-    /// Sums up `run`; `None` before the first epoch.
+    /// Returns the headline of `run`. `None` before the first epoch.
     pub fn of(run: &Run) -> Option<Self> {
         run.epochs().first()?;
         let glance = Glance::of(run);
@@ -52,13 +53,14 @@ impl Headline {
             has_failed: false,
             is_empty: false,
             verdict: glance.headline(),
-            // A line of its own in the window, not the rest of a sentence.
+            // The window shows the cause on its own line.
             cause: glance.cause().map(|cause| capital(&cause)),
             batch: glance.batch(),
         })
     }
 
-    /// Of a run without a batch: the call of `next` that found nothing is no wait. Its first warning or error says why.
+    /// Returns the headline of a run without a batch. The call of `next` that found nothing is no wait. The first
+    /// warning or error is the cause.
     fn of_nothing(run: &Run) -> Self {
         let said = run.messages().iter().map(|(_, message)| message);
         let mut said = said.filter(|message| message.level >= Level::Warning);
@@ -151,7 +153,7 @@ mod tests {
         );
     }
 
-    /// "The trainer waited 436 µs of 436 µs (100 %)" in the colour of an alarm.
+    /// Regression: the headline was "The trainer waited 436 µs of 436 µs (100 %)" in red.
     #[test]
     fn a_run_without_a_batch_waited_for_none() {
         let warning = Message {
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!(headline.batch, Some(0));
     }
 
-    /// Equal waits are reported by number and length: the longest of them is no cause.
+    /// Equal waits are reported by number and length, because the longest of them is no cause.
     #[test]
     fn equal_waits_are_counted_and_a_single_one_is_not() {
         let starved = loadscope_trace::RunOptions {

@@ -1,5 +1,5 @@
-//! Purpose of a lane, and reasons why a worker is idle. "Idle" alone looks like a fault; nearly always it is the prefetch
-//! window that is full.
+//! Purpose of lanes, and reasons for idle workers. "Idle" alone looks like a fault, but the prefetch window is usually
+//! full.
 
 use loadscope_trace::{Activity, Lane, Pipeline, Run, Stage};
 use loadscope_words::say;
@@ -7,16 +7,16 @@ use loadscope_words::say;
 use crate::format;
 use crate::variables::prefetch_window;
 
-/// Why nothing is fetched in a lane.
+/// Reason why a lane fetches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// No epoch is running.
     NoEpoch,
-    /// `num_workers=0`: the main process is where training happens.
+    /// `num_workers=0`: the main process trains.
     NoWorkers,
-    /// It is about to take this batch.
+    /// The worker is about to take this batch.
     Taking(u32),
-    /// The run is held before it takes this batch.
+    /// The run is paused before the worker takes this batch.
     Paused(u32),
     /// The sampler has no batch left.
     SamplerExhausted,
@@ -24,16 +24,16 @@ pub enum Reason {
     WindowFull {
         /// Number of tasks in `_task_info`.
         used: usize,
-        /// The limit of that number.
+        /// Maximum number of tasks.
         window: usize,
-        /// Number of held batches, and the missing batch.
+        /// Number of held batches, and index of the missing batch.
         held: Option<(u64, u32)>,
     },
-    /// It has no task.
+    /// The worker has no task.
     NoTask,
 }
 
-/// Why nothing is fetched in `lane` just now; `None` if something is, or if it is no lane in which something is fetched.
+/// Returns the reason why `lane` fetches nothing. `None` if it fetches, or if it is not a lane for fetching.
 pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> Option<Reason> {
     let worker = match lane {
         Lane::Worker(worker) => Some(worker),
@@ -86,7 +86,7 @@ pub fn reason(run: &Run, pipeline: &Pipeline<'_>, lane: Lane, paused: bool) -> O
 }
 
 impl Reason {
-    /// In few words, the longest first: `prefetch window full (8/8)`.
+    /// Returns texts of decreasing length: `prefetch window full (8/8)`.
     pub fn brief(self) -> [String; 3] {
         let all =
             |long: &str, short: &str| [long.to_owned(), short.to_owned(), say!("idle").to_owned()];
@@ -113,7 +113,7 @@ impl Reason {
         }
     }
 
-    /// In a sentence or two.
+    /// Returns one or two sentences.
     pub fn sentence(self) -> String {
         let rule = say!("the worker gets a task when the trainer takes a batch");
         match self {
@@ -141,12 +141,13 @@ impl Reason {
     }
 }
 
-/// Why nothing is fetched in `lane` just now; `None` if something is, or if it is no lane in which something is fetched.
+/// Returns the reason why `lane` fetches nothing, as a sentence. `None` if it fetches, or if it is not a lane for
+/// fetching.
 pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
     reason(run, pipeline, lane, false).map(Reason::sentence)
 }
 
-/// That nothing is done in a lane, and why as far as that can be said.
+/// Returns `Idle` with the reason if it is known, or `Ended`.
 pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
     let worker = match lane {
         Lane::Worker(worker) => pipeline.worker(worker),
@@ -161,7 +162,7 @@ pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
     }
 }
 
-/// The purpose of a lane.
+/// Describes the purpose of a lane.
 pub fn purpose(lane: Lane) -> &'static str {
     match lane {
         Lane::Trainer => say!("The training loop: gets a batch, trains on it, requests the next"),
@@ -187,7 +188,7 @@ pub fn purpose(lane: Lane) -> &'static str {
     }
 }
 
-/// The meaning of an activity.
+/// Describes the meaning of an activity.
 pub fn meaning(activity: Activity) -> &'static str {
     match activity {
         Activity::Waiting => say!("The trainer has requested a batch that is not ready"),
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_worker_without_a_task_says_whom_it_waits_for() {
-        // Sample 4 takes a second; batches 5 and 7 are ready while it lasts.
+        // Sample 4 takes a second. Batches 5 and 7 are ready during that time.
         let run = simulated(&RunOptions {
             dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
             batch_size: Some(1),
@@ -236,7 +237,7 @@ mod tests {
             "{texts:?}"
         );
         assert!(any("The sampler has no batch left"), "{texts:?}");
-        // While it works, there is no reason.
+        // A working worker has no reason.
         let busy = (0..run.end().0 / 1_000_000)
             .filter(|ms| said(&run, 1, *ms).is_none())
             .count();
@@ -267,11 +268,12 @@ mod tests {
             "{running:?}"
         );
         assert!(running.contains("sampler exhausted"), "{running:?}");
-        // A simulated worker takes its batch at the very instant at which it comes: a held run differs in nothing here.
+        // A simulated worker takes its batch at the instant of arrival, so a paused run makes no difference here.
         assert_eq!(running, paused);
     }
 
-    /// `prefetch window full (7/6)`: the batch that the trainer had just got was counted with its successor.
+    /// Regression: `prefetch window full (7/6)`, because the batch just yielded was counted together with its
+    /// successor.
     #[test]
     fn a_window_is_never_fuller_than_full() {
         let slow = "synthetic:len=48,cost_ms=4,jitter=0.5,slow=5:300,slow=17:90";

@@ -1,20 +1,20 @@
-//! What one can jump to: batches yielded, stalls, arrivals out of order, trouble. Kept up with the run as it grows, so
-//! that "is there a next one?" can be asked for every button in every frame, however long the run is.
+//! Jump targets: yielded batches, stalls, arrivals out of order, trouble. They are updated as the run grows.
+//! The buttons need "is there a next one?" in every frame, for runs of any length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loadscope_trace::{Column, Level, Nanos, Run, Stage, View, Wait};
 use loadscope_words::say;
 
-/// A kind of moment to jump to.
+/// A kind of jump target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// The trainer gets a batch, or the error in its place.
+    /// The trainer receives a batch, or an error in its place.
     Batch,
-    /// The trainer begins to wait, for a time that matters.
+    /// The trainer starts a wait that matters.
     #[default]
     Stall,
-    /// A batch arrives before one that should come first.
+    /// A batch arrives before an earlier one of its epoch.
     OutOfOrder,
     /// Something failed, was skipped or was lost.
     Trouble,
@@ -23,7 +23,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// All of them, in the order of menus.
+    /// All kinds, in the order of menus.
     pub const ALL: [Self; 5] = [
         Self::Batch,
         Self::Stall,
@@ -32,7 +32,7 @@ impl Goal {
         Self::Marker,
     ];
 
-    /// What it is called, for many.
+    /// Name in the plural.
     pub fn label(self) -> &'static str {
         match self {
             Self::Batch => say!("Batches"),
@@ -44,48 +44,48 @@ impl Goal {
     }
 }
 
-/// A moment to jump to.
+/// A jump target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// After so many transitions.
+    /// The state after this number of transitions.
     Step(usize),
     /// An instant.
     At(Nanos),
 }
 
-/// Where in the run those moments are.
+/// Index of the jump targets of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Landmarks {
-    /// Transitions that were looked at.
+    /// Number of processed transitions.
     transitions: usize,
-    /// Numbers of transitions after which the trainer has just got a batch.
+    /// Numbers of transitions after which the trainer has just received a batch.
     yields: Column<u32>,
     /// Numbers of transitions after which a batch has just arrived out of order.
     out_of_order: Column<u32>,
-    /// The first transition that discarded a batch that a worker still had: an epoch was stopped early.
+    /// The first transition that discarded a batch of a worker because an epoch was stopped early.
     stopped_early: Option<usize>,
-    /// Batches of each epoch that were dispatched and have not arrived.
+    /// Dispatched batches of each epoch that have not arrived.
     under_way: BTreeMap<u32, BTreeSet<u32>>,
-    /// Instants at which something failed, was skipped or was lost; each once.
+    /// Instants of failures, skips and losses, without duplicates.
     trouble: Vec<Nanos>,
-    /// Messages, and reports of losses, that were looked at.
+    /// Numbers of processed messages and losses.
     messages: usize,
     losses: usize,
     /// Positions of the warnings and errors among the messages.
     said: Column<u32>,
-    /// Those of the errors.
+    /// Positions of the errors among the messages.
     errors: Column<u32>,
-    /// Closed waits that were looked at, the longest of them, and the longest of each full block of them.
+    /// Number of processed closed waits, the longest of them, and the longest per full block.
     waits: usize,
     longest: Nanos,
     blocks: Column<Nanos>,
     /// The longest of all waits before each block.
     before: Column<Nanos>,
-    /// What is left of all this while the end of the run is hidden.
+    /// Limits of the visible part while the end of the run is hidden.
     shown: Option<Shown>,
 }
 
-/// What is left of the landmarks of a run of which the end is hidden.
+/// Limits of the visible part of a run with hidden end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shown {
     at: Nanos,
@@ -94,21 +94,21 @@ struct Shown {
     longest: Nanos,
 }
 
-/// So many waits have one entry in the list of the longest.
+/// Number of waits per block.
 const BLOCK: usize = 256;
 
-/// A wait that is shorter than the longest one by this factor is not what anyone looks for.
+/// A wait shorter than the longest one by this factor is not a jump target.
 const SMALL: i64 = 20;
 
 impl Landmarks {
-    /// The landmarks of a run.
+    /// Returns the landmarks of a run.
     pub fn of(run: &Run) -> Self {
         let mut all = Self::default();
         all.follow(run);
         all
     }
 
-    /// Takes in what `run` has got since the last call; costs nothing if that is nothing. Another run is begun anew.
+    /// Processes new data of `run`. Without new data this is free. The index of another run is built from its start.
     pub fn follow(&mut self, run: &Run) {
         if run.hidden_after().is_some() {
             return;
@@ -126,7 +126,7 @@ impl Landmarks {
             if message.level == Level::Error {
                 self.errors.push(k as u32);
             }
-            // A note or a warning names a skipped sample, or its batch.
+            // A note or warning with a sample or batch is about a skipped sample.
             let is_of_batch = message.sample.is_some() || message.about.is_some();
             if message.level == Level::Error || is_of_batch {
                 note(&mut self.trouble, *at);
@@ -149,7 +149,7 @@ impl Landmarks {
             if t.stage == Stage::Failed {
                 note(&mut self.trouble, t.at);
             }
-            // The end of a stream is no stop.
+            // The end of a stream is not an early stop.
             if t.stage == Stage::Discarded && !gave_up(run, id.epoch, k) {
                 self.stopped_early.get_or_insert(k);
             }
@@ -187,8 +187,8 @@ impl Landmarks {
         }
     }
 
-    /// Leaves out what is hidden of `run`, whose landmarks these are. What comes after a moment is found nevertheless: to go there is to
-    /// let time pass.
+    /// Hides landmarks after the hidden part of `run` starts. Jumps forward still find them, because a jump forward
+    /// reveals the hidden part.
     pub fn show(&mut self, run: &Run) {
         self.shown = run.hidden_after().map(|moment| Shown {
             at: moment.at,
@@ -198,7 +198,7 @@ impl Landmarks {
         });
     }
 
-    /// The longest of the waits of `run` that are over, of which there may be fewer than were looked at.
+    /// Returns the longest closed wait of `run`, which may have fewer visible waits than were processed.
     fn longest_of(&self, run: &Run) -> Nanos {
         let waits = run.waits();
         let block = waits.len() / BLOCK;
@@ -210,7 +210,7 @@ impl Landmarks {
         over.map(|w| w.end - w.start).fold(*before, Nanos::max)
     }
 
-    /// The first moment of this kind after `step` transitions, or after the instant `now`, whichever the kind is found by.
+    /// Returns the first target of this kind after `step` transitions, or after `now`, depending on the kind.
     pub fn after(&self, run: &Run, goal: Goal, step: usize, now: Nanos) -> Option<Place> {
         let next = |steps: &Column<u32>| {
             let place = steps.partition_point(|s| *s as usize <= step);
@@ -228,7 +228,7 @@ impl Landmarks {
         }
     }
 
-    /// The last moment of this kind before.
+    /// Returns the last target of this kind before.
     pub fn before(&self, run: &Run, goal: Goal, step: usize, now: Nanos) -> Option<Place> {
         let last = |steps: &Column<u32>| {
             let place = steps.partition_point(|s| (*s as usize) < step);
@@ -248,13 +248,13 @@ impl Landmarks {
         }
     }
 
-    /// True if an epoch was stopped while workers had batches for it.
+    /// Returns true if an epoch was stopped while workers had batches for it.
     pub fn stopped_early(&self) -> bool {
         let seen = self.shown.map_or(usize::MAX, |shown| shown.transitions);
         self.stopped_early.is_some_and(|first| first < seen)
     }
 
-    /// Positions in [`Run::messages`] of the warnings and errors.
+    /// Positions of the warnings and errors in [`Run::messages`].
     pub fn said(&self) -> View<'_, u32> {
         self.up_to_shown(&self.said)
     }
@@ -264,13 +264,13 @@ impl Landmarks {
         messages.range(..messages.partition_point(|k| (*k as usize) < shown))
     }
 
-    /// Number of errors and of warnings among the messages.
+    /// Numbers of errors and warnings among the messages.
     pub fn counts(&self) -> (usize, usize) {
         let errors = self.up_to_shown(&self.errors).len();
         (errors, self.said().len() - errors)
     }
 
-    /// When something failed or was lost.
+    /// Instants of failures and losses.
     pub fn trouble(&self) -> &[Nanos] {
         let Some(shown) = self.shown else {
             return &self.trouble;
@@ -285,7 +285,7 @@ impl Landmarks {
         all.range(..all.partition_point(|after| *after as usize <= shown))
     }
 
-    /// True if `wait` is long enough to be called a stall, beside the longest one.
+    /// Returns true if `wait` is a stall, compared with the longest wait.
     pub fn is_stall(&self, run: &Run, wait: &Wait) -> bool {
         let longest = self.shown.map_or(self.longest, |shown| shown.longest);
         let open = run.waits().last().filter(|w| w.end == Nanos::MAX);
@@ -293,14 +293,14 @@ impl Landmarks {
         matters(wait.end.min(run.end()) - wait.start, longest.max(open))
     }
 
-    /// The longest of all waits, also of those that are hidden.
+    /// Returns the longest wait, including hidden ones.
     fn longest_at_all(&self, run: &Run) -> Nanos {
         let open = run.whole().waits().last().filter(|w| w.end == Nanos::MAX);
         let open = open.map_or(Nanos::ZERO, |w| run.whole().end() - w.start);
         self.longest.max(open)
     }
 
-    /// False if no wait of the full block that begins or ends here matters.
+    /// Returns false if no wait of this full block matters.
     fn block_matters(&self, longest_at_all: Nanos, block: usize) -> bool {
         let full = (block + 1) * BLOCK <= self.waits;
         let longest = self.blocks.get(block).filter(|_| full);
@@ -343,7 +343,7 @@ impl Landmarks {
     }
 }
 
-/// True if a wait of this length is long enough, beside the longest one, to be called a stall.
+/// Returns true if a wait of this length is a stall, compared with the longest one.
 fn matters(length: Nanos, longest: Nanos) -> bool {
     length > Nanos::ZERO && length.0.saturating_mul(SMALL) >= longest.0
 }
@@ -353,7 +353,7 @@ fn gave_up(run: &Run, epoch: u32, transition: usize) -> bool {
     epoch.is_some_and(|e| e.gave_up(transition))
 }
 
-/// Adds an instant to a list in order of time; usually at its end.
+/// Inserts an instant into a sorted list without duplicates, usually at its end.
 fn note(list: &mut Vec<Nanos>, at: Nanos) {
     let place = list.partition_point(|t| *t < at);
     if list.get(place) != Some(&at) {

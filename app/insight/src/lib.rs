@@ -1,7 +1,6 @@
-//! What can be said about runs: what to jump to, what is found, in which order samples came, why training waits, what would
-//! help, and the report of all that.
+//! Analysis of runs: jump targets, findings, sample order, causes of waits, forecasts, and reports.
 //!
-//! Nothing here draws, opens a file or needs libtorch: it takes a [`loadscope_trace::Run`] and answers in numbers and sentences.
+//! The crate does not draw, open files or need libtorch. Its input is a [`loadscope_trace::Run`], its output numbers and sentences.
 //!
 //! ```
 //! use loadscope_insight::{Datasets, report::{Report, text}};
@@ -50,7 +49,7 @@ pub mod waits;
 pub use dataset::dataset;
 pub use datasets::Datasets;
 
-/// The example of the README compiles and holds.
+/// The example of the README compiles and runs.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,5 @@
-//! The loaders of a session: those of a program for training and for validation, and those of its ranks. One of them is
-//! shown, the others grow beside it.
+//! The loaders of a session: a program's loaders for training and validation, and the loaders of its ranks. One of them
+//! is shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub use straggling::{clocks, said};
 pub use strip::{Part, trainer};
 pub use together::findings;
 
-/// The loaders that are not shown, and which one is.
+/// The loaders that are not shown, and the id of the shown one.
 #[derive(Clone, Debug, Default)]
 pub struct Loaders {
     shown: RunId,
@@ -26,7 +26,8 @@ pub struct Loaders {
 }
 
 impl Loaders {
-    /// Of what was read: `wanted` is shown if there is such a loader, otherwise the one that was waited for longest.
+    /// Splits a fleet into the shown loader and the others. `wanted` is shown if it exists, otherwise the loader with
+    /// the longest waits.
     pub fn of(fleet: Fleet, wanted: Option<RunId>) -> (Self, Run) {
         let wanted = wanted.filter(|id| fleet.get(*id).is_some());
         let shown = wanted.or(fleet.foremost()).unwrap_or_default();
@@ -41,27 +42,27 @@ impl Loaders {
         (Self { shown, others }, run)
     }
 
-    /// The opposite of [`of`](Self::of): all of them, with the one that is shown, to take in more.
+    /// Returns all loaders as a fleet that accepts events, the inverse of [`of`](Self::of).
     pub fn into_fleet(self, run: Run) -> Fleet {
         Fleet::of(self.others.into_iter().chain([(self.shown, run)]))
     }
 
-    /// Which one is shown.
+    /// Id of the shown loader.
     pub fn shown(&self) -> RunId {
         self.shown
     }
 
-    /// Their number.
+    /// Number of loaders.
     pub fn count(&self) -> usize {
         self.others.len() + 1
     }
 
-    /// True if there is more than one.
+    /// Returns true if there is more than one loader.
     pub fn are_many(&self) -> bool {
         !self.others.is_empty()
     }
 
-    /// All of them by id; `run` is the one that is shown.
+    /// Returns all loaders by id. `run` is the shown one.
     pub fn all<'a>(&'a self, run: &'a Run) -> Vec<(RunId, &'a Run)> {
         let others = self.others.iter().map(|(id, one)| (*id, one));
         let mut all: Vec<(RunId, &Run)> = others.collect();
@@ -70,12 +71,12 @@ impl Loaders {
         all
     }
 
-    /// From the first epoch of any of them to their last event; `run` is the one that is shown.
+    /// Returns the time from the first epoch of any loader to the last event. `run` is the shown loader.
     pub fn extent(&self, run: &Run) -> Option<(Nanos, Nanos)> {
         extent(self.others.values().chain([run]))
     }
 
-    /// Hides what came after `at` of those that are not shown, or nothing.
+    /// Hides events after `at` of the loaders that are not shown. `None` shows all.
     pub fn hide_after(&mut self, at: Option<Nanos>) {
         for other in self.others.values_mut() {
             let moment = at.filter(|at| *at < other.whole().end()).map(|at| Moment {
@@ -88,13 +89,13 @@ impl Loaders {
         }
     }
 
-    /// Snapshots of all loaders by id; `run` is the shown one.
+    /// Returns snapshots of all loaders by id. `run` is the shown one.
     pub fn snapshot(&self, run: &Run) -> Vec<(RunId, Arc<Run>)> {
         let all = self.all(run).into_iter();
         all.map(|(id, one)| (id, one.snapshot())).collect()
     }
 
-    /// Puts runs into the place of those with the same id, which have the same events; `run` is the one that is shown.
+    /// Replaces the runs with the same ids, which have the same events. `run` is the shown loader.
     pub fn replace(&mut self, run: &mut Run, all: Vec<(RunId, Run)>) {
         for (id, one) in all {
             match id == self.shown {
@@ -104,8 +105,8 @@ impl Loaders {
         }
     }
 
-    /// Takes an event in; `run` is the one that is shown. True if from now on another one is shown, because it is the
-    /// first to load something.
+    /// Applies an event. `run` is the shown loader. Returns true if another loader is now shown, because it is the
+    /// first with a task.
     pub fn take(&mut self, run: &mut Run, event: Event) -> bool {
         if run.events() == 0 && self.others.is_empty() {
             self.shown = event.run;
@@ -122,7 +123,7 @@ impl Loaders {
         switch
     }
 
-    /// Shows another one in the place of `run`. False if it is there already, or if there is none of this id.
+    /// Shows another loader in place of `run`. Returns false if it is already shown or does not exist.
     pub fn show(&mut self, run: &mut Run, id: RunId) -> bool {
         let Some(other) = self.others.remove(&id) else {
             return false;
@@ -133,7 +134,7 @@ impl Loaders {
         true
     }
 
-    /// The loader after the shown one, or before it, around the end.
+    /// Returns the loader after or before the shown one, cyclically.
     pub fn neighbour(&self, forwards: bool) -> Option<RunId> {
         let mut others = self.others.keys().copied();
         if forwards {
@@ -145,7 +146,8 @@ impl Loaders {
     }
 }
 
-/// The loaders that do the same on all ranks, by position in `all`; those of programs without ranks stand alone.
+/// Groups the loaders that do the same work on all ranks, as positions in `all`. A loader of a program without ranks is
+/// its own group.
 pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
     let mut crews: Vec<Vec<usize>> = Vec::new();
     for (at, (_, run)) in all.iter().enumerate() {
@@ -161,7 +163,7 @@ pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
     join_uneven(all, crews)
 }
 
-/// Joins loaders of ranks whose datasets differ in their length.
+/// Merges groups of ranks whose datasets differ in length.
 fn join_uneven(all: &[(RunId, &Run)], crews: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut joined: Vec<Vec<usize>> = Vec::new();
     for crew in crews {
@@ -179,7 +181,8 @@ fn join_uneven(all: &[(RunId, &Run)], crews: Vec<Vec<usize>>) -> Vec<Vec<usize>>
     joined
 }
 
-/// True if a loader can be that of another rank of `crew`: made at the same line, with as many ranks.
+/// Returns true if a loader can belong to another rank of `crew`: created at the same line, with the same number of
+/// ranks.
 fn is_of_crew(all: &[(RunId, &Run)], crew: &[usize], info: &RunInfo) -> bool {
     let first = &all[crew[0]].1.info;
     info.world_size > 1
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
         assert!(loaders.take(&mut run, event(5, dispatched())));
         assert_eq!((loaders.shown(), run.batches().len()), (RunId(5), 1));
-        // From now on what is shown stays.
+        // The shown loader no longer changes.
         assert!(!loaders.take(&mut run, event(3, dispatched())));
         assert_eq!(loaders.shown(), RunId(5));
         let names: Vec<String> = loaders

@@ -4,7 +4,7 @@ use crate::format::capital;
 use loadscope_trace::{BatchId, HeldBatch, Lane, Nanos, Run, Stage, Transition, WorkerId};
 use loadscope_words::say;
 
-/// One sentence about `t`, a transition of `run`.
+/// Describes `t`, a transition of `run`, in one sentence.
 pub fn narrate(run: &Run, t: &Transition) -> String {
     let row = t.batch as usize;
     let Some(batch) = run.batches().get(row) else {
@@ -53,7 +53,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
     }
 }
 
-/// A stream that is exhausted, a task that will get no answer, or an epoch that is stopped early.
+/// Describes a discarded batch: its stream is exhausted, its task gets no result, or the epoch is stopped early.
 fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
     let name = capital(&id.to_string());
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
@@ -71,14 +71,14 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
     }
 }
 
-/// True if the batch of `t` is an answer without data: its worker's stream has ended.
+/// Returns true if the batch of `t` has no data because its worker's stream is exhausted.
 fn ends_stream(run: &Run, t: &Transition) -> bool {
     let path = run.path(t.batch as usize);
     path.last()
         .is_some_and(|last| last.stage == Stage::Discarded && !is_over(run, t.batch, last.start))
 }
 
-/// True if the epoch of a batch has ended by then.
+/// Returns true if the epoch of a batch has ended by `at`.
 fn is_over(run: &Run, batch: u32, at: Nanos) -> bool {
     let Some(id) = run.batches().get(batch as usize).map(|b| b.id) else {
         return false;
@@ -87,7 +87,7 @@ fn is_over(run: &Run, batch: u32, at: Nanos) -> bool {
     epoch.is_some_and(|e| e.end.is_some_and(|end| end <= at))
 }
 
-/// The consequence of `t`; `None` where the sentence needs no explanation.
+/// Describes the consequence of `t`. `None` if it needs no explanation.
 pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     let in_order = run.info.options.keeps_order();
     let before = || stage_before(run, t);
@@ -125,8 +125,8 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// True if the trainer got no batch of its epoch after the one of `t`. With in_order=False that need not be the one with the highest
-/// index.
+/// Returns true if `t` belongs to the last batch that the trainer received in its epoch. With in_order=False, that is
+/// not always the highest index.
 fn is_last(run: &Run, t: &Transition) -> bool {
     let Some(id) = run.batches().get(t.batch as usize).map(|b| b.id) else {
         return false;
@@ -147,14 +147,14 @@ fn is_last(run: &Run, t: &Transition) -> bool {
         let batch = run.batches().get(t.batch as usize);
         batch.is_some_and(|b| b.id.epoch == id.epoch)
     };
-    // It is one of the next transitions, but for the last batch, behind which there are few.
+    // The search is short: a later batch is among the next transitions, and few transitions follow the last batch.
     !after
         .by_ref()
         .take_while(|t| t.at <= end)
         .any(|t| asked_for(t) && is_of_epoch(t))
 }
 
-/// Tasks are sent to fill the prefetch window, and then one for every batch that is yielded.
+/// Returns the reason of a dispatch. The first tasks fill the prefetch window, later ones follow a yielded batch.
 fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     let batch = run.batches().get(t.batch as usize)?;
     batch.worker?;
@@ -166,7 +166,7 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     })
 }
 
-/// The place of a batch: `Fetching in worker 0`, `In the result queue`.
+/// Describes the location of a batch: `Fetching in worker 0`, `In the result queue`.
 pub fn whereabouts(batch: &HeldBatch) -> String {
     let stage = batch.stage.label();
     match (batch.stage, batch.lane) {
@@ -181,7 +181,7 @@ pub fn whereabouts(batch: &HeldBatch) -> String {
     }
 }
 
-/// `worker 0` or `the main process`.
+/// Returns `worker 0` or `the main process`.
 pub fn fetcher(worker: Option<WorkerId>) -> String {
     worker.map_or_else(
         || say!("the main process").to_owned(),
@@ -205,7 +205,7 @@ fn ready(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> Strin
 }
 
 fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
-    // A millionth of a second is the cost of the call itself.
+    // Waits under 1 µs are the cost of the call.
     match wait_around(run, t.at).map(|since| t.at - since) {
         Some(waited) if waited >= Nanos(1_000) => {
             say!("The trainer receives {id} after a wait of {waited}")
@@ -214,7 +214,7 @@ fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
     }
 }
 
-/// Since when the trainer has been waiting at `at`, the last instant of the wait included.
+/// Returns the start of the wait that contains `at`. The last instant of a wait is included.
 fn wait_around(run: &Run, at: Nanos) -> Option<Nanos> {
     let after = run.waits().partition_point(|w| w.start <= at);
     let wait = run.waits().range(..after).last()?;
@@ -229,7 +229,7 @@ fn stage_before(run: &Run, t: &Transition) -> Option<Stage> {
     path.get(at.checked_sub(1)?).map(|s| s.stage)
 }
 
-/// The pipeline just after `t`, which other transitions may share their instant with.
+/// Returns the pipeline just after `t`. Other transitions can have the same time.
 fn pipeline_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Pipeline<'a> {
     let all = run.transitions();
     let first = all.partition_point(|other| other.at < t.at);

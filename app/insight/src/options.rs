@@ -1,5 +1,4 @@
-//! The options of a run, one by one: what differs from another run, what is wrong with which of them, and how the same is written in
-//! Python.
+//! Options of a run: differences from another run, invalid options, and an equivalent Python program.
 
 mod field;
 mod problems;

@@ -1,5 +1,5 @@
-//! What the platform gives: a clock, and a place for long calculations. They come in from above, as a browser has others than a
-//! desktop; the crates that run in both name none.
+//! Clock and background threads of the platform. They are injected, because a browser and a desktop have different
+//! ones.
 
 use std::fmt;
 use std::io;
@@ -7,32 +7,32 @@ use std::time::Duration;
 
 /// A clock.
 pub trait Clock: Sync {
-    /// Time since an instant that stays the same: to see how long something takes.
+    /// Monotonic time since a fixed instant, for measuring durations.
     fn now(&self) -> Duration;
-    /// Time since 1970: to see how old a file is.
+    /// Time since 1970, for the age of files.
     fn since_1970(&self) -> Duration;
 }
 
-/// Where long calculations are made, so that the window does not wait for them.
+/// Executor of long calculations, so that the window does not block.
 pub trait Jobs: Sync {
-    /// Makes a calculation. It may be over when this returns, where there is nothing but the window's thread.
+    /// Runs a calculation. Without other threads, the calculation has ended on return.
     ///
     /// # Errors
-    /// If there is no room for it.
+    /// If no thread is available.
     fn start(&self, name: &str, job: Box<dyn FnOnce() + Send>) -> io::Result<()>;
 }
 
-/// Both of them.
+/// Clock and executor.
 #[derive(Clone, Copy)]
 pub struct Platform {
-    /// What time it is.
+    /// The clock.
     pub clock: &'static dyn Clock,
-    /// Where long calculations are made.
+    /// The executor of long calculations.
     pub jobs: &'static dyn Jobs,
 }
 
 impl Platform {
-    /// So much time from now on.
+    /// Returns a budget that ends after `time`.
     pub fn budget(self, time: Duration) -> Budget {
         Budget {
             clock: self.clock,
@@ -41,7 +41,8 @@ impl Platform {
     }
 }
 
-/// What needs neither time nor a thread: the clock stands still, so that nothing is stopped early, and calculations are made at once.
+/// A platform without time and threads: its clock is constant, so no budget ends early, and calculations run
+/// immediately.
 impl Default for Platform {
     fn default() -> Self {
         Self {
@@ -57,7 +58,7 @@ impl fmt::Debug for Platform {
     }
 }
 
-/// Time that may be spent.
+/// Time limit of an incremental calculation.
 #[derive(Clone, Copy)]
 pub struct Budget {
     clock: &'static dyn Clock,
@@ -65,12 +66,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// None: what is done bit by bit does one bit.
+    /// Returns an empty budget. Incremental calculations do one step.
     pub fn none() -> Self {
         Platform::default().budget(Duration::ZERO)
     }
 
-    /// True if there is no time left.
+    /// Returns true if no time is left.
     pub fn is_spent(&self) -> bool {
         self.clock.now() >= self.until
     }

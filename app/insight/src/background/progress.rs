@@ -1,26 +1,26 @@
-//! How far a calculation in the background is, and whether anybody still wants it.
+//! Progress and cancellation of a calculation in the background.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Shared by a calculation and what waits for it.
+/// Progress that a calculation shares with the thread that waits for it.
 #[derive(Debug, Default)]
 pub struct Progress {
     permille: AtomicU32,
     unwanted: AtomicBool,
 }
 
-/// The outcome is not wanted any more.
+/// The result is no longer needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unwanted;
 
 impl Progress {
-    /// Indices between two reports.
+    /// Number of indices between two reports of progress.
     pub const PIECE: usize = 1 << 20;
 
-    /// Tells that `share` (0 to 1) is done.
+    /// Reports that `share` (0 to 1) is done.
     ///
     /// # Errors
-    /// If the rest is not wanted.
+    /// If the result is no longer needed.
     pub fn tell(&self, share: f64) -> Result<(), Unwanted> {
         let permille = (share.clamp(0.0, 1.0) * 1000.0) as u32;
         self.permille.store(permille, Ordering::Relaxed);
@@ -30,12 +30,12 @@ impl Progress {
         }
     }
 
-    /// The last reported progress, 0 to 1.
+    /// Last reported progress, 0 to 1.
     pub fn share(&self) -> f32 {
         self.permille.load(Ordering::Relaxed) as f32 / 1000.0
     }
 
-    /// The outcome is not wanted any more.
+    /// Cancels the calculation.
     pub fn give_up(&self) {
         self.unwanted.store(true, Ordering::Relaxed);
     }

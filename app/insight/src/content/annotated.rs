@@ -1,70 +1,70 @@
-//! Pictures with their annotations: the targets of detection, segmentation, keypoints and captions.
+//! Pictures with annotations for detection, segmentation, keypoints and captions.
 
 use loadscope_trace::{BatchContent, Field, FieldData};
 
 use super::path::Slot;
 
-/// More boxes of a picture than can be told apart.
+/// Maximum number of boxes per picture. More are not distinguishable.
 const MOST_BOXES: usize = 512;
 
-/// The pictures of a batch, in order.
+/// Pictures of a batch, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotated {
-    /// One for each picture that was kept.
+    /// One sample per kept picture.
     pub samples: Vec<Sample>,
 }
 
 /// A picture and its annotations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// The field with its pixels, and its place there.
+    /// The field with its pixels, and the picture's position in that field.
     pub picture: (usize, usize),
-    /// Width and height before the recording made it smaller, pixels.
+    /// Width and height before the recording scaled it down, pixels.
     pub size: (f64, f64),
-    /// What is where.
+    /// Boxes around objects.
     pub boxes: Vec<Boxed>,
-    /// Masks of single objects, in the order of the boxes: the field and the place there. Where it is not 0, the object is.
+    /// Masks of single objects in the order of the boxes, as field and position. Nonzero pixels belong to the object.
     pub masks: Vec<(usize, usize)>,
-    /// A mask of classes: the field and the place there. Its values are labels.
+    /// A mask of classes, as field and position. Its values are labels.
     pub classes: Option<(usize, usize)>,
-    /// Points of each object.
+    /// Keypoints per object.
     pub keypoints: Vec<Vec<Keypoint>>,
-    /// Sentences.
+    /// Captions.
     pub captions: Vec<String>,
 }
 
 /// A box around an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Boxed {
-    /// Left, top, right, bottom, pixels of the picture as it was.
+    /// Left, top, right, bottom, in pixels of the original picture.
     pub corners: [f64; 4],
-    /// The number of its class.
+    /// Number of its class.
     pub label: Option<i64>,
-    /// The name of its class, where it is known.
+    /// Name of its class, if known.
     pub name: Option<String>,
 }
 
 impl Boxed {
-    /// `dog`, `17`, or nothing.
+    /// Returns `dog`, `17`, or nothing.
     pub fn title(&self) -> Option<String> {
         let number = || self.label.map(|label| label.to_string());
         self.name.clone().or_else(number)
     }
 }
 
-/// A point of an object, as COCO has it.
+/// A keypoint of an object in COCO's format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keypoint {
-    /// From the left edge, pixels of the picture as it was.
+    /// Distance from the left edge, pixels of the original picture.
     pub x: f64,
-    /// From the upper edge.
+    /// Distance from the upper edge.
     pub y: f64,
-    /// 0: not labelled; 1: hidden; 2: visible.
+    /// 0: not labeled, 1: hidden, 2: visible.
     pub visibility: f64,
 }
 
 impl Annotated {
-    /// The pictures, if they have annotations or do not stack; what stacks and has none is shown as it is.
+    /// Returns the pictures if they have annotations or do not stack. Other pictures are shown as plain fields.
     pub(super) fn of(content: &BatchContent, classes: &[String]) -> Option<Self> {
         let reading = Reading::of(content, classes);
         let mut samples = reading.pictures();
@@ -76,7 +76,7 @@ impl Annotated {
         (!samples.is_empty() && (any || is_single)).then_some(Self { samples })
     }
 
-    /// Whether this field is drawn over or as a picture, and need not be shown again.
+    /// Returns true if this field is a picture or an overlay of one, so it is not shown again.
     pub fn covers(&self, field: usize) -> bool {
         self.samples.iter().any(|sample| {
             let is_mask = sample.masks.iter().any(|(f, _)| *f == field);
@@ -86,7 +86,7 @@ impl Annotated {
 }
 
 impl Sample {
-    /// Whether the picture has annotations.
+    /// Returns true if the picture has annotations.
     pub fn is_annotated(&self) -> bool {
         let Self {
             picture: _,
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         both.enumerate().map(|(k, (field, slot))| (k, field, slot))
     }
 
-    /// Whether a field is one picture that belongs to one sample.
+    /// Returns true if the field is one picture of one sample.
     fn is_single(&self, field: usize) -> bool {
         let field = self.content.fields.get(field);
         field.is_some_and(|f| f.shape.len() == 3 && kept(f) == 1 && !f.name.is_empty())
@@ -154,7 +154,8 @@ impl<'a> Reading<'a> {
         single.into_iter().map(|(_, picture)| picture).collect()
     }
 
-    /// The fields with one of these keys that belong to sample `k`, and which row of them does; `None`: all of it.
+    /// Finds the first field with one of these keys that belongs to sample `k`, and the row of that sample. Row `None`
+    /// means the whole field.
     fn about(&self, k: usize, keys: &[&str]) -> Option<(usize, &Field, Option<usize>)> {
         let mut of_key = self.fields().filter(|(_, _, slot)| slot.is(keys));
         of_key.find_map(|(at, field, slot)| match slot.sample {
@@ -183,7 +184,7 @@ impl<'a> Reading<'a> {
             let labels: Vec<[f64; 1]> = tuples(field, row);
             labels
         });
-        // Boxes as shares of the picture are those of DETR: its middle, width and height.
+        // DETR stores boxes as center, width and height, relative to the picture.
         let are_shares = size.0 > 4.0
             && rows.iter().flatten().all(|v| (0.0..=1.0).contains(v))
             && rows.iter().flatten().any(|v| *v > 0.0);
@@ -192,7 +193,7 @@ impl<'a> Reading<'a> {
         for (n, corners) in rows.into_iter().enumerate().take(MOST_BOXES) {
             let label = labels.as_ref().and_then(|labels| labels.get(n));
             let label = label.map(|[label]| *label as i64);
-            // Rows of padding have no area.
+            // Padding rows have no area.
             if !corners.iter().all(|v| v.is_finite()) || corners == [0.0; 4] {
                 continue;
             }
@@ -218,7 +219,7 @@ impl<'a> Reading<'a> {
     }
 
     fn masks(&self, k: usize) -> Vec<(usize, usize)> {
-        // `[n, h, w]` for each sample, or `[batch, h, w]`.
+        // The shape is `[n, h, w]` per sample, or `[batch, h, w]`.
         let Some((at, field, row)) = self.about(k, &MASKS) else {
             return Vec::new();
         };
@@ -263,7 +264,7 @@ impl<'a> Reading<'a> {
                 Some(row) => texts.get(row).cloned().into_iter().collect(),
             };
         }
-        // torchvision's CocoCaptions: a list of sentences each, without a key.
+        // torchvision's CocoCaptions has a list of sentences per sample, without a key.
         let mut unnamed = self.fields().filter(|(_, _, slot)| slot.key.is_none());
         let found = unnamed.find_map(|(_, field, slot)| match &field.data {
             FieldData::Text(texts) if slot.sample == Some(k) => Some(texts.clone()),
@@ -300,7 +301,7 @@ fn one(at: usize, which: usize, field: &Field) -> Sample {
     }
 }
 
-/// The rows of `N` numbers of a field, of all of it or of one sample of a batch that stacks.
+/// Reads rows of `N` numbers: the whole field, or one sample of a stacked batch.
 fn tuples<const N: usize>(field: &Field, row: Option<usize>) -> Vec<[f64; N]> {
     let FieldData::Numbers(values) = &field.data else {
         return Vec::new();

@@ -1,9 +1,9 @@
 //! Paths of leaves inside a batch, as in Python: `[1]["boxes"][0].x`.
 
-/// Deeper is not taken apart.
+/// Maximum number of segments. The rest of a deeper path is one segment.
 const DEEPEST: usize = 32;
 
-/// `["boxes"][1]` → `["boxes"]`, `[1]`. Whatever is no such path is one part.
+/// Splits `["boxes"][1]` into `["boxes"]` and `[1]`. Text that is no such path is one segment.
 pub fn segments(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = path;
@@ -43,20 +43,19 @@ fn end_of_first(path: &str) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// What a path says of its leaf: the key that it stands under, and which sample of the batch it belongs to, where the batch is
-/// made of lists.
+/// The key of a leaf, and its sample if the batch consists of lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slot<'a> {
-    /// `boxes` of `[1][3]["boxes"]` and of `["boxes"][3]`.
+    /// `boxes` for `[1][3]["boxes"]` and for `["boxes"][3]`.
     pub key: Option<&'a str>,
-    /// 3 of both.
+    /// 3 for both.
     pub sample: Option<usize>,
-    /// The parts of the path.
+    /// Number of segments of the path.
     pub depth: usize,
 }
 
 impl<'a> Slot<'a> {
-    /// Reads a path.
+    /// Parses a path.
     pub fn of(path: &'a str) -> Self {
         let parts = segments(path);
         let keys: Vec<Option<&str>> = parts.iter().map(|part| key(part)).collect();
@@ -64,7 +63,7 @@ impl<'a> Slot<'a> {
         let at = keys.iter().rposition(Option::is_some);
         let after = at.and_then(|at| numbers.get(at + 1).copied().flatten());
         let before = |end: usize| {
-            // `[1]` alone is a field of a tuple, `[1][3]` the sample 3 of it.
+            // `[1]` alone is a field of a tuple, and `[1][3]` is its sample 3.
             let sample = end.checked_sub(1).filter(|k| *k > 0);
             sample.and_then(|k| numbers.get(k).copied().flatten())
         };
@@ -75,13 +74,13 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Whether it stands under one of these keys.
+    /// Returns true if the key is one of these names.
     pub fn is(&self, names: &[&str]) -> bool {
         self.key.is_some_and(|key| names.contains(&key))
     }
 }
 
-/// `boxes` of `["boxes"]` and of `.boxes`.
+/// Returns `boxes` for `["boxes"]` and `.boxes`.
 fn key(part: &str) -> Option<&str> {
     let quoted = part.strip_prefix("[\"").and_then(|s| s.strip_suffix("\"]"));
     quoted.or_else(|| part.strip_prefix('.'))

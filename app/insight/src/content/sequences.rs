@@ -1,56 +1,56 @@
-//! Sequences of unequal length in one tensor, filled up at their ends.
+//! Sequences of unequal length in one tensor, padded at the end.
 
 use loadscope_trace::{BatchContent, Collate, Field, FieldData, RunOptions};
 
 use super::path::Slot;
 
-/// Whole numbers, a row a sample.
+/// Integer sequences, one row per sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequences {
-    /// Their field.
+    /// Position of the field.
     pub field: usize,
-    /// How the padding is known.
+    /// Source of the padding's length.
     pub padding: Padding,
-    /// The length of the longest.
+    /// Length of the longest sequence.
     pub width: usize,
-    /// Rows that were kept whole.
+    /// Rows that were recorded completely.
     pub rows: Vec<SequenceRow>,
-    /// Rows of the batch.
+    /// Number of rows in the batch.
     pub of: usize,
 }
 
-/// How the length of a sequence is known.
+/// Source of a sequence's length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Padding {
-    /// `attention_mask` has a 1 for what counts.
+    /// `attention_mask` is 1 for values that are not padding.
     Mask,
-    /// `collate=pad` fills up with this value.
+    /// `collate=pad` pads with this value.
     Value(f64),
 }
 
 /// One sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequenceRow {
-    /// With the padding.
+    /// Values, including the padding.
     pub values: Vec<f64>,
-    /// For each value whether it counts.
+    /// True per value that is not padding.
     pub counts: Vec<bool>,
 }
 
 impl SequenceRow {
-    /// How many of its values count.
+    /// Number of values without the padding.
     pub fn len(&self) -> usize {
         self.counts.iter().filter(|counts| **counts).count()
     }
 
-    /// Whether nothing in it counts.
+    /// Returns true if the sequence consists only of padding.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Sequences {
-    /// The share of the values that are padding, of the rows that were kept.
+    /// Share of padding among the values of the recorded rows, 0 to 1.
     pub fn padding_share(&self) -> f64 {
         let all: usize = self.rows.iter().map(|row| row.values.len()).sum();
         let count: usize = self.rows.iter().map(SequenceRow::len).sum();
@@ -60,7 +60,7 @@ impl Sequences {
         }
     }
 
-    /// All tensors of whole numbers with two axes of which the padding is known.
+    /// Returns all integer tensors with two axes and known padding.
     pub(super) fn of(content: &BatchContent, options: &RunOptions) -> Vec<Self> {
         let mask = content.fields.iter().find_map(|field| {
             let is_mask = Slot::of(&field.name).is(&["attention_mask"]);
@@ -107,14 +107,13 @@ impl Sequences {
     }
 }
 
-/// What stands behind the last value that is not the padding is padding.
+/// Marks the values up to the last one that differs from `padding`. The rest is padding.
 fn until_padding(values: &[f64], padding: f64) -> Vec<bool> {
     let end = values.iter().rposition(|v| *v != padding);
     let len = end.map_or(0, |end| end + 1);
     (0..values.len()).map(|k| k < len).collect()
 }
 
-/// Rows and columns of a tensor of two axes.
 fn sizes(field: &Field) -> Option<(usize, usize)> {
     let [rows, width] = *field.shape.as_slice() else {
         return None;

@@ -1,19 +1,19 @@
-//! Batches of columns, as rows of a table: what CSV, Parquet, SQL and JSON lines are loaded as.
+//! Batches of columns as table rows, as loaded from CSV, Parquet, SQL and JSON lines.
 
 use loadscope_trace::{BatchContent, Field, FieldData};
 
 use super::path::Slot;
 
-/// Columns and rows that are shown, at most.
+/// Maximum numbers of shown columns and rows.
 const MOST_COLUMNS: usize = 64;
 const MOST_ROWS: usize = 1024;
 
-/// Columns of equal length; a row a sample.
+/// Columns of equal length, one row per sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// In the order of the batch.
+    /// Columns in the order of the batch.
     pub columns: Vec<Column>,
-    /// Rows that were kept.
+    /// Number of recorded rows.
     pub rows: usize,
 }
 
@@ -24,22 +24,22 @@ pub struct Column {
     pub name: String,
     /// `int64`, `str`, `float32 [3]`
     pub kind: String,
-    /// One a row.
+    /// One value per row.
     pub values: Vec<Value>,
 }
 
-/// What stands in a row.
+/// Value of a cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// `None`, or what is not a number.
+    /// `None` or NaN.
     Null,
     /// A number.
     Number(f64),
-    /// Some numbers of a vector, the first ones.
+    /// First numbers of a vector.
     Numbers(Vec<f64>),
     /// A text.
     Text(String),
-    /// Something of which only the type was kept.
+    /// A value of which only the type was recorded.
     #[default]
     Unknown,
 }
@@ -52,7 +52,7 @@ impl Column {
 }
 
 impl Table {
-    /// The table, if the batch is a dict of at least two columns with a row for each sample.
+    /// Returns a table if the batch is a dict of at least two columns with one row per sample.
     pub(super) fn of(content: &BatchContent) -> Option<Self> {
         let mut columns: Vec<Column> = Vec::new();
         for field in &content.fields {
@@ -89,7 +89,7 @@ impl Table {
 }
 
 impl Column {
-    /// A value that stands for itself, since it does not stack: `None` beside texts, say.
+    /// Appends a value from a field of its own, for columns that do not stack (for example `None` among texts).
     fn add(&mut self, field: &Field) {
         let value = match &field.data {
             _ if field.dtype == "NoneType" => Value::Null,
@@ -116,7 +116,7 @@ fn number(value: Option<f64>) -> Value {
     }
 }
 
-/// The type of a value of the column.
+/// Returns the type of a column's values.
 fn kind(field: &Field) -> String {
     let dtype = field.dtype.trim_start_matches("torch.");
     match field.shape.get(1..) {
@@ -128,7 +128,7 @@ fn kind(field: &Field) -> String {
     }
 }
 
-/// A value a row; `None`: it has no rows.
+/// Returns one value per row. `None` means that the field has no rows.
 fn values(field: &Field) -> Option<Vec<Value>> {
     let rows = usize::try_from(*field.shape.first()?).ok()?.min(MOST_ROWS);
     let per_row = field.shape.get(1..)?.iter();

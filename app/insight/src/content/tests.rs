@@ -96,7 +96,7 @@ fn boxes_of_a_batch_that_stacks_are_read_row_by_row() {
     ];
     let annotated = read(fields, &with_classes()).annotated.expect("pictures");
     let boxes: Vec<usize> = annotated.samples.iter().map(|s| s.boxes.len()).collect();
-    // A box of padding is none.
+    // A padding row is not a box.
     assert_eq!(boxes, [1, 2]);
     let name = |k: usize, n: usize| annotated.samples[k].boxes[n].name.clone();
     assert_eq!(name(0, 0).as_deref(), Some("dog"));
@@ -305,7 +305,7 @@ fn any_field() -> impl Strategy<Value = Field> {
 }
 
 proptest! {
-    /// Recordings are strangers'.
+    /// Recordings are untrusted input.
     #[test]
     fn any_batch_can_be_read(fields in prop::collection::vec(any_field(), 0..12), pad in any::<bool>()) {
         let collate = if pad { Collate::Pad(0.0) } else { Collate::List };

@@ -1,24 +1,24 @@
-//! Waveforms, from the curves and spectrograms that a recording keeps of them.
+//! Waveforms from recorded curves and spectrograms.
 
 use loadscope_trace::{BatchContent, ENVELOPE, Field, FieldData, SPECTROGRAM};
 
 /// The waveforms of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waveforms {
-    /// The field with the waveforms themselves.
+    /// The field with the samples of the waveforms.
     pub field: usize,
-    /// For each sample and channel the least and the largest value of each column.
+    /// Per sample and channel, the minimum and maximum of each column.
     pub curves: Vec<Vec<Vec<[f64; 2]>>>,
-    /// The field with the spectrograms, one a sample.
+    /// The field with the spectrograms, one per sample.
     pub spectrograms: Option<usize>,
-    /// Frames of each, with its padding.
+    /// Frames per waveform, including padding.
     pub frames: u64,
-    /// Frames a second of each sample, where the batch has them.
+    /// Frames per second of each sample, if the batch contains them.
     pub rates: Vec<f64>,
 }
 
 impl Waveforms {
-    /// The largest distance from 0 in any of them.
+    /// Returns the largest distance from 0 in all curves.
     pub fn peak(&self) -> f64 {
         let all = self.curves.iter().flatten().flatten().flatten();
         all.fold(0.0, |peak, value| value.abs().max(peak))

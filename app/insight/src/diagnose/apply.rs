@@ -1,4 +1,4 @@
-//! From a forecast to a run that shows whether it comes true.
+//! Runs that verify a forecast.
 
 use loadscope_diagnose::Glance;
 use loadscope_trace::{Nanos, Origin, PinMemory, Run, RunOptions};
@@ -6,28 +6,28 @@ use loadscope_words::say;
 
 use loadscope_plan::forecast::{Forecast, Setting};
 
-/// A forecast, and what is run to see whether it comes true.
+/// A forecast, and the options of the run that verifies it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// What is expected.
+    /// Expected result.
     pub forecast: Forecast,
-    /// What is different from the run that the forecast was made from, as `key=value`.
+    /// Differences from the run of the forecast, as `key=value`.
     pub changes: Vec<String>,
-    /// What is run.
+    /// Options of the verifying run.
     pub options: RunOptions,
-    /// With a virtual clock, as the run before.
+    /// True if the run uses a virtual clock, as the run before did.
     pub simulated: bool,
-    /// How long the run before took.
+    /// Duration of the run before.
     pub took_before: Nanos,
-    /// How long its trainer waited.
+    /// Waited time of its trainer.
     pub waited_before: Nanos,
 }
 
 impl Check {
-    /// Prepares `forecast` of `run` to be checked.
+    /// Prepares a run that verifies `forecast` of `run`.
     ///
     /// # Errors
-    /// Why that cannot be, in a sentence.
+    /// The reason why no such run is possible, as a sentence.
     pub fn of(run: &Run, own: &Setting, forecast: &Forecast) -> Result<Self, &'static str> {
         if let Some(obstacle) = obstacle(run, own, &forecast.setting) {
             return Err(obstacle);
@@ -43,7 +43,7 @@ impl Check {
         })
     }
 
-    /// How far the forecast is off, as a share of what `run` took; `None` while that is not known.
+    /// Returns the relative error of the forecast compared with the duration of `run`. `None` until the run has ended.
     pub fn error(&self, run: &Run) -> Option<f64> {
         let took = Glance::of(run).total;
         (run.has_ended() && took > Nanos::ZERO)
@@ -51,7 +51,7 @@ impl Check {
     }
 }
 
-/// Why `setting` cannot be run by us.
+/// Returns the reason why Loadscope cannot run `setting`.
 fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str> {
     match run.info.origin {
         Origin::Engine | Origin::Simulation => {}
@@ -78,10 +78,10 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
     None
 }
 
-/// `options` with what `setting` says.
+/// Returns `options` with the values of `setting`.
 pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
     let workers = setting.num_workers > 0;
-    // PyTorch's own default stays unsaid.
+    // PyTorch's default stays implicit.
     let says_factor = options.prefetch_factor.is_some() || setting.prefetch_factor != 2;
     let pin_memory = match (setting.pin_memory, options.pin_memory) {
         (false, _) => PinMemory::Off,
@@ -96,7 +96,7 @@ pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
         persistent_workers: workers && setting.persistent_workers,
         pin_memory,
         step_ms: (setting.step).map_or(options.step_ms, Nanos::as_millis_f64),
-        // Without workers there is nothing to wait for.
+        // Without workers, PyTorch accepts no timeout.
         timeout: if workers { options.timeout } else { 0.0 },
         multiprocessing_context: match workers {
             true => options.multiprocessing_context.clone(),

@@ -1,4 +1,4 @@
-//! This run beside another one.
+//! Comparison of this run with another one.
 
 use loadscope_trace::{Nanos, Run};
 
@@ -6,60 +6,60 @@ use crate::Datasets;
 use crate::loaders::{Part, trainer};
 use crate::report::compare::{Comparison, Outcome, change, shown, title};
 
-/// Into so many parts the longer run is divided.
+/// Number of parts of the longer run.
 const PARTS: usize = 240;
 
-/// Two runs, and what differs, in words and shares. The second is the outcome of a change to the first.
+/// Differences of two runs in texts and shares. The second run is the outcome of a change to the first.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// Their names.
+    /// Names of the runs.
     pub names: [String; 2],
-    /// The outcome in one sentence.
+    /// Result in one sentence.
     pub sentence: String,
-    /// Which options differ, in one line.
+    /// Different options, in one line.
     pub options: String,
-    /// What to think of the whole.
+    /// Overall rating.
     pub outcome: Outcome,
-    /// Numbers of both.
+    /// Numbers of both runs.
     pub rows: Vec<Row>,
-    /// Titles of the findings that only the first one has.
+    /// Titles of findings that only the first run has.
     pub gone: Vec<String>,
-    /// Titles of the findings that only the second one has.
+    /// Titles of findings that only the second run has.
     pub new: Vec<String>,
-    /// What their trainers did, on one scale of time.
+    /// Activity of both trainers on one time scale.
     pub strips: [Strip; 2],
-    /// Epochs that both have, if one has more.
+    /// Number of epochs that both runs have, if one has more.
     pub only_epochs: Option<usize>,
 }
 
-/// A number of both.
+/// A number of both runs.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is.
+    /// Name of the number.
     pub name: &'static str,
-    /// In the first one.
+    /// Value of the first run.
     pub before: String,
-    /// In the second one.
+    /// Value of the second run.
     pub after: String,
     /// `+12 % (+9.1 % to +15 %)`
     pub change: String,
-    /// What to think of it.
+    /// Rating of the change.
     pub outcome: Outcome,
 }
 
-/// What a trainer did from left to right.
+/// Activity of a trainer from left to right.
 #[derive(Clone, Debug)]
 pub struct Strip {
-    /// How long it was at it.
+    /// Length of the strip.
     pub total: Nanos,
-    /// What it did in each part of the time.
+    /// Activity in each part of the time.
     pub parts: Vec<Part>,
-    /// Its share of the longer run, 0 to 1.
+    /// Length relative to the longer run, 0 to 1.
     pub width: f32,
 }
 
 impl Compared {
-    /// Compares two runs. Each comes with true if its file was cut off.
+    /// Compares two runs. The flag is true for a truncated file.
     pub fn of(
         names: [String; 2],
         before: (&Run, bool),
@@ -142,7 +142,7 @@ mod tests {
         );
         let [other, this] = &compared.strips;
         assert!((other.width - 1.0).abs() < 1e-6 && this.width < 0.5);
-        // Each strip shows all the time that its trainer had.
+        // Each strip contains all of its trainer's time.
         for (strip, run) in [(other, &before), (this, &after)] {
             let shown: f32 = strip.parts.iter().map(|p| p.trained + p.waiting()).sum();
             let spent = run.spent(Lane::Trainer, Nanos::ZERO, run.end());

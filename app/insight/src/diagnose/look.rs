@@ -1,4 +1,4 @@
-//! What is found out about a run: the verdict, the blame, the findings, what was waited for longest.
+//! Analysis of a run: verdict, blame, findings and longest waits.
 
 use loadscope_diagnose::{Blame, Blamed, Cause, Diagnosis, FetchBlame, Prospects, Survey};
 use loadscope_trace::{Activity, BatchId, Nanos, Run, RunId, Stage, WorkerId};
@@ -10,98 +10,98 @@ use crate::format::percent;
 use crate::loaders::findings;
 use crate::report::{Program, order};
 
-/// So many of the longest waits are looked into, one by one.
+/// Number of longest waits that are analyzed one by one.
 const LOOKED_INTO: usize = 200;
-/// So many of them are shown.
+/// Number of longest waits that are shown.
 pub const SHOWN: usize = 10;
 
-/// Everything that the workspace says about a run, in words where it is words.
+/// Analysis of a run for the workspace, formatted as text where needed.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// The verdict and the findings.
+    /// Verdict and findings.
     pub diagnosis: Diagnosis,
-    /// What the trainer waited for.
+    /// Causes of the trainer's waits.
     pub blame: Blame,
-    /// From the beginning of the first epoch to the end.
+    /// Time from the start of the first epoch to the end.
     pub total: Nanos,
-    /// The blame in words, in the order of a batch's life.
+    /// The blame as texts, in the order of a batch's stages.
     pub parts: Vec<Part>,
-    /// How long finished batches lay behind a missing one, if the source tells.
+    /// Time for which finished batches were held because of a missing one, if the source records it.
     pub ready_batches: Option<String>,
-    /// What fetching is to blame for, in detail.
+    /// Details of the waits caused by fetching.
     pub fetching: FetchBlame,
-    /// The longest waits, the longest first.
+    /// Longest waits, the longest first.
     pub waits: Vec<LongWait>,
-    /// The samples that were waited for longest.
+    /// Samples that caused the longest waits.
     pub samples: Vec<SlowSample>,
-    /// How the time of its program passed, if that has several loaders.
+    /// Use of time in the program, if it has several loaders.
     pub program: Option<Program>,
 }
 
-/// A part of the waited time.
+/// A cause's part of the waited time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What is to blame for it.
+    /// The cause.
     pub cause: Cause,
-    /// 0 to 1, of the waited time.
+    /// Share of the waited time, 0 to 1.
     pub share: f64,
     /// `0.96 s`
     pub time: String,
     /// `87 %`
     pub percent: String,
-    /// The longest wait that it is most to blame for, as far as was looked: position in [`Look::waits`]' order of length.
+    /// The longest analyzed wait with this main cause.
     pub longest: Option<LongWait>,
 }
 
-/// A wait that was long.
+/// A long wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LongWait {
-    /// The batch that was awaited: its position in [`Run::batches`].
+    /// Position of the awaited batch in [`Run::batches`].
     pub row: usize,
-    /// Its name.
+    /// Name of the awaited batch.
     pub id: BatchId,
-    /// Who made it.
+    /// Worker that loaded the batch.
     pub worker: Option<WorkerId>,
-    /// When it began.
+    /// Start of the wait.
     pub start: Nanos,
-    /// When it ended.
+    /// End of the wait.
     pub end: Nanos,
     /// `0.96 s`
     pub time: String,
-    /// What was most to blame.
+    /// Main cause.
     pub cause: Cause,
 }
 
-/// A sample that was waited for.
+/// A sample that the trainer waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlowSample {
-    /// Its batch: the position in [`Run::batches`].
+    /// Position of its batch in [`Run::batches`].
     pub row: usize,
-    /// The name of its batch.
+    /// Name of its batch.
     pub id: BatchId,
-    /// Its index in the dataset, if that is known, otherwise its place in the batch.
+    /// Index in the dataset if known, otherwise the position in the batch.
     pub name: String,
-    /// How long the trainer waited while it was fetched.
+    /// Time that the trainer waited while the sample was fetched.
     pub waited: String,
-    /// How long it took.
+    /// Duration of the fetch.
     pub took: String,
-    /// When its batch was yielded, or the end.
+    /// Instant at which its batch was yielded, or the end of the run.
     pub until: Nanos,
 }
 
 impl Look {
-    /// Looks at a run.
+    /// Analyzes a run.
     ///
     /// # Errors
-    /// If it is not wanted any more.
+    /// If the result is no longer needed.
     pub fn at(run: &Run, datasets: Datasets, progress: &Progress) -> Result<Self, Unwanted> {
         Self::among(&[], RunId(0), run, datasets, progress)
     }
 
-    /// Looks at the loader `id` of `all`.
+    /// Analyzes the loader `id` of `all`.
     ///
     /// # Errors
-    /// If it is not wanted any more.
+    /// If the result is no longer needed.
     pub fn among(
         all: &[(RunId, &Run)],
         id: RunId,
@@ -147,7 +147,7 @@ impl Look {
         })
     }
 
-    /// The same once it is known what other settings would bring: its findings advise nothing else.
+    /// Returns the analysis with findings whose advice agrees with the forecasts `prospects`.
     #[must_use]
     pub fn agreeing(&self, prospects: &Prospects) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl Look {
         }
     }
 
-    /// Share of the time in which the trainer waited, 0 to 1.
+    /// Share of the time that the trainer waited, 0 to 1.
     pub fn share(&self) -> f64 {
         match self.total.0 {
             total if total > 0 => self.blame.waited.0 as f64 / total as f64,
@@ -210,7 +210,7 @@ fn longest_waits(run: &Run, survey: &Survey) -> Vec<LongWait> {
         .collect()
 }
 
-/// What was to blame for most of a wait.
+/// Returns the cause of the largest part of a wait.
 fn main_cause(run: &Run, wait: usize) -> Option<Cause> {
     let mut times = [Nanos::ZERO; Cause::ALL.len()];
     for part in Blamed::of_wait(run, wait) {
@@ -220,7 +220,7 @@ fn main_cause(run: &Run, wait: usize) -> Option<Cause> {
     causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))
 }
 
-/// How a cause is coloured: as the stage that is to blame; `None` for what is no stage.
+/// Returns the activity whose color a cause has. `None` if the cause is no stage.
 pub fn activity(cause: Cause) -> Option<Activity> {
     cause.activity()
 }

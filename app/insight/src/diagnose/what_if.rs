@@ -1,4 +1,4 @@
-//! What other settings would bring: the table over num_workers and prefetch_factor, and what they have in common.
+//! Forecasts for other settings: a table over num_workers and prefetch_factor.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use loadscope_trace::{Nanos, Run};
 use crate::background::{Progress, Unwanted};
 use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 
-/// What is expected of many settings.
+/// Forecasts for many settings.
 #[derive(Clone, Debug)]
 pub struct WhatIf {
-    /// What the run says about costs.
+    /// Costs measured in the run.
     pub recorded: Arc<Recorded>,
-    /// How it was recorded.
+    /// The recorded setting.
     pub own: Setting,
-    /// What the settings of the table have in common.
+    /// Common values of all settings in the table.
     pub base: Setting,
-    /// Columns of the table.
+    /// Numbers of workers, the columns of the table.
     pub workers: Vec<usize>,
-    /// Its rows. Without workers only the first counts.
+    /// Prefetch factors, the rows of the table. Without workers, only the first row is valid.
     pub prefetch: Vec<usize>,
     /// The forecasts.
     pub outlook: Outlook,
-    /// What the nearest other settings would bring, if nothing else were different.
+    /// Forecasts for single changes of the recorded setting.
     pub prospects: Option<Prospects>,
 }
 
-/// What the costs of a run are, once they have been looked for; the sentence says why there are none.
+/// Costs of a run, or a sentence with the reason why there are none.
 pub type Costs = Result<Arc<Recorded>, String>;
 
-/// Looks for the costs of a run.
+/// Measures the costs of a run.
 pub fn costs(run: &Run) -> Costs {
     Recorded::of_enough(run)
         .map(Arc::new)
@@ -38,11 +38,11 @@ pub fn costs(run: &Run) -> Costs {
 }
 
 impl WhatIf {
-    /// Forecasts the table around `base`, or around what was recorded. `known` is what is known already about the nearest other
-    /// settings.
+    /// Forecasts the table around `base`, or around the recorded setting. `known` avoids a second forecast of single
+    /// changes.
     ///
     /// # Errors
-    /// If it is not wanted any more. The inner error is a sentence that says why there is no forecast.
+    /// If the result is no longer needed. The inner error is a sentence with the reason why there is no forecast.
     pub fn explore(
         recorded: &Arc<Recorded>,
         base: Option<Setting>,
@@ -52,7 +52,7 @@ impl WhatIf {
         let own = recorded.setting();
         let base = base.unwrap_or_else(|| own.clone());
         let mut workers = recorded.usual_workers();
-        // How another number of workers would share a stream is unknown.
+        // The split of a stream among another number of workers is unknown.
         if recorded.workers_refused().is_some() {
             workers = vec![own.num_workers];
         }
@@ -64,7 +64,7 @@ impl WhatIf {
             Ok(None) => return Err(Unwanted),
             Err(refusal) => return Ok(Err(refusal.to_string())),
         };
-        // They are about the recorded setting, whatever the table is about.
+        // Prospects apply to the recorded setting, not to `base`.
         let prospects = match known {
             Some(known) => Some(known),
             None => match recorded.prospects(&tell) {
@@ -83,7 +83,7 @@ impl WhatIf {
         }))
     }
 
-    /// The forecast of a place in the table; without workers the prefetch factor does not count.
+    /// Returns the forecast of a cell. Without workers, `prefetch` is ignored.
     pub fn at(&self, workers: usize, prefetch: usize) -> Option<&Forecast> {
         let fits = |f: &&Forecast| {
             let s = &f.setting;
@@ -92,28 +92,28 @@ impl WhatIf {
         self.outlook.configurations.iter().find(fits)
     }
 
-    /// The one that takes least.
+    /// Returns the fastest setting.
     pub fn best(&self) -> &Forecast {
         &self.outlook.configurations[self.outlook.best]
     }
 
-    /// The one with the fewest workers of those that are nearly as good.
+    /// Returns the setting with the fewest workers among those that are nearly as fast as the best.
     pub fn cheapest(&self) -> &Forecast {
         &self.outlook.configurations[self.outlook.cheapest]
     }
 
-    /// What other settings are held against, see [`Prospects::now`].
+    /// Duration that other settings are compared with, see [`Prospects::now`].
     pub fn now(&self) -> Nanos {
         let known = self.prospects.as_ref().map(Prospects::now);
         known.unwrap_or_else(|| self.recorded.time())
     }
 
-    /// By how much the forecast of the recorded setting is off from what was recorded: a share of it.
+    /// Relative error of the forecast for the recorded setting.
     pub fn own_error(&self) -> f64 {
         self.prospects.as_ref().map_or(0.0, Prospects::error)
     }
 
-    /// What one change would bring, in one sentence.
+    /// Describes the effect of one change, in one sentence.
     pub fn sentence(&self) -> Option<String> {
         let took = self.recorded.time();
         let prospects = self.prospects.as_ref()?;

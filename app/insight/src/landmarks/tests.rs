@@ -16,7 +16,8 @@ fn id(idx: u32) -> BatchId {
     BatchId { epoch: 0, idx }
 }
 
-/// A trainer that waits for each batch as long as `waits` says; batch `k + 1` arrives before batch `k` where `swap` says so.
+/// Returns the run of a trainer that waits for each batch as long as `waits` gives. With `true`, the next batch arrives
+/// early.
 fn run_of(waits: &[(i64, bool)]) -> Run {
     let mut run = Run::default();
     let mut at = 0;
@@ -44,7 +45,7 @@ fn run_of(waits: &[(i64, bool)]) -> Run {
 }
 
 proptest! {
-    /// Blocks are a short cut, not another answer.
+    /// Skipping blocks does not change the result.
     #[test]
     fn stalls_are_those_of_a_walk(
         lengths in prop::collection::vec((prop_oneof![5 => 0..3i64, 1 => 0..400i64], any::<bool>()), 0..900),
@@ -69,13 +70,14 @@ proptest! {
         prop_assert_eq!(marks.before(&run, Goal::Stall, 0, now), before);
     }
 
-    /// Growing with the run gives what looking at the whole run gives.
+    /// Updating with a growing run gives the same result as reading the whole run.
     #[test]
     fn following_is_the_same_as_looking_at_the_end(lengths in prop::collection::vec((0..50i64, any::<bool>()), 1..40)) {
         let whole = run_of(&lengths);
         let mut marks = Landmarks::default();
         for n in 1..=lengths.len() {
-            // A prefix of the batches is not a prefix of the run, so each one begins anew; then the whole is followed twice.
+            // A prefix of the batches is not a prefix of the run, so each `follow` starts from scratch. The whole run
+            // is then followed twice.
             marks.follow(&run_of(&lengths[..n]));
         }
         marks = Landmarks::default();
@@ -140,7 +142,7 @@ fn trouble_is_errors_failures_and_losses_each_moment_once() {
     assert_eq!(marks.trouble(), []);
 }
 
-/// A stream that ran through was "Stopped": its last tasks are discarded because there is nothing left for them.
+/// Regression: a complete stream was "Stopped", because its last tasks are discarded when no data is left.
 #[test]
 fn the_end_of_a_stream_is_no_stop_and_an_error_is_one() {
     let options = |dataset: &str| RunOptions {
@@ -162,7 +164,7 @@ fn the_end_of_a_stream_is_no_stop_and_an_error_is_one() {
     assert!(marks.stopped_early() && run.failure().is_some());
 }
 
-/// `E` found nothing while the status line counted a sample that was skipped.
+/// Regression: `E` found nothing although the status line counted a skipped sample.
 #[test]
 fn everything_that_went_wrong_with_a_batch_can_be_jumped_to() {
     for level in [Level::Info, Level::Warning, Level::Error] {

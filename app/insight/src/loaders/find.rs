@@ -4,11 +4,11 @@ use loadscope_trace::fleet::names;
 use loadscope_trace::{Run, RunId};
 use loadscope_words::say;
 
-/// The loader that a text names: by its number, or by words of its name, its recording or its host (`rank 2`, `train`). Of
-/// several that fit it is the one that was waited for longest.
+/// Finds a loader by its number, or by words of its name, recording or host (`rank 2`, `train`). Among several matches,
+/// the one with the longest waits is returned.
 ///
 /// # Errors
-/// If none fits; it lists the loaders there are.
+/// If no loader matches. The error lists the loaders.
 pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, NoSuchLoader> {
     let (wanted, names) = (words(text), names(all));
     let number = text.trim().parse::<u32>().ok();
@@ -27,12 +27,12 @@ pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, NoSuchLoader> {
         .ok_or_else(|| NoSuchLoader::new(text.trim(), all, &names))
 }
 
-/// No loader fits what was asked for.
+/// No loader matches the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", say!("no loader {asked:?} in this recording. Available: {}{}.", .there.join(", "), more(*.others), asked = .asked))]
 pub struct NoSuchLoader {
     asked: String,
-    /// The first loaders of the recording, number and name.
+    /// First loaders of the recording, with number and name.
     there: Vec<String>,
     others: usize,
 }
@@ -57,17 +57,18 @@ fn more(others: usize) -> String {
     }
 }
 
-/// Loaders that are listed where none fits.
+/// Maximum number of loaders that the error lists.
 const MOST_LISTED: usize = 20;
 
-/// The words of a text, in small letters.
+/// Returns the words of a text in lower case.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-/// True if `wanted` are side by side in `text`. Numbers are whole, words may continue: `val` is in `validation`.
+/// Returns true if the words `wanted` are consecutive in `text`. Numbers must be equal, words can be prefixes: `val`
+/// matches `validation`.
 fn holds(text: &[String], wanted: &[String]) -> bool {
     let same = |(text, wanted): (&String, &String)| match wanted.parse::<u64>() {
         Ok(_) => text == wanted,

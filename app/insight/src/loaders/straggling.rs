@@ -1,4 +1,4 @@
-//! Sentences about stragglers and clocks.
+//! Texts about stragglers and clocks.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use loadscope_diagnose::{Glance, Straggler};
 use loadscope_trace::{Nanos, Run, RunId, percent};
 use loadscope_words::say;
 
-/// The sentence about the straggler among the loaders `called` so; `None` for the name where a heading has it.
+/// Describes the straggler among the loaders with the name `called`. `None` omits the name, for use below a heading.
 pub fn said(
     runs: &[(RunId, &Run)],
     slow: Option<&Straggler>,

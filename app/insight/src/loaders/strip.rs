@@ -1,25 +1,25 @@
-//! Activity of a trainer from left to right, in equal parts of the time.
+//! Activity of a trainer in equal parts of the time.
 
 use loadscope_trace::{Activity, Lane, Nanos, Run};
 
 use crate::waits::LONG;
 
-/// In a part with more waits than these, their mean decides whether they are long.
+/// Maximum number of waits per part that are classified one by one. For more, their mean length decides.
 const FEW: usize = 64;
 
-/// Activity of a trainer in a part of the time, as shares of it, 0 to 1.
+/// Activity of a trainer in a part of the time, as shares from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Part {
-    /// It trained.
+    /// Share of training.
     pub trained: f32,
-    /// It waited, but each time too shortly to be pointed out.
+    /// Share of waits shorter than `LONG`.
     pub briefly: f32,
-    /// It waited long enough for that.
+    /// Share of waits of at least `LONG`.
     pub waited: f32,
 }
 
 impl Part {
-    /// All that it waited.
+    /// Share of all waits.
     pub fn waiting(&self) -> f32 {
         self.briefly + self.waited
     }
@@ -48,8 +48,8 @@ fn part(run: &Run, start: Nanos, end: Nanos) -> Part {
     }
 }
 
-/// How much of what was `waited` from `start` to `end` was in short waits. Of many, only their mean is looked at: a strip costs the same for
-/// any number of them.
+/// Returns the part of `waited` between `start` and `end` that is in short waits. If there are many, only their mean is
+/// used, to bound the cost of a strip.
 fn briefly(run: &Run, start: Nanos, end: Nanos, waited: Nanos) -> Nanos {
     let waits = run.waits();
     let first = waits.partition_point(|wait| wait.end <= start);
@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// A trainer that waits so long for each batch, µs, and trains for a millisecond.
+    /// Returns the run of a trainer with these waits per batch, µs, and training steps of a millisecond.
     fn run(waits: &[i64]) -> Run {
         let mut run = Run::default();
         let mut now = 0;
@@ -114,7 +114,7 @@ mod tests {
         assert!((all.waiting() - all.briefly - all.waited).abs() < 1e-6);
     }
 
-    /// A wait that lies in several parts is as long in each as it is.
+    /// A wait across several parts counts with its full length in each part.
     #[test]
     fn a_long_wait_is_long_in_each_of_its_parts() {
         let run = run(&[3_000]);

@@ -6,10 +6,10 @@ use loadscope_words::say;
 
 use super::{crews, name};
 
-/// Ranks that are named.
+/// Maximum number of named ranks.
 const NAMED: usize = 6;
 
-/// Findings about the loader `id` that only the other loaders of `all` show.
+/// Returns findings about the loader `id` that need the other loaders of `all`.
 pub fn findings(all: &[(RunId, &Run)], id: RunId) -> Vec<Finding> {
     let crews = crews(all);
     let crew = crews
@@ -74,7 +74,8 @@ fn uneven(crew: &[(RunId, &Run)]) -> Option<Finding> {
     })
 }
 
-/// Number of batches of each rank in its epoch at `at`, if they differ and a rank has no more.
+/// Returns each rank's number of batches in epoch `at`. `None` unless the numbers differ because a rank ran out of
+/// batches.
 fn counts(crew: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
     let with_epoch = |(_, run): &(RunId, &'_ Run)| -> Option<(u32, usize, bool)> {
         let epoch = run.epochs().get(at)?;
@@ -94,7 +95,7 @@ fn counts(crew: &[(RunId, &Run)], at: usize) -> Option<Vec<(u32, usize)>> {
     })
 }
 
-/// True if the rank got all batches of the epoch.
+/// Returns true if the rank received all batches of the epoch.
 fn has_no_more(run: &Run, epoch: &Epoch) -> bool {
     let all = run.info.batches_per_epoch;
     run.is_exhausted(epoch) || all.is_some_and(|all| run.yielded_in(epoch) as u64 == all)

@@ -164,7 +164,7 @@ fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_yielded() {
     assert_eq!(told, expected);
 }
 
-/// "Now it asks for the next one" stood behind the last batch where that was not the one with the highest index.
+/// Regression: "Now it asks for the next one" followed the last batch if it did not have the highest index.
 #[test]
 fn the_last_batch_is_the_last_one_that_came() {
     let run = simulated(&RunOptions {

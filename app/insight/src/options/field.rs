@@ -1,34 +1,34 @@
-//! The options of a run as a person sees them: one a row of the options panel.
+//! Rows of the options panel.
 
 use loadscope_trace::RunOptions;
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $field:ident $name:literal [$($part:ident)+];)+) => {
-        /// An option, as one row of the options panel.
+        /// A row of the options panel.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Field {
             $($(#[$doc])* $field,)+
         }
 
         impl Field {
-            /// All of them.
+            /// All rows.
             pub const ALL: &[Self] = &[$(Self::$field),+];
 
-            /// Its name: PyTorch's, where PyTorch has one.
+            /// Name of the row: PyTorch's name if PyTorch has the option.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$field => $name,)+
                 }
             }
 
-            /// The first of the options that it stands for, by its name in `RunOptions`.
+            /// Name in `RunOptions` of its first option.
             pub fn option(self) -> &'static str {
                 match self {
                     $(Self::$field => [$(stringify!($part)),+][0],)+
                 }
             }
 
-            /// The row of an option, by its name in `RunOptions` or by its own.
+            /// Returns the row of an option by its name in `RunOptions` or by the row's name.
             pub fn of_option(name: &str) -> Option<Self> {
                 $(
                     if name == $name $(|| name == stringify!($part))+ {
@@ -38,14 +38,14 @@ macro_rules! fields {
                 None
             }
 
-            /// True if it is the same in both.
+            /// Returns true if the row's options are equal in `a` and `b`.
             pub fn is_same(self, a: &RunOptions, b: &RunOptions) -> bool {
                 match self {
                     $(Self::$field => $(a.$part == b.$part)&&+,)+
                 }
             }
 
-            /// Takes it over.
+            /// Copies the row's options.
             pub fn copy(self, from: &RunOptions, to: &mut RunOptions) {
                 match self {
                     $(Self::$field => { $(to.$part.clone_from(&from.$part);)+ })+
@@ -56,59 +56,59 @@ macro_rules! fields {
 }
 
 fields! {
-    /// What is loaded.
+    /// Dataset.
     Dataset "dataset" [dataset];
-    /// The size that pictures get.
+    /// Size that pictures are resized to.
     ImageSize "image_size" [image_size];
-    /// Time and faults that are added.
+    /// Added costs and faults.
     ExtraCost "extra_cost" [extra_cost];
-    /// Samples of a batch.
+    /// Number of samples per batch.
     BatchSize "batch_size" [batch_size];
-    /// Without a last batch that is not full.
+    /// Drops a last batch that is not full.
     DropLast "drop_last" [drop_last];
-    /// A random order.
+    /// Random order.
     Shuffle "shuffle" [shuffle];
-    /// Another order.
+    /// Sampler in place of `shuffle`.
     Sampler "sampler" [sampler];
-    /// With replacement.
+    /// Drawing with replacement.
     Replacement "replacement" [replacement];
-    /// How much is drawn.
+    /// Number of drawn samples.
     NumSamples "num_samples" [num_samples];
-    /// How many ranks there are.
+    /// Number of ranks.
     NumReplicas "num_replicas" [world_size];
-    /// Which of them this is.
+    /// Rank of this process.
     Rank "rank" [rank];
-    /// Without a tail, instead of padding.
+    /// Drops the samples left over by an even split, without padding.
     SamplerDropLast "sampler_drop_last" [sampler_drop_last];
-    /// The sampler knows the epoch.
+    /// Calls `set_epoch` of the sampler.
     SetEpoch "set_epoch" [set_epoch];
     /// Seeds.
     Generator "generator" [seed global_seed];
-    /// How many workers there are.
+    /// Number of workers.
     NumWorkers "num_workers" [num_workers];
     /// Batches in flight per worker.
     PrefetchFactor "prefetch_factor" [prefetch_factor];
-    /// Workers that outlive an epoch.
+    /// Workers that persist between epochs.
     PersistentWorkers "persistent_workers" [persistent_workers];
-    /// The longest wait.
+    /// Timeout of a batch.
     Timeout "timeout" [timeout];
-    /// How Python starts processes.
+    /// Start method of processes in Python.
     Context "multiprocessing_context" [multiprocessing_context];
-    /// In the order of the sampler.
+    /// Yields batches in the order of the sampler.
     InOrder "in_order" [in_order];
-    /// How samples become a batch.
+    /// Function that creates a batch from samples.
     CollateFn "collate_fn" [collate];
     /// Page-locked memory.
     PinMemory "pin_memory" [pin_memory];
-    /// Passes over the dataset.
+    /// Number of passes over the dataset.
     Epochs "epochs" [epochs];
-    /// How long a training step takes.
+    /// Duration of a training step.
     Step "step" [step_ms];
-    /// What a sample that fails does.
+    /// Reaction to a failing sample.
     OnError "on_error" [on_error];
 }
 
-/// Datasets that may hold pictures, by the word in front of the colon.
+/// Types of datasets that can contain pictures.
 const PICTURES: [&str; 11] = [
     "folder",
     "voc",
@@ -123,18 +123,18 @@ const PICTURES: [&str; 11] = [
     "lmdb",
 ];
 
-/// The sampler without its file or column.
+/// Returns the name of the sampler without its file or column.
 fn sampler(options: &RunOptions) -> &str {
     let name = options.sampler.split_once(':');
     name.map_or(options.sampler.as_str(), |(name, _)| name)
 }
 
 impl Field {
-    /// True if the options panel has a row for it: what other options leave without effect has none.
+    /// Returns true if the options panel has a row for the option. Options without effect have none.
     pub fn has_row(self, options: &RunOptions) -> bool {
         let is_stream = options.is_stream();
         let sampler = sampler(options);
-        // Streams of data are shared among ranks, those that are made up are not.
+        // Ranks share streams of data, but not synthetic streams.
         let has_ranks = match is_stream {
             true => !options.dataset.starts_with("stream"),
             false => ["weighted", "distributed", "equi", "group", "bucket"].contains(&sampler),
@@ -151,7 +151,7 @@ impl Field {
                 let word = options.dataset.split_once(':').map(|(word, _)| word);
                 word.is_some_and(|word| PICTURES.contains(&word))
             }
-            // Those that are made up have costs of their own.
+            // Synthetic datasets have their own costs.
             Self::ExtraCost => {
                 let made_up = ["synthetic", "stream"];
                 !made_up.iter().any(|word| options.dataset.starts_with(word))
@@ -175,7 +175,7 @@ impl Field {
     }
 }
 
-/// The options that differ.
+/// Returns the rows that differ.
 pub fn changed(from: &RunOptions, to: &RunOptions) -> Vec<Field> {
     let all = Field::ALL.iter().copied();
     all.filter(|field| !field.is_same(from, to)).collect()
@@ -219,7 +219,7 @@ mod tests {
         assert!(!Field::ImageSize.has_row(&map) && !Field::ExtraCost.has_row(&map));
     }
 
-    /// An option that is new has to get its row here, or a change of it would not be seen.
+    /// A new option must be part of a row, otherwise its changes are not detected.
     #[test]
     fn every_option_is_a_field() {
         let plain = RunOptions::default();

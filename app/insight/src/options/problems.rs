@@ -1,4 +1,4 @@
-//! Which options cannot be run, and why, in a line each.
+//! Invalid options, each with its reason in one line.
 
 use loadscope_plan::plan::{check_options, settled};
 use loadscope_trace::RunOptions;
@@ -7,21 +7,21 @@ use loadscope_words::say;
 use super::Field;
 use crate::format::capital;
 
-/// What is wrong with an option.
+/// A problem with an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Which one; `None`: it is none alone.
+    /// The row with the problem. `None` if no single option causes it.
     pub field: Option<Field>,
-    /// In one line, in the words of the options panel.
+    /// Reason in one line, for the options panel.
     pub text: String,
-    /// The whole sentence, as the command line reports it.
+    /// Complete sentence as in the command line.
     pub sentence: String,
 }
 
-/// So many are looked for.
+/// Maximum number of reported problems.
 const MOST: usize = 6;
 
-/// From the most special to the most general: an option is to blame if the sentence is another one without it.
+/// Rows from the most specific to the most general. A row is the cause if resetting it changes the error message.
 const SUSPECTS: &[Field] = &[
     Field::ExtraCost,
     Field::ImageSize,
@@ -43,7 +43,7 @@ const SUSPECTS: &[Field] = &[
     Field::Dataset,
 ];
 
-/// What is wrong with options, as far as that is known without opening their dataset.
+/// Returns the problems that are known without opening the dataset.
 pub fn problems(options: &RunOptions) -> Vec<Problem> {
     let usual = RunOptions::default();
     let mut rest = options.clone();
@@ -56,7 +56,7 @@ pub fn problems(options: &RunOptions) -> Vec<Problem> {
         for field in SUSPECTS {
             let mut without = rest.clone();
             field.copy(&usual, &mut without);
-            // The arguments of a sampler or a dataset go with it.
+            // Resetting a sampler or dataset also resets its arguments.
             if matches!(field, Field::Sampler | Field::Dataset) {
                 without = settled(without);
             }
@@ -83,13 +83,13 @@ fn refusal(options: &RunOptions) -> Option<String> {
     check_options(options).err().map(|e| e.to_string())
 }
 
-/// The sentence without what only the command line has.
+/// Removes the parts of the sentence that only apply to the command line.
 fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     if let Some(missing) = field.and_then(|field| missing(options, field)) {
         return missing.to_owned();
     }
     let mut rest = sentence.lines().next().unwrap_or_default();
-    // What was typed stands in the field above.
+    // The field above already shows the entered text.
     for typed in [
         format!("extra_cost={}: ", options.extra_cost),
         format!("{}: ", options.dataset),
@@ -101,7 +101,7 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     {
         rest = message;
     }
-    // `num_workers should be at most 1,024, but got num_workers=99999; …`: the name and the value are in the field.
+    // In `num_workers should be at most 1,024, but got num_workers=99999; …`, the field already shows name and value.
     let name = field.map_or("", Field::name);
     if let Some(should) = rest
         .strip_prefix(name)
@@ -120,7 +120,7 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
         true => rest.to_owned(),
         false => capital(rest),
     };
-    // The cut took the last sign of the sentence.
+    // Restores the final punctuation mark, which was cut off.
     if question.is_some() {
         text.push(if rest.contains('。') { '？' } else { '?' });
     } else if cut.is_some() {
@@ -130,12 +130,12 @@ fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
     text
 }
 
-/// Names of costs, which stay as they are written at the beginning of a sentence.
+/// Names of costs, which stay in lower case at the start of a sentence.
 const NAMES: [&str; 9] = [
     "len", "shape", "slow", "every", "jitter", "tail", "fail", "panic", "seed",
 ];
 
-/// What has not been chosen yet.
+/// Returns a prompt for a file, folder or column that is not chosen yet.
 fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
     let nothing_behind = |text: &str| {
         text.split_once(':')

@@ -1,13 +1,13 @@
-//! A program in Python that makes the same loader: several lines, which run as they are.
+//! Generates a runnable Python program with the same loader.
 
 use loadscope_plan::dataset::{CostModel, DIGITS, DatasetSpec, Sharing, StreamModel};
 use loadscope_trace::{Collate, PinMemory, RunOptions};
 
-/// Samples of the dataset that stands in for one that is not known here.
+/// Number of samples of the placeholder for a dataset that Python cannot create.
 const SOME: usize = 64;
 
-/// The program, without a line break at its end. Arguments that have PyTorch's default are left out; where PyTorch has no equal, a
-/// comment says so.
+/// Returns the program without a final line break. Arguments with PyTorch's default are omitted. Comments mark options
+/// without an equivalent in PyTorch.
 pub fn program(options: &RunOptions) -> String {
     let mut p = Program::default();
     p.dataset(options);
@@ -16,16 +16,16 @@ pub fn program(options: &RunOptions) -> String {
     p.text()
 }
 
-/// A program that is being written.
+/// A program under construction.
 #[derive(Default)]
 struct Program {
-    /// What is imported from `torch.utils.data`.
+    /// Names imported from `torch.utils.data`.
     names: Vec<&'static str>,
-    /// Whether what collates by type is imported.
+    /// True if the functions that collate by type are imported.
     has_collate: bool,
-    /// What stands before the loader.
+    /// Lines before the loader.
     before: Vec<String>,
-    /// The call, with the comments above it.
+    /// The call with the comments above it.
     call: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Program {
         all.join("\n")
     }
 
-    /// Something with as many samples, of the same shape where that is known.
+    /// Adds a dataset with the same number of samples, and the same shape if it is known.
     fn dataset(&mut self, o: &RunOptions) {
         let spec = o.dataset.parse::<DatasetSpec>();
         match spec {
@@ -90,7 +90,7 @@ impl Program {
         self.import("TensorDataset");
         let shape: Vec<String> = model.shape.iter().map(i64::to_string).collect();
         let (len, shape) = (model.len, shape.join(", "));
-        // It takes no memory, however long it is.
+        // An expanded tensor needs no memory for its length.
         self.add(&format!(
             "# Stands in for {len} synthetic samples, without what they cost\n\
              images, labels = torch.zeros(1).expand({len}, {shape}), torch.arange({len}) % 10\n\
@@ -160,14 +160,14 @@ impl Program {
         }
     }
 
-    /// The call, an argument a line.
+    /// Writes the call with one argument per line.
     fn loader(&mut self, o: &RunOptions) {
         let mut args = vec!["dataset".to_owned()];
         let mut order = self.order(o);
         if let Some(seed) = o.global_seed {
             self.add(&format!("torch.manual_seed({seed})"));
         }
-        // Random samplers and the loader draw from one generator.
+        // Random samplers and the loader share one generator.
         if let Some(seed) = o
             .seed
             .filter(|_| order.uses_generator || !order.has_own_seed)
@@ -216,7 +216,7 @@ impl Program {
         self.call.push(")".to_owned());
     }
 
-    /// Of the weighted sampler.
+    /// Returns the call of the weighted sampler.
     fn weighted(
         &mut self,
         o: &RunOptions,
@@ -250,7 +250,7 @@ impl Program {
         format!("WeightedRandomSampler(weights, {count}{replacement}{generator})")
     }
 
-    /// What the order of the samples takes.
+    /// Returns the code for the order of the samples.
     fn order(&mut self, o: &RunOptions) -> Order {
         let (kind, file) = o.sampler.split_once(':').unwrap_or((&o.sampler, ""));
         let generator = match o.seed {
@@ -328,26 +328,26 @@ impl Program {
     }
 }
 
-/// What the order of the samples takes.
+/// Code for the order of the samples.
 #[derive(Default)]
 struct Order {
     /// Lines before the call.
     lines: Vec<String>,
-    /// The argument of the call.
+    /// Argument of the call.
     argument: Option<String>,
-    /// The sampler has a seed of its own.
+    /// True if the sampler has its own seed.
     has_own_seed: bool,
-    /// The loader's generator draws the order, or the seeds of workers.
+    /// True if the loader's generator draws the order or the seeds of workers.
     uses_generator: bool,
 }
 
-/// The name of a file, in a comment.
+/// Returns the file name for use in a comment.
 fn name(file: &str) -> String {
     let path = std::path::Path::new(file);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     match name.is_empty() {
         true => "your file".to_owned(),
-        // What stands in a comment must not end it.
+        // A line break in the name would end the comment.
         false => name.chars().filter(|c| !c.is_control()).collect(),
     }
 }

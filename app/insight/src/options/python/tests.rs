@@ -76,7 +76,7 @@ fn the_call_has_an_argument_a_line_and_no_defaults() {
     assert_eq!(call, Some(expected));
 }
 
-/// The plain sampler over all samples stood there for a weighted one of several ranks.
+/// Regression: the plain sampler over all samples replaced the weighted sampler of several ranks.
 #[test]
 fn where_pytorch_has_no_equal_it_says_so() {
     for options in all()
@@ -89,7 +89,7 @@ fn where_pytorch_has_no_equal_it_says_so() {
     }
 }
 
-/// Python with real PyTorch, where there is one: `LOADSCOPE_PEERS_PYTHON`, or the one that `cargo xtask setup --pytorch` makes.
+/// Returns a Python with PyTorch, if installed: `LOADSCOPE_PEERS_PYTHON`, or the one of `cargo xtask setup --pytorch`.
 fn python() -> Option<PathBuf> {
     let given = std::env::var_os("LOADSCOPE_PEERS_PYTHON").map(PathBuf::from);
     let home = std::env::home_dir()?;
@@ -105,7 +105,7 @@ fn programs_run_as_they_are() {
     let mut script = String::from("import signal\nsignal.alarm(300)\n");
     for options in all() {
         script += &program(&options);
-        // Each yields a batch, with workers as well.
+        // Each program yields a batch, also with workers.
         script += "\nfor batch in loader:\n    break\nelse:\n    raise SystemExit('no batch')\ndel loader\n\n";
     }
     let done = Command::new(python)
