@@ -1,5 +1,4 @@
-//! The order of the samples: what can be said about it, apart from how it is shown. No window here; only `analysis` asks
-//! what PyTorch will do, through `predict`.
+//! Analysis of the sample order, without its window. Only `analysis` predicts orders, through `predict`.
 
 pub mod analysis;
 mod answers;
@@ -19,27 +18,27 @@ pub mod raster;
 pub mod shuffle;
 pub mod streams;
 
-/// Whose order is looked at.
+/// Source of the analyzed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderOf {
-    /// The run's, as it came.
+    /// The recorded order of the run.
     #[default]
     Run,
-    /// The epoch that would come next, with the options of the run.
+    /// The predicted next epoch with the options of the run.
     Next,
-    /// An epoch with the options of the next run.
+    /// A predicted epoch with the options of the next run.
     Options,
 }
 
-/// Which order the Sampling workspace shows.
+/// The order that the Sampling workspace shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Whose.
+    /// Source of the order.
     pub of: OrderOf,
-    /// Position of the epoch of the run; `None`: the latest.
+    /// Position of the epoch in the run. `None` means the latest.
     pub epoch: Option<usize>,
-    /// Number of the epoch that the options of the next run are shown for.
+    /// Number of the epoch that is predicted for the options of the next run.
     pub options_epoch: u32,
-    /// What its points are coloured by.
+    /// Coloring of the points.
     pub colouring: colouring::Colouring,
 }

@@ -1,5 +1,5 @@
-//! Search: "batch 512", "sample 40123", "slower than 200 ms". A run of ten million samples is gone through a slice a frame, so
-//! hits appear while one types and the window never waits.
+//! Search: "batch 512", "sample 40123", "slower than 200 ms". It is incremental, so hits appear while the user types
+//! and the window never blocks.
 
 use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Track};
 
@@ -17,48 +17,48 @@ pub use hit::Hit;
 pub use query::{Query, Subject};
 use ranking::Ranking;
 
-/// What is looked for, and what was found so far.
+/// A query and its hits so far.
 #[derive(Debug, Default)]
 pub struct Search {
-    /// True while the field to type in is shown.
+    /// True while the search field is visible.
     pub open: bool,
-    /// How often it was asked for: each time the field takes the keyboard.
+    /// Number of requests for the search field. Each one focuses the field.
     pub asked: u64,
     text: String,
     query: Option<Query>,
     hits: Vec<Hit>,
-    /// The hit that was jumped to last.
+    /// The hit of the last jump.
     pub current: Option<usize>,
-    /// Rows, messages or waits that were looked at, whichever the query goes through.
+    /// Number of processed rows, messages or waits, depending on the query.
     looked_at: usize,
-    /// Batches that were not yet fetched when they were looked at.
+    /// Batches that were not fetched yet when they were processed.
     unfinished: Vec<u32>,
-    /// The slowest so far, where those are looked for.
+    /// Slowest hits so far, for queries about the slowest.
     ranking: Ranking,
-    /// Number of events of the run when it was last gone through to its end.
+    /// Version of the run when the search last reached its end.
     up_to: Option<u64>,
 }
 
-/// So many rows are gone through between two looks at the clock.
+/// Number of rows between two checks of the clock.
 const SLICE: usize = 512;
 
 impl Search {
-    /// What is typed.
+    /// Text of the search field.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What is looked for.
+    /// The parsed query.
     pub fn query(&self) -> Option<&Query> {
         self.query.as_ref()
     }
 
-    /// What was found so far, in order of time; the slowest first where those are looked for.
+    /// Hits so far, sorted by time. Queries about the slowest are sorted by duration, longest first.
     pub fn hits(&self) -> &[Hit] {
         &self.hits
     }
 
-    /// Looks for something else.
+    /// Sets the text of the query.
     pub fn set(&mut self, text: String) {
         let query = Query::parse(&text);
         self.text = text;
@@ -68,7 +68,7 @@ impl Search {
         }
     }
 
-    /// Forgets what was found, because the run is another one.
+    /// Discards all hits, because the run has changed.
     pub fn start_again(&mut self) {
         self.hits.clear();
         self.unfinished.clear();
@@ -78,12 +78,12 @@ impl Search {
         self.up_to = None;
     }
 
-    /// True if all of `run` was gone through.
+    /// Returns true if all of `run` is processed.
     pub fn is_complete(&self, run: &Run) -> bool {
         self.query.is_none() || self.up_to == Some(run.version())
     }
 
-    /// Goes on looking until `budget` is spent. True if there is more to look at.
+    /// Continues the search until `budget` is spent. Returns true if data is left.
     pub fn advance(&mut self, run: &Run, landmarks: &Landmarks, budget: &Budget) -> bool {
         let Some(query) = self.query.clone() else {
             return false;
@@ -100,7 +100,7 @@ impl Search {
         false
     }
 
-    /// Looks at the next slice. True if there is more.
+    /// Processes the next slice. Returns true if data is left.
     fn look(&mut self, query: &Query, run: &Run, landmarks: &Landmarks) -> bool {
         match query {
             Query::Batch { .. } | Query::Worker(_) | Query::At(_) => {
@@ -127,7 +127,7 @@ impl Search {
                 false
             }
             Query::Stalls => {
-                // Which of them matter changes with the longest one.
+                // The longest wait determines the waits that matter, so all are checked again.
                 let waits = run.waits().iter().enumerate();
                 let stalls = waits.filter(|(_, w)| landmarks.is_stall(run, w));
                 self.hits = stalls.map(|(k, _)| Hit::Wait(k as u32)).collect();
@@ -138,7 +138,7 @@ impl Search {
                 if wait.end.min(run.end()) - wait.start > *than {
                     this.hits.push(Hit::Wait(k as u32));
                 }
-                // The last one may last; it is looked at again.
+                // The last wait can be open, so it is processed again.
                 wait.end != Nanos::MAX
             }),
             Query::Text(text) => self.slice(run.messages().len(), |this, k| {
@@ -159,7 +159,7 @@ impl Search {
         }
     }
 
-    /// Calls `each` for the next positions up to `len`; stops where it says that it cannot go on yet.
+    /// Calls `each` for the next positions up to `len`, and stops where `each` returns false.
     fn slice(&mut self, len: usize, mut each: impl FnMut(&mut Self, usize) -> bool) -> bool {
         let end = (self.looked_at + SLICE).min(len);
         while self.looked_at < end {
@@ -175,7 +175,7 @@ impl Search {
     }
 
     fn slow(&mut self, subject: Subject, than: Nanos, run: &Run) -> bool {
-        // First what has come to its end since it was looked at.
+        // Batches that were fetched in the meantime come first.
         let mut late = false;
         let waiting = std::mem::take(&mut self.unfinished);
         for row in waiting {
@@ -200,7 +200,7 @@ impl Search {
         })
     }
 
-    /// Notes what is slow in a batch. True if there was something.
+    /// Adds the slow hits of a batch. Returns true if there are any.
     fn measure(&mut self, subject: Subject, than: Nanos, run: &Run, row: usize) -> bool {
         let before = self.hits.len();
         match subject {
@@ -244,13 +244,13 @@ fn direct(query: &Query, run: &Run) -> Vec<Hit> {
     }
 }
 
-/// The longest time that any batch was in a worker: what "slow" may mean for this run.
+/// Returns the longest time of a batch in a worker, as an example of "slow" for this run.
 pub fn example_of_slow(run: &Run) -> Option<Nanos> {
     let lanes = run
         .lanes()
         .filter(|(l, _)| matches!(l, Lane::Worker(_) | Lane::Main));
     let spans = lanes.filter_map(|(lane, _)| run.track(Track { lane, row: 0 }));
-    // A few hundred are enough for an example.
+    // A few hundred spans are enough for an example.
     let some = spans.flat_map(|s| s.all().iter().take(64));
     some.filter(|s| s.activity == Activity::Fetching && !s.is_open())
         .map(|s| s.end - s.start)

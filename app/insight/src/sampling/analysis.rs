@@ -1,4 +1,4 @@
-//! One question about an order, and everything that can be answered.
+//! Analysis of one order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,48 +19,48 @@ use super::streams::Sharing;
 use crate::Datasets;
 use crate::background::{Progress, Unwanted};
 
-/// What is to be looked at.
+/// An order to analyze, with all known facts.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// What the loader was or will be asked to do.
+    /// Options of the loader.
     pub options: RunOptions,
     /// Number of the epoch.
     pub epoch: u32,
-    /// The order that came; `None`: the engine predicts it.
+    /// The recorded order. `None` means that the engine predicts it.
     pub came: Option<Arc<Order>>,
-    /// Number of samples of the dataset, if it is known.
+    /// Number of samples of the dataset, if known.
     pub len: Option<u64>,
-    /// True once no index of this epoch can come any more.
+    /// True if the epoch can receive no more indices.
     pub is_complete: bool,
-    /// The orders of the epochs that the run has had.
+    /// Digests of the run's epochs.
     pub digests: Vec<Digest>,
-    /// The latest epochs of the run, to be laid over each other.
+    /// Latest epochs of the run, for the overlay.
     pub epochs: Overlay,
-    /// The seeds of the run's workers.
+    /// Seeds of the run's workers.
     pub seeds: Vec<WorkerSeed>,
-    /// What else the run's workers draw from.
+    /// Other random generators of the run's workers.
     pub generators: Vec<WorkerGenerators>,
-    /// What an iterable dataset has yielded: samples, and workers that yielded them.
+    /// Numbers of yielded samples and of workers that yielded them, for an iterable dataset.
     pub yielded: Option<(u64, usize)>,
-    /// Classes of samples by the contents of batches.
+    /// Classes of samples, from the contents of batches.
     pub labels: HashMap<u64, u32>,
     /// Names of classes.
     pub names: Vec<String>,
-    /// True if `options.dataset` names the dataset, so that the engine can be asked about it.
+    /// True if `options.dataset` names a dataset that the engine knows.
     pub is_known: bool,
-    /// True if the embedded loader yields it, so that the seeds of all ranks can be worked out.
+    /// True if the embedded loader yields the order, so the seeds of all ranks can be computed.
     pub is_of_engine: bool,
-    /// Who is asked about the dataset.
+    /// Catalog of datasets.
     pub datasets: Datasets,
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 pub type Refusal = String;
 
-/// Answers a question. Takes about a second for ten million indices.
+/// Analyzes an order. Ten million indices take about a second.
 ///
 /// # Errors
-/// If the answer is not wanted any more. The inner error is the engine's, in a sentence.
+/// If the result is no longer needed. The inner error is the engine's, in a sentence.
 pub fn answer(
     question: &Question,
     progress: &Progress,
@@ -100,7 +100,7 @@ pub fn answer(
     let coverage = counts.coverage();
     let shuffle = Shuffle::of(&order.indices, &counts, progress)?;
     let known = match question.is_known {
-        // The window has shown already what is wrong with the dataset, when it was loaded.
+        // The window has already shown errors of the dataset when it loaded the dataset.
         true => predict::known(&question.options, question.datasets).unwrap_or_default(),
         false => Knowledge::default(),
     };
@@ -135,7 +135,7 @@ pub fn answer(
     Ok(Ok(answers))
 }
 
-/// The order of an epoch that has not come yet, and whether the engine is right about those that have.
+/// Order of a future epoch, and whether the engine's predictions match the recorded epochs.
 type Predicted = (Order, Option<bool>);
 
 fn predicted(
@@ -170,7 +170,7 @@ fn predicted(
             None => {
                 digests.push(Digest::of(&predicted));
                 epochs.take(number, &predicted.indices);
-                // Workers that live on are started once.
+                // Persistent workers start only once.
                 if !question.options.persistent_workers || number == 0 {
                     seeds.extend(new);
                 }
@@ -246,14 +246,14 @@ fn ranks(
     let mut by_rank = Overlay::default();
     let mut each = |rank: u32, order: EpochOrder| {
         wanted = progress.tell(0.8 + 0.2 * f64::from(rank) / f64::from(o.world_size));
-        // Of a program in Python the seeds of other ranks are not known.
+        // The seeds of a Python program's other ranks are unknown.
         let seeds: &[u64] = if question.is_of_engine {
             &order.seeds
         } else {
             &[]
         };
         builder.add(rank, &order.indices, seeds);
-        // The first ones stand for all: which are shown does not depend on how many there are.
+        // The first ranks are shown, independent of the number of ranks.
         by_rank.take_first(rank, &order.indices);
         wanted.is_ok()
     };
@@ -275,7 +275,7 @@ fn first_repeat(order: &Order, coverage: &Coverage) -> Option<usize> {
     places.nth(1).map(|(position, _)| position)
 }
 
-/// True if nothing says which of all possible orders it will be.
+/// Returns true if no seed determines the order.
 pub fn is_one_of_many(o: &RunOptions) -> bool {
     let draws = o.shuffle
         || ["random", "subset", "weighted"]

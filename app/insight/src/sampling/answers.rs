@@ -1,4 +1,4 @@
-//! Everything that can be said about an order.
+//! Result of the analysis of an order.
 
 use std::sync::Arc;
 
@@ -13,44 +13,44 @@ use super::streams::Sharing;
 use crate::format::count;
 use loadscope_words::say;
 
-/// Everything that can be said about an order.
+/// Result of the analysis of an order.
 #[derive(Clone, Debug)]
 pub struct Answers {
     /// The order.
     pub order: Arc<Order>,
-    /// Indices in it.
+    /// Number of indices.
     pub positions: usize,
-    /// Which indices came, and how often.
+    /// Number of occurrences of each index.
     pub coverage: Coverage,
-    /// How well it is shuffled.
+    /// Quality of the shuffle.
     pub shuffle: Option<Shuffle>,
-    /// Whether the classes came as they were asked for.
+    /// Frequencies of the classes compared with the expected ones.
     pub balance: Option<Balance>,
-    /// Classes of samples, as far as they are known.
+    /// Classes of samples, as far as known.
     pub labels: Option<Arc<Labels>>,
-    /// What the other ranks get.
+    /// Split of the samples among ranks.
     pub ranks: Option<Ranks>,
-    /// The orders of the first ranks, to be laid over each other.
+    /// Orders of the first ranks, for the overlay.
     pub by_rank: Overlay,
-    /// The latest epochs, to be laid over each other.
+    /// Latest epochs, for the overlay.
     pub epochs: Overlay,
-    /// Which of them this is.
+    /// Rank of this order.
     pub rank: u32,
-    /// How workers share a stream.
+    /// Split of a stream among workers.
     pub sharing: Option<Sharing>,
-    /// Where an index comes for the second time.
+    /// Position of the first repeated index.
     pub first_repeat: Option<usize>,
-    /// What is worth saying.
+    /// Findings about the order.
     pub findings: Vec<Finding>,
-    /// True if the order came from a generator without a seed, so that it would be another one each time.
+    /// True if the order is from an unseeded generator, so it differs in each run.
     pub is_one_of_many: bool,
-    /// For an order that is predicted: whether the engine also predicts the epochs that the run has had; `None` if there
-    /// are none to compare with.
+    /// For a predicted order: true if the engine's predictions match the recorded epochs. `None` if there are none to
+    /// compare.
     pub agrees: Option<bool>,
 }
 
 impl Answers {
-    /// The whole answer in one sentence.
+    /// Returns a summary in one sentence.
     pub fn headline(&self) -> String {
         let c = &self.coverage;
         if self.positions == 0 {

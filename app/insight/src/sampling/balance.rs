@@ -1,4 +1,4 @@
-//! Whether the classes came as often as they were asked for.
+//! Frequencies of classes compared with the expected ones.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use super::order::Order;
 use crate::background::{Progress, Unwanted};
 use loadscope_words::say;
 
-/// The class of a sample.
+/// Classes of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
-    /// The dataset tells the class of every sample.
+    /// The dataset provides the class of every sample.
     All(Vec<u32>),
-    /// Only samples that were loaded have a known one.
+    /// Only loaded samples have a known class.
     Some(HashMap<u64, u32>),
 }
 
 impl Labels {
-    /// The class of the sample `index`.
+    /// Returns the class of the sample `index`.
     pub fn get(&self, index: u64) -> Option<u32> {
         match self {
             Self::All(labels) => labels.get(usize::try_from(index).ok()?).copied(),
@@ -26,46 +26,46 @@ impl Labels {
     }
 }
 
-/// What the classes are held against.
+/// Source of the expected frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// The weights of a sampler that draws with replacement.
+    /// Weights of a sampler with replacement.
     Weights,
-    /// How often each class is in the dataset.
+    /// Frequencies in the dataset.
     Dataset,
-    /// Nothing is known that they could be held against.
+    /// No source is known.
     Nothing,
 }
 
-/// One class.
+/// A class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name, or the weight of its samples.
+    /// Name, or the weight of its samples.
     pub name: String,
-    /// How often it came.
+    /// Number of occurrences.
     pub came: u64,
-    /// How often it should have come on average, as far as that is known.
+    /// Expected number of occurrences, if known.
     pub expected: Option<f64>,
 }
 
-/// Whether the classes came as often as they were asked for.
+/// Frequencies of classes compared with the expected ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
-    /// The classes in order of their labels.
+    /// Classes in order of their labels.
     pub classes: Vec<Class>,
-    /// Samples whose class is not known.
+    /// Number of samples without a known class.
     pub unknown: u64,
-    /// What they are held against.
+    /// Source of the expected frequencies.
     pub against: Reference,
-    /// True if the classes are groups of samples of the same weight, because no labels are known.
+    /// True if the classes are groups of equal weight, because no labels are known.
     pub is_by_weight: bool,
-    /// The test, if there is something to test.
+    /// Result of the χ² test, if one is possible.
     pub test: Option<ChiSquare>,
-    /// Classes in a batch on average, and how many there would be if each sample were drawn by itself.
+    /// Mean number of classes per batch, and its expectation for independent draws.
     pub mixture: Option<(f64, f64)>,
 }
 
-/// What classes are known by.
+/// Information about classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BalanceQuery<'a> {
     /// Classes of samples.
@@ -74,18 +74,18 @@ pub struct BalanceQuery<'a> {
     pub names: &'a [String],
     /// Weights of samples.
     pub weights: Option<&'a [f64]>,
-    /// The sampler draws with replacement.
+    /// True if the sampler draws with replacement.
     pub replacement: bool,
 }
 
-/// More groups than this are no groups.
+/// Maximum number of classes. More are not meaningful classes.
 const MOST: usize = 4096;
 
 impl Balance {
-    /// Judges `order`; `None` if neither labels nor weights are known.
+    /// Compares the classes in `order` with their expectations. `None` if neither labels nor weights are known.
     ///
     /// # Errors
-    /// If the answer is not wanted any more.
+    /// If the result is no longer needed.
     pub fn of(
         order: &Order,
         asked: BalanceQuery<'_>,
@@ -155,7 +155,8 @@ impl Balance {
         }))
     }
 
-    /// The class that is farthest from what was expected, measured in what chance explains.
+    /// Returns the class with the largest deviation from its expectation, in units of the square root of the
+    /// expectation.
     pub fn farthest(&self) -> Option<&Class> {
         let off = |c: &Class| {
             let expected = c.expected.unwrap_or(c.came as f64);
@@ -173,7 +174,7 @@ fn slot(counts: &mut Vec<u64>, class: u32) -> &mut u64 {
     &mut counts[class]
 }
 
-/// The share that each class should have.
+/// Returns the expected share of each class.
 fn shares(labels: &Labels, asked: BalanceQuery<'_>) -> (Reference, Vec<f64>) {
     let mut sums: Vec<f64> = Vec::new();
     let mut add = |class: u32, weight: f64| {
@@ -188,7 +189,7 @@ fn shares(labels: &Labels, asked: BalanceQuery<'_>) -> (Reference, Vec<f64>) {
             for (index, weight) in weights.iter().enumerate() {
                 match labels.get(index as u64) {
                     Some(class) => add(class, *weight),
-                    // Shares are unknown while some samples have no class.
+                    // Shares are unknown if some samples have no class.
                     None => return (Reference::Nothing, Vec::new()),
                 }
             }
@@ -207,7 +208,7 @@ fn shares(labels: &Labels, asked: BalanceQuery<'_>) -> (Reference, Vec<f64>) {
     (against, sums.into_iter().map(|s| s / sum).collect())
 }
 
-/// Samples of the same weight are a class, if there are only a few weights.
+/// Groups samples by weight, if there are at most `FEW` weights.
 fn groups_of_weight(weights: &[f64]) -> Option<(Labels, Vec<String>)> {
     const FEW: usize = 24;
     let mut different: Vec<f64> = Vec::new();
@@ -226,12 +227,12 @@ fn groups_of_weight(weights: &[f64]) -> Option<(Labels, Vec<String>)> {
     Some((labels, names))
 }
 
-/// Classes in a batch, and how many there would be if each sample were drawn by itself.
+/// Returns the mean number of classes per batch, and its expectation for independent draws.
 fn mixture(order: &Order, labels: &Labels, came: &[u64]) -> Option<(f64, f64)> {
     let all: u64 = came.iter().sum();
     let mut last_batch = vec![usize::MAX; came.len()];
     let (mut batches, mut classes, mut expected) = (0u64, 0u64, 0.0);
-    // Batches are alike but for the last one, so what is expected is worked out once a size.
+    // All batches but the last have one size, so the expectation is cached by size.
     let mut by_size: HashMap<usize, f64> = HashMap::new();
     for (k, batch) in order.batches().enumerate().filter(|(_, b)| b.len() > 1) {
         batches += 1;
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn weights_are_what_classes_are_held_against() {
-        // Class 0 has three samples of weight 1, class 1 one of weight 3: both should come equally often.
+        // Class 0 has three samples of weight 1, class 1 has one of weight 3, so both are equally likely.
         let labels = Labels::All(vec![0, 0, 0, 1]);
         let asked = BalanceQuery {
             labels: Some(&labels),

@@ -1,20 +1,20 @@
-//! Pearson's χ² test: how likely chance alone makes counts differ from what was expected by as much as they do.
+//! Pearson's χ² test: the probability that chance explains the difference between counts and expectations.
 
 use statrs::function::gamma::gamma_ur;
 
-/// The outcome of a test.
+/// Result of a χ² test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquare {
     /// Σ (came − expected)² / expected.
     pub statistic: f64,
-    /// Classes that can occur, less one.
+    /// Number of possible classes minus one.
     pub degrees: u32,
-    /// The probability of a statistic as large or larger by chance.
+    /// Probability of an equal or larger statistic by chance.
     pub p: f64,
 }
 
-/// Compares counts with their expectations; pairs are (came, expected). `None` if fewer than two classes can occur. A class that
-/// should never occur and did makes the statistic infinite.
+/// Tests pairs of (observed, expected) counts. `None` if fewer than two classes are possible.
+/// An observed class with expectation zero makes the statistic infinite.
 pub fn test(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<ChiSquare> {
     let (mut statistic, mut classes) = (0.0, 0u32);
     for (came, expected) in pairs {
@@ -33,9 +33,9 @@ pub fn test(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<ChiSquare> {
     })
 }
 
-/// The regularised upper incomplete gamma function Q(a, x), for finite a > 0.
+/// Returns the regularized upper incomplete gamma function Q(a, x), for finite a > 0.
 fn upper_gamma(a: f64, x: f64) -> f64 {
-    // What the library has no answer for, or panics at.
+    // The library returns no result or panics for these values.
     if x.is_nan() || x <= 0.0 {
         return 1.0;
     }
@@ -57,10 +57,10 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // With 2 degrees of freedom the tail is exp(−x / 2); with 1 it is erfc(√(x / 2)).
+        // With 2 degrees of freedom, the tail is exp(−x / 2). With 1, it is erfc(√(x / 2)).
         close(upper_gamma(1.0, 3.0), (-3f64).exp());
         close(upper_gamma(0.5, 1.920_729_410_347_062), 0.05);
-        // 9 degrees, χ² = 16.918977604620448: 5 %; 21.665994333461924: 1 %. 99 degrees, 123.2252214533618: 5 %.
+        // 9 degrees: χ² = 16.918977604620448 is 5 %, 21.665994333461924 is 1 %. 99 degrees: 123.2252214533618 is 5 %.
         close(upper_gamma(4.5, 16.918_977_604_620_448 / 2.0), 0.05);
         close(upper_gamma(4.5, 21.665_994_333_461_924 / 2.0), 0.01);
         close(upper_gamma(49.5, 123.225_221_453_361_8 / 2.0), 0.05);

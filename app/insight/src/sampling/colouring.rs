@@ -1,30 +1,30 @@
-//! What the points of an order are coloured by.
+//! Coloring of an order's points.
 
 use loadscope_words::say;
 
 use super::answers::Answers;
 use super::overlay::Overlay;
 
-/// What points are coloured by.
+/// Property that determines the color of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colouring {
-    /// Nothing: all are alike, and where there are many it is darker.
+    /// One color. Dense areas are darker.
     #[default]
     Nothing,
-    /// The class of the sample.
+    /// Class of the sample.
     Class,
-    /// The worker that fetches it.
+    /// Worker that fetches the sample.
     Worker,
-    /// The batch that it is in.
+    /// Batch of the sample.
     Batch,
-    /// The rank that gets it: all ranks are laid over each other.
+    /// Rank that receives the sample, with an overlay of all ranks.
     Rank,
-    /// The epoch: the latest ones are laid over each other.
+    /// Epoch, with an overlay of the latest ones.
     Epoch,
 }
 
 impl Colouring {
-    /// All of them.
+    /// All colorings.
     pub const ALL: [Self; 6] = [
         Self::Nothing,
         Self::Class,
@@ -34,7 +34,7 @@ impl Colouring {
         Self::Epoch,
     ];
 
-    /// What it is called.
+    /// Translated name.
     pub fn label(self) -> &'static str {
         match self {
             Self::Nothing => say!("One color"),
@@ -46,7 +46,7 @@ impl Colouring {
         }
     }
 
-    /// Why it shows nothing of this order; `None` if it does.
+    /// Returns the reason why the coloring is not possible for this order. `None` if it is possible.
     pub fn obstacle(self, answers: &Answers) -> Option<&'static str> {
         match self {
             Self::Nothing | Self::Batch => None,
@@ -59,7 +59,7 @@ impl Colouring {
         }
     }
 
-    /// What is shown of this order: itself, or one colour where there is an obstacle. It stays chosen for the next order.
+    /// Returns the coloring, or one color if it is not possible. The choice stays for the next order.
     #[must_use]
     pub fn in_force(self, answers: &Answers) -> Self {
         match self.obstacle(answers) {
@@ -68,7 +68,7 @@ impl Colouring {
         }
     }
 
-    /// The orders that are laid over each other; `None`: just the one that is looked at.
+    /// Returns the orders to overlay. `None` means the analyzed order only.
     pub fn overlay(self, answers: &Answers) -> Option<&Overlay> {
         match self {
             Self::Nothing | Self::Class | Self::Worker | Self::Batch => None,
@@ -77,7 +77,7 @@ impl Colouring {
         }
     }
 
-    /// Which group a point belongs to; asked for positions that do not become smaller.
+    /// Returns a function from position and index to the point's group. It must be called with nondecreasing positions.
     pub fn groups(self, answers: &Answers) -> impl FnMut(usize, u64) -> Option<u32> + '_ {
         let ends = &answers.order.ends;
         let mut batch = 0;
@@ -85,7 +85,7 @@ impl Colouring {
             if matches!(self, Self::Worker | Self::Batch)
                 && ends.get(batch).is_some_and(|end| *end <= position)
             {
-                // The next one usually; after a jump it is looked for.
+                // Usually the next batch. After a jump, a binary search finds the batch.
                 batch += 1;
                 if ends.get(batch).is_some_and(|end| *end <= position) {
                     batch += ends[batch..].partition_point(|end| *end <= position);
@@ -101,7 +101,7 @@ impl Colouring {
     }
 }
 
-/// Why there is nothing to be laid over each other.
+/// Returns the reason why there is nothing to overlay.
 fn several(overlay: &Overlay, alone: &'static str) -> Option<&'static str> {
     match overlay.layers().len() {
         0 | 1 if overlay.is_cut() => Some(say!("Too many indices to overlay")),

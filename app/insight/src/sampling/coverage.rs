@@ -1,30 +1,30 @@
-//! Which indices came, and how often.
+//! Number of occurrences of each index.
 
 use crate::background::{Progress, Unwanted};
 
-/// How often each index came.
+/// Number of occurrences of each index.
 #[derive(Debug)]
 pub struct Counts {
-    /// Indices of the dataset are below this.
+    /// Exclusive upper bound of the dataset's indices.
     bound: u64,
     seen: Seen,
-    /// Indices that the dataset does not have.
+    /// Number of indices outside the dataset.
     outside: u64,
 }
 
 #[derive(Debug)]
 enum Seen {
-    /// By index.
+    /// Counts by index.
     Dense(Vec<u32>),
-    /// Ascending index, and how often; for few indices of a large dataset.
+    /// Ascending indices with their counts, for few indices of a large dataset.
     Sparse(Vec<(u64, u64)>),
 }
 
 impl Counts {
-    /// Counts `indices` of a dataset of `len` samples, if that is known.
+    /// Counts `indices` of a dataset of `len` samples, if known.
     ///
     /// # Errors
-    /// If the answer is not wanted any more.
+    /// If the result is no longer needed.
     pub fn of(indices: &[u64], len: Option<u64>, progress: &Progress) -> Result<Self, Unwanted> {
         let largest = indices.iter().max().map_or(0, |i| i.saturating_add(1));
         let bound = len.unwrap_or(largest);
@@ -57,7 +57,7 @@ impl Counts {
         })
     }
 
-    /// Indices that came, in ascending order, and how often.
+    /// Returns the observed indices in ascending order with their counts.
     pub fn each(&self) -> Box<dyn Iterator<Item = (u64, u64)> + '_> {
         match &self.seen {
             Seen::Dense(counts) => {
@@ -69,7 +69,7 @@ impl Counts {
         }
     }
 
-    /// Summed up.
+    /// Returns the summary.
     pub fn coverage(&self) -> Coverage {
         let mut coverage = Coverage {
             bound: self.bound,
@@ -92,37 +92,37 @@ impl Counts {
     }
 }
 
-/// Which indices came, and how often.
+/// Summary of the counts of indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Indices of the dataset are below this.
+    /// Exclusive upper bound of the dataset's indices.
     pub bound: u64,
-    /// Indices that came and that the dataset has, counted each time.
+    /// Number of indices inside the dataset, including repetitions.
     pub total: u64,
-    /// Different ones among them.
+    /// Number of distinct indices.
     pub distinct: u64,
-    /// How many indices came 0, 1, 2, … times; the last one: as often or more often.
+    /// Number of indices with 0, 1, 2, … occurrences. The last entry also counts more occurrences.
     pub times: [u64; Self::TIMES],
-    /// The first indices that did not come, as ranges without their ends.
+    /// First missing indices, as half-open ranges.
     pub missing: Vec<(u64, u64)>,
-    /// The first indices that came more than once, and how often.
+    /// First repeated indices with their counts.
     pub repeated: Vec<(u64, u64)>,
-    /// Indices that the dataset does not have, counted each time.
+    /// Number of indices outside the dataset, including repetitions.
     pub outside: u64,
 }
 
 impl Coverage {
-    /// Numbers of times that are counted separately.
+    /// Length of [`Coverage::times`].
     pub const TIMES: usize = 6;
-    /// So many ranges or indices are listed.
+    /// Maximum number of listed ranges or indices.
     const LISTED: usize = 1_000;
 
-    /// How many indices did not come.
+    /// Number of missing indices.
     pub fn missed(&self) -> u64 {
         self.times[0]
     }
 
-    /// How many indices came more than once.
+    /// Number of repeated indices.
     pub fn more_than_once(&self) -> u64 {
         self.times[2..].iter().sum()
     }
@@ -168,7 +168,7 @@ mod tests {
 
         #[test]
         fn few_indices_of_many_count_alike(order in prop::collection::vec(0..100u64, 0..60)) {
-            // The first one is counted by index, the second one by sorting.
+            // The first call counts by index, the second by sorting.
             let (dense, sparse) = (coverage(&order, Some(100)), coverage(&order, Some(1 << 40)));
             prop_assert_eq!(&dense.repeated, &sparse.repeated);
             prop_assert_eq!(&dense.times[1..], &sparse.times[1..]);

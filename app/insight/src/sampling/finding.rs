@@ -1,32 +1,30 @@
-//! What a finding says of an order.
+//! Findings about an order.
 
 use loadscope_diagnose::FindingId;
 use loadscope_words::say;
 
-/// A sentence with a number, and what to do about it.
+/// A sentence with a number, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Its name for scripts.
+    /// Name for scripts.
     pub id: FindingId,
-    /// What was found.
+    /// Description.
     pub says: String,
-    /// What to do about it.
+    /// Remedy.
     pub remedy: String,
-    /// True if it makes training worse than it should be; false if it is merely worth knowing.
+    /// True if it harms training, false if it is only informative.
     pub is_problem: bool,
-    /// Where to look: a position in the order.
+    /// Position in the order to look at.
     pub position: Option<usize>,
 }
 
-/// A finding that has no name yet.
+/// A finding without id.
 pub(super) struct Found {
-    /// What was found.
+    /// Description.
     pub says: String,
-    /// What to do about it.
+    /// Remedy.
     pub remedy: String,
-    /// As in [`Finding`].
     pub is_problem: bool,
-    /// As in [`Finding`].
     pub position: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with an order, or worth knowing: a sentence with a number, and a remedy in PyTorch's words.
+//! Findings about an order, each with a number and a remedy in PyTorch's terms.
 
 use super::answers::Answers;
 use super::balance::Reference;
@@ -13,7 +13,7 @@ use loadscope_words::say;
 
 mod sharing;
 
-/// Everything that is worth saying, problems first.
+/// Returns all findings, problems first.
 pub fn findings(answers: &Answers, about: &OrderFacts) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(named(FindingId::SamePermutation, same_order(about)));
@@ -39,7 +39,7 @@ fn named(id: FindingId, found: impl IntoIterator<Item = Found>) -> impl Iterator
     found.into_iter().map(move |found| found.named(id))
 }
 
-/// The same permutation in two epochs.
+/// Finds equal permutations in two epochs.
 fn same_order(about: &OrderFacts) -> Option<Found> {
     let whole = |d: &&Digest| d.len > 2 && !d.is_ascending;
     let digests: Vec<&Digest> = about.digests.iter().filter(whole).collect();
@@ -68,7 +68,7 @@ fn same_order(about: &OrderFacts) -> Option<Found> {
 
 fn missing(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let c = &answers.coverage;
-    // Samples of a stream have no indices that could be missing.
+    // Samples of a stream have no indices.
     if answers.positions == 0 || c.missed() == 0 || !about.is_complete {
         return None;
     }
@@ -76,7 +76,7 @@ fn missing(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let (missed, bound) = (count(c.missed()), count(c.bound));
     let o = &about.options;
     if o.replacement && matches!(about.sampler(), "random" | "weighted") {
-        // Of several ranks this one gets a part of what was drawn.
+        // With several ranks, this rank receives a part of the draws.
         let whose = match o.world_size {
             0 | 1 => say!("in this epoch").to_owned(),
             several => say!("for rank {} of {several} in this epoch", o.rank),
@@ -94,7 +94,7 @@ fn missing(answers: &Answers, about: &OrderFacts) -> Option<Found> {
             percent(share)
         );
         let remedy = match about.sampler() {
-            // Without replacement each index would come once, and the weights had no effect.
+            // Without replacement, each index would occur once and the weights would have no effect.
             "weighted" => say!("This is expected: samples with a small weight are drawn rarely"),
             _ => say!("To draw every index once before any repeats, use replacement=False"),
         };
@@ -171,8 +171,8 @@ fn repeated(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     })
 }
 
-/// How many times an order goes through the whole dataset, one pass after the other; the last one may not be complete. `None` if it
-/// does not.
+/// Returns the number of passes over the whole dataset, including an incomplete last one. `None` if the order is not a
+/// sequence of passes.
 fn passes(answers: &Answers) -> Option<u64> {
     let c = &answers.coverage;
     let bound = usize::try_from(c.bound).ok().filter(|bound| *bound > 0)?;
@@ -180,7 +180,7 @@ fn passes(answers: &Answers) -> Option<u64> {
     if most < 2 || c.outside > 0 || c.missed() > 0 {
         return None;
     }
-    // In which pass each index came last.
+    // Last pass in which each index occurred.
     let mut last = vec![0u64; bound];
     for (pass, indices) in (1..).zip(answers.order.indices.chunks(bound)) {
         for index in indices {
@@ -227,7 +227,7 @@ fn order(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     ))
 }
 
-/// Batches of few classes, because the dataset is sorted by class.
+/// Finds batches with few classes, caused by a dataset sorted by class.
 fn mixture(answers: &Answers, about: &OrderFacts) -> Option<Found> {
     let (seen, expected) = answers.balance.as_ref()?.mixture?;
     if seen > 0.7 * expected || answers.positions < 50 {
@@ -281,7 +281,7 @@ fn balance(answers: &Answers) -> Option<Found> {
     ))
 }
 
-/// `< 0.001`, `= 0.42`
+/// Returns `< 0.001` or `= 0.42`.
 pub fn p_value(p: f64) -> String {
     match p {
         p if p < 0.001 => "< 0.001".to_owned(),

@@ -1,4 +1,4 @@
-//! The question that a run asks about its order.
+//! Input of the order analysis for a recorded run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::analysis::Question;
 use super::findings::{WorkerGenerators, WorkerSeed};
 use super::order::{Digest, Gathered};
 
-/// The contents of so many batches are asked for labels: this happens within a frame.
+/// Maximum number of batches whose contents are searched for labels, because this runs within a frame.
 const LABELLED: usize = 50_000;
-/// So few classes are classes even if each sample is alone in its own.
+/// Number of distinct labels up to which they are classes, even if each sample has its own.
 const FEW_CLASSES: usize = 20;
 
-/// The options with which the engine can be asked about the dataset of a run, and whether it can; `digests` are the orders of its
+/// Returns options for the engine, and whether it knows the dataset of `run`. `digests` are the orders of the run's
 /// epochs.
 pub fn known_options(run: &Run, digests: &[Digest]) -> (RunOptions, bool) {
     let mut options = run.info.options.clone();
-    // Whether a program in Python tells its sampler the epoch is seen by what comes of it.
+    // A Python program's calls of `set_epoch` are not recorded, so they are inferred from the orders.
     if let (Origin::Pytorch(_), [first, second, ..]) = (&run.info.origin, digests)
         && options.sampler == "distributed"
     {
@@ -30,7 +30,7 @@ pub fn known_options(run: &Run, digests: &[Digest]) -> (RunOptions, bool) {
     let has_indices = (0..run.batches().len())
         .take(1)
         .all(|row| !run.indices(row).is_empty());
-    // What a program in Python loads from has no name here, but its length is all that an order depends on.
+    // The engine does not know a Python program's dataset. An order depends only on its length.
     if let (false, true, Some(len)) = (is_known, has_indices, run.info.dataset_len) {
         options.dataset = format!("synthetic:len={len}");
         return (options, true);
@@ -38,7 +38,7 @@ pub fn known_options(run: &Run, digests: &[Digest]) -> (RunOptions, bool) {
     (options, is_known)
 }
 
-/// What to ask about the epoch of a run that was gathered.
+/// Returns the question for the gathered epoch of a run.
 pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question {
     let (options, is_known) = known_options(run, &gathered.digests);
     let rows = &gathered.looked_at.rows;
@@ -63,7 +63,7 @@ pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question 
     }
 }
 
-/// True once no index of this epoch can come any more, and none was lost on the way here.
+/// Returns true if the epoch can receive no more indices and no event was dropped.
 pub fn is_complete(run: &Run, epoch: usize) -> bool {
     let Some(epoch) = run.epochs().get(epoch) else {
         return false;
@@ -75,14 +75,14 @@ pub fn is_complete(run: &Run, epoch: usize) -> bool {
     all && run.dropped() == 0
 }
 
-/// The epoch under way.
+/// Returns the number of the epoch that is running at `at`.
 fn epoch_at(run: &Run, at: Nanos) -> u32 {
     let begun = run.epochs().partition_point(|e| e.start <= at);
     let epoch = run.epochs().get(begun.saturating_sub(1));
     epoch.map_or(0, |e| e.epoch)
 }
 
-/// What workers that told of it draw from beside PyTorch's generator.
+/// Returns the random generators of workers other than PyTorch's, as far as they are recorded.
 pub fn generators(run: &Run) -> Vec<WorkerGenerators> {
     let of = |w: &loadscope_trace::Worker| {
         Some(WorkerGenerators {
@@ -93,7 +93,7 @@ pub fn generators(run: &Run) -> Vec<WorkerGenerators> {
     run.workers().iter().filter_map(of).collect()
 }
 
-/// The seeds of all workers whose seed is known.
+/// Returns all known seeds of workers.
 pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
     let seed = |w: &loadscope_trace::Worker| {
         Some(WorkerSeed {
@@ -103,7 +103,7 @@ pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
         })
     };
     let mut seeds: Vec<WorkerSeed> = run.workers().iter().filter_map(seed).collect();
-    // It goes on with an epoch that was left, and so with its random numbers.
+    // A StatefulDataLoader resumes an interrupted epoch with the same seeds.
     if run.info.class.starts_with("Stateful") {
         let mut known = BTreeSet::new();
         seeds.retain(|seed| known.insert((seed.worker, seed.seed)));
@@ -111,7 +111,7 @@ pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
     seeds
 }
 
-/// How many samples came, and from how many workers, if they have no indices.
+/// Returns the numbers of samples and of their workers. `None` if the samples have indices.
 pub fn yielded(run: &Run, rows: &[u32]) -> Option<(u64, usize)> {
     let rows = || rows.iter().map(|row| *row as usize);
     if rows().any(|row| !run.indices(row).is_empty()) {
@@ -125,7 +125,7 @@ pub fn yielded(run: &Run, rows: &[u32]) -> Option<(u64, usize)> {
     Some((samples, workers.len()))
 }
 
-/// The classes that the contents of batches tell: whole numbers, one a sample.
+/// Reads classes from the contents of batches: integers, one per sample.
 pub fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
     let mut labels = HashMap::new();
     for row in rows.iter().take(LABELLED) {
@@ -146,7 +146,7 @@ pub fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
             }
         }
     }
-    // Where nearly every sample has a number of its own, it is its name and no class.
+    // If nearly every sample has its own number, the numbers are names, not classes.
     let different: BTreeSet<u32> = labels.values().copied().collect();
     if different.len() > FEW_CLASSES && different.len() * 2 > labels.len() {
         labels.clear();

@@ -1,4 +1,4 @@
-//! An order of indices, as it came or as it will come.
+//! Recorded or predicted order of indices.
 
 use std::sync::Arc;
 
@@ -7,37 +7,37 @@ use loadscope_trace::{Run, Stage, WorkerId};
 use super::overlay::Overlay;
 use crate::platform::Budget;
 
-/// The indices of one epoch, batch after batch.
+/// Indices of one epoch, by batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// Number of the epoch, from 0.
     pub epoch: u32,
-    /// Dataset indices in the order in which the sampler gave them.
+    /// Dataset indices in the order of the sampler.
     pub indices: Vec<u64>,
-    /// For each batch, where in `indices` it ends.
+    /// End of each batch in `indices`.
     pub ends: Vec<usize>,
-    /// For each batch its position in [`Run::batches`]; empty for an order that is predicted.
+    /// Position of each batch in [`Run::batches`]. Empty for a predicted order.
     pub rows: Vec<u32>,
-    /// Who fetches each batch; `None`: the main thread.
+    /// Worker of each batch. `None` means the main process.
     pub workers: Vec<Option<WorkerId>>,
 }
 
 impl Order {
-    /// True if there is nothing in it.
+    /// Returns true if there are no indices.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
 
-    /// Makes room for so many batches in all, as far as memory goes.
+    /// Reserves memory for `batches` batches in total, if available.
     fn make_room(&mut self, batches: usize) {
         let more = batches.saturating_sub(self.ends.len());
-        // Without it the lists grow as lists do.
+        // On failure, the lists grow as usual.
         let _ = self.ends.try_reserve(more);
         let _ = self.rows.try_reserve(more);
         let _ = self.workers.try_reserve(more);
     }
 
-    /// Adds a batch.
+    /// Appends a batch.
     pub fn push(&mut self, indices: &[u64], row: Option<u32>, worker: Option<WorkerId>) {
         self.indices.extend_from_slice(indices);
         self.ends.push(self.indices.len());
@@ -45,20 +45,19 @@ impl Order {
         self.rows.extend(row);
     }
 
-    /// Which batch the index at `position` belongs to, counted within the epoch.
+    /// Returns the batch of the index at `position`, counted within the epoch.
     pub fn batch_at(&self, position: usize) -> Option<usize> {
         (position < self.indices.len()).then(|| self.ends.partition_point(|end| *end <= position))
     }
 
-    /// The positions of batch number `batch` of this epoch.
+    /// Returns the positions of batch number `batch` of this epoch.
     pub fn positions(&self, batch: usize) -> Option<std::ops::Range<usize>> {
         let end = *self.ends.get(batch)?;
         let start = batch.checked_sub(1).map_or(0, |before| self.ends[before]);
         Some(start..end)
     }
 
-    /// How many batches of `run` these are. A worker answers its last tasks with nothing once its stream has come to its end: those
-    /// are none.
+    /// Returns the number of batches. The empty results after the end of a worker's stream are not batches.
     pub fn count(&self, run: &Run) -> usize {
         let is_empty = |row: &&u32| {
             let batch = run.batches().get(**row as usize);
@@ -68,27 +67,27 @@ impl Order {
         self.ends.len() - self.rows.iter().filter(is_empty).count()
     }
 
-    /// The batches, each as its indices.
+    /// Returns the indices of each batch.
     pub fn batches(&self) -> impl Iterator<Item = &[u64]> {
         (0..self.ends.len()).filter_map(|k| Some(&self.indices[self.positions(k)?]))
     }
 }
 
-/// What two epochs are compared by: equal orders have equal digests, and different ones practically never.
+/// Digest of an epoch's order. Different orders practically never have equal digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     /// Number of the epoch, from 0.
     pub epoch: u32,
     /// Number of indices.
     pub len: u64,
-    /// True if no index is smaller than the one before it: the order of the dataset.
+    /// True if the indices never decrease, as in the order of the dataset.
     pub is_ascending: bool,
     hash: u64,
     last: Option<u64>,
 }
 
 impl Digest {
-    /// Of nothing yet.
+    /// Returns the digest of an empty order.
     pub fn new(epoch: u32) -> Self {
         Self {
             epoch,
@@ -99,14 +98,14 @@ impl Digest {
         }
     }
 
-    /// Of a whole order.
+    /// Returns the digest of a whole order.
     pub fn of(order: &Order) -> Self {
         let mut digest = Self::new(order.epoch);
         digest.take(&order.indices);
         digest
     }
 
-    /// Takes in what comes next.
+    /// Adds the next indices.
     pub fn take(&mut self, indices: &[u64]) {
         for &index in indices {
             self.is_ascending &= self.last.is_none_or(|last| last <= index);
@@ -117,35 +116,35 @@ impl Digest {
         self.len += indices.len() as u64;
     }
 
-    /// True if both epochs had the same indices in the same order.
+    /// Returns true if both epochs have the same indices in the same order.
     pub fn is_same_order(&self, other: &Self) -> bool {
         self.len == other.len && self.hash == other.hash
     }
 }
 
-/// Gathers the orders of a run as it goes on, a bounded piece at a time, so that no frame waits for ten million indices.
+/// Incremental copy of a growing run's orders, in bounded pieces, so that ten million indices do not delay a frame.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The digest of each epoch, in the order in which they began.
+    /// Digest of each epoch, in order of start.
     pub digests: Vec<Digest>,
-    /// The epoch that is looked at.
+    /// The analyzed epoch.
     pub looked_at: Arc<Order>,
-    /// The latest epochs, to be laid over each other.
+    /// Latest epochs, for the overlay.
     pub epochs: Overlay,
-    /// Which run.
+    /// Number of the run.
     run: Option<u64>,
-    /// For each epoch, so many of its batches are in its digest.
+    /// Number of digested batches per epoch.
     digested: Vec<usize>,
-    /// So many batches of the epoch are in `looked_at`.
+    /// Number of the epoch's batches in `looked_at`.
     taken: usize,
 }
 
 impl Gathered {
-    /// So many indices are taken between two looks at the clock.
+    /// Number of indices between two checks of the clock.
     const PIECE: usize = 1 << 14;
 
-    /// Takes in what is new of `run`, the `number`-th that is looked at, until `budget` is spent; of its epochs the one at position
-    /// `epoch` is kept. True if there is more to take.
+    /// Adds new data of `run` until `budget` is spent, and keeps the epoch at position `epoch`. `number` identifies the
+    /// run. Returns true if data is left.
     pub fn update(&mut self, number: u64, run: &Run, epoch: usize, budget: &Budget) -> bool {
         if self.is_another(number, run) {
             *self = Self {
@@ -205,14 +204,14 @@ impl Gathered {
         if self.taken == epoch.rows.len() {
             return;
         }
-        // A copy only if an analysis still looks at what there was before.
+        // Copies only if an analysis still uses the old value.
         let order = Arc::make_mut(&mut self.looked_at);
-        // Lists that double would be moved while a frame waits.
+        // Without the reservation, growing lists would be copied during a frame.
         order.make_room(epoch.rows.len());
         while *left > 0 && self.taken < epoch.rows.len() {
             let row = epoch.rows[self.taken];
             self.taken += 1;
-            // Lost events leave gaps.
+            // Dropped events leave gaps.
             let Some(batch) = run.batches().get(row as usize) else {
                 continue;
             };
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(order.batches().nth(2), Some(&[2, 0, 4][..]));
     }
 
-    /// 29 batches were counted of which 24 had come: the other five were the questions that ended streams.
+    /// Regression: 29 batches were counted instead of 24, because five tasks ended a stream.
     #[test]
     fn tasks_that_end_a_stream_are_no_batches() {
         let run = crate::simulated::simulated(&RunOptions {

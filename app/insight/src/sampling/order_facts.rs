@@ -1,45 +1,45 @@
-//! What is known besides the order itself.
+//! Facts about an order in addition to its indices.
 
 use loadscope_trace::{Generators, RunOptions};
 
 use super::order::Digest;
 
-/// A worker and the seed that it started with.
+/// Seed of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerSeed {
-    /// The epoch under way when it started.
+    /// The epoch that was running at its start.
     pub epoch: u32,
-    /// Its id.
+    /// Id of the worker.
     pub worker: u16,
     /// `get_worker_info().seed`
     pub seed: u64,
 }
 
-/// A worker and what its other random generators began with.
+/// States of a worker's other random generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerGenerators {
-    /// The epoch under way when it started.
+    /// The epoch that was running at its start.
     pub epoch: u32,
-    /// Digests of their states.
+    /// Digests of the states.
     pub of: Generators,
 }
 
-/// What is known besides the order itself.
+/// Facts about an order in addition to its indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderFacts {
-    /// What the loader was asked to do.
+    /// Options of the loader.
     pub options: RunOptions,
-    /// True once no index of this epoch can come any more.
+    /// True if the epoch can receive no more indices.
     pub is_complete: bool,
-    /// The orders of all epochs.
+    /// Digests of all epochs.
     pub digests: Vec<Digest>,
-    /// The seeds of all workers.
+    /// Seeds of all workers.
     pub seeds: Vec<WorkerSeed>,
-    /// What else workers draw from.
+    /// Other random generators of workers.
     pub generators: Vec<WorkerGenerators>,
-    /// What an iterable dataset has yielded: samples, and workers that yielded them.
+    /// Numbers of yielded samples and of workers that yielded them, for an iterable dataset.
     pub yielded: Option<(u64, usize)>,
-    /// How many samples it says it has.
+    /// Length of the dataset, if known.
     pub len: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ impl OrderFacts {
         kind
     }
 
-    /// The order is meant to be uniformly random; what a sampler of the program's own means, only the program knows.
+    /// Returns true if the order should be uniformly random. False for custom samplers, because their order is unknown.
     pub(super) fn is_random(&self) -> bool {
         let kind = self.sampler();
         let plain = matches!(kind, "" | "random") && (self.options.shuffle || kind == "random");
@@ -70,7 +70,7 @@ impl OrderFacts {
             || self.options.is_stream()
     }
 
-    /// Every index should come exactly once in an epoch.
+    /// Returns true if every index should occur exactly once in an epoch.
     pub(super) fn is_complete_pass(&self) -> bool {
         let o = &self.options;
         self.is_complete

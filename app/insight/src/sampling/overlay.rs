@@ -1,38 +1,38 @@
-//! Several orders that are laid over each other: the epochs of a run, the ranks of an epoch.
+//! Overlay of several orders: epochs of a run, or ranks of an epoch.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One of them.
+/// An order of the overlay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// Number of the epoch, or the rank.
+    /// Number of the epoch or rank.
     pub number: u32,
-    /// Its indices, piece after piece.
+    /// Full pieces of its indices.
     pieces: Vec<Arc<Vec<u64>>>,
-    /// Those after the pieces.
+    /// Indices after the full pieces.
     rest: Vec<u64>,
     len: usize,
-    /// Its indices are below this.
+    /// Exclusive upper bound of its indices.
     bound: u64,
 }
 
-/// Orders that are laid over each other. A copy is cheap: it shares all but the ends of the orders.
+/// Several orders. A clone is cheap, because it shares the full pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlay {
     layers: VecDeque<Layer>,
     points: usize,
-    /// The largest number so far.
+    /// Largest number so far.
     newest: Option<u32>,
-    /// Some were left out, since there are too many points.
+    /// True if orders were dropped because of the limit of points.
     is_cut: bool,
 }
 
 impl Layer {
-    /// Indices in a piece, at least.
+    /// Minimum number of indices per piece.
     const PIECE: usize = 1 << 16;
 
-    /// Its indices from the first, in pieces, with the position of each piece.
+    /// Returns the indices in pieces, each with its position.
     pub fn pieces(&self) -> impl Iterator<Item = (usize, &[u64])> {
         let pieces = self.pieces.iter().map(|piece| piece.as_slice());
         let mut start = 0;
@@ -43,12 +43,12 @@ impl Layer {
         })
     }
 
-    /// Number of its indices.
+    /// Number of indices.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if it has no index.
+    /// Returns true if there are no indices.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -67,15 +67,15 @@ impl Layer {
 }
 
 impl Overlay {
-    /// So many orders are laid over each other at most: of more, the colours could not be told apart.
+    /// Maximum number of orders, because more colors are not distinguishable.
     pub const MOST: usize = 8;
 
-    /// All together have at most so many indices: a few seconds' worth of drawing, 32 MB.
+    /// Maximum number of indices in all orders: 32 MB, which take a few seconds to draw.
     const MOST_POINTS: usize = 4_000_000;
 
-    /// What comes next in the order with this number. Where there are too many orders, the earliest leaves.
+    /// Appends indices to the order with this number. Above the limits, the earliest order is dropped.
     pub fn take(&mut self, number: u32, indices: &[u64]) {
-        // One of before may go on after another has begun. What has left does not come back.
+        // An earlier order can still grow after a later one has started. A dropped order is not added again.
         let known = self.layers.iter().rposition(|of| of.number == number);
         if known.is_none() && self.newest.is_some_and(|newest| number <= newest) {
             return;
@@ -99,8 +99,7 @@ impl Overlay {
         }
     }
 
-    /// The order with this number, as a whole, if there is room for it beside those before. As soon as one has none, no further one is
-    /// taken: the first ones stay.
+    /// Adds a whole order if it fits. After the first one that does not fit, all further ones are ignored.
     pub fn take_first(&mut self, number: u32, indices: &[u64]) {
         if self.is_cut || self.layers.len() >= Self::MOST {
             return;
@@ -111,38 +110,38 @@ impl Overlay {
         }
     }
 
-    /// The place among them of the order with this number: what it is coloured by.
+    /// Returns the position of the order with this number, which determines its color.
     pub fn place(&self, number: u32) -> Option<u32> {
         let place = self.layers.iter().position(|of| of.number == number);
         place.and_then(|place| u32::try_from(place).ok())
     }
 
-    /// The numbers of the first and of the last order.
+    /// Returns the numbers of the first and last order.
     pub fn ends(&self) -> Option<(u32, u32)> {
         Some((self.layers.front()?.number, self.layers.back()?.number))
     }
 
-    /// Indices of all of them are below this.
+    /// Exclusive upper bound of all indices.
     pub fn bound(&self) -> u64 {
         self.layers.iter().map(|of| of.bound).max().unwrap_or(0)
     }
 
-    /// The orders, in the order in which they came.
+    /// Returns the orders in order of addition.
     pub fn layers(&self) -> impl ExactSizeIterator<Item = &Layer> {
         self.layers.iter()
     }
 
-    /// The length of the longest.
+    /// Length of the longest order.
     pub fn longest(&self) -> usize {
         self.layers.iter().map(Layer::len).max().unwrap_or(0)
     }
 
-    /// Indices of all of them.
+    /// Number of indices in all orders.
     pub fn points(&self) -> usize {
         self.points
     }
 
-    /// True if some were left out, since there are too many points.
+    /// Returns true if orders were dropped because of the limit of points.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -154,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// All indices of an order.
+    /// Returns all indices of an order.
     fn all(layer: &Layer) -> Vec<u64> {
         layer
             .pieces()
@@ -175,7 +174,8 @@ mod tests {
             for (number, indices) in &pieces {
                 overlay.take(*number, indices);
             }
-            // An order counts if it is later than all that came before it; the latest of them stay, with all that came for them.
+            // An order counts if its number is larger than all earlier ones. The latest orders stay, with all their
+            // indices.
             let mut begun: Vec<u32> = Vec::new();
             for (number, _) in &pieces {
                 if begun.last().is_none_or(|last| number > last) {
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Of eight ranks with 1.25 million indices each the last three stayed, in the colours of the first.
+    /// Regression: of eight ranks with 1.25 million indices each, the last three stayed, in the colors of the first.
     #[test]
     fn the_first_ranks_stay_where_there_is_no_room_for_all() {
         let mut overlay = Overlay::default();
@@ -209,7 +209,7 @@ mod tests {
         for rank in 0..8 {
             overlay.take_first(rank, &indices);
         }
-        // A shorter one of later does not come into a gap.
+        // A later, shorter order does not fill the gap.
         overlay.take_first(8, &[1]);
         assert_eq!((overlay.ends(), overlay.is_cut()), (Some((0, 2)), true));
         assert_eq!(
@@ -231,7 +231,7 @@ mod tests {
         let numbers: Vec<u32> = overlay.layers().map(|layer| layer.number).collect();
         assert_eq!(numbers, (12..20).collect::<Vec<_>>());
         assert_eq!((overlay.points(), overlay.is_cut()), (24, false));
-        // One that is too large for itself leaves nothing.
+        // An order above the limit leaves the overlay empty.
         overlay.take(20, &vec![0; Overlay::MOST_POINTS + 1]);
         assert_eq!((overlay.layers().len(), overlay.points()), (0, 0));
         assert!(overlay.is_cut());

@@ -1,4 +1,4 @@
-//! What the samplers say about orders: epochs that have not come yet, other ranks, and the classes of samples.
+//! Predictions of the samplers: future epochs, other ranks, and classes of samples.
 
 use loadscope_plan::error::LoaderError;
 pub use loadscope_plan::order::{EpochOrder, Knowledge};
@@ -7,10 +7,10 @@ use loadscope_trace::RunOptions;
 
 use crate::Datasets;
 
-/// Hands epochs 0 to `epoch` of these options to `each`, one after the other, until it returns false.
+/// Calls `each` with epochs 0 to `epoch` of these options, until it returns false.
 ///
 /// # Errors
-/// As the engine refuses these options.
+/// If the engine rejects the options.
 pub fn epochs(
     options: &RunOptions,
     epoch: u32,
@@ -25,14 +25,15 @@ pub fn epochs(
     each_epoch(&options, &samples, each).map(|_| ())
 }
 
-/// Without any seed a loader draws from the generator of the whole process. What is predicted is one of all possible orders
-/// then; it must not draw what a run would have drawn, and it should not change while one looks at it.
+/// Sets a fixed seed if there is none. An unseeded loader draws from the generator of the process.
+/// A prediction is then one of all possible orders. It must not consume the run's random numbers, and it must be
+/// stable.
 fn seeded(options: &RunOptions) -> RunOptions {
     let mut options = options.clone();
     if options.seed.is_none() && options.global_seed.is_none() {
         options.global_seed = Some(0);
     }
-    // A rank of a job whose sampler shares nothing has the order that it would have alone.
+    // A rank whose sampler does not split the samples has the order of a single process.
     let (kind, _) = options
         .sampler
         .split_once(':')
@@ -43,11 +44,12 @@ fn seeded(options: &RunOptions) -> RunOptions {
     options
 }
 
-/// Hands what each rank gets in `epoch` to `each`, until it returns false. Only samplers that share samples have ranks; they
-/// are asked for one epoch after the other, as in a run.
+/// Calls `each` with the order of each rank in `epoch`, until it returns false. Only samplers that split samples have
+/// ranks.
+/// Epochs are drawn in sequence, as in a run.
 ///
 /// # Errors
-/// As the engine refuses these options.
+/// If the engine rejects the options.
 pub fn ranks(
     options: &RunOptions,
     epoch: u32,
@@ -80,7 +82,7 @@ pub fn ranks(
     Ok(())
 }
 
-/// Number of samples of the dataset; `None` for a stream, and if it cannot be opened.
+/// Returns the number of samples of the dataset. `None` for a stream, or if the dataset cannot be opened.
 pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
     match samples_of_dataset(options, datasets.0) {
         Ok(Samples::Map(len)) => Some(len as u64),
@@ -89,10 +91,10 @@ pub fn len(options: &RunOptions, datasets: Datasets) -> Option<u64> {
     }
 }
 
-/// What is known of the samples of the dataset.
+/// Returns the known facts about the samples of the dataset.
 ///
 /// # Errors
-/// As the engine refuses these options.
+/// If the engine rejects the options.
 pub fn known(options: &RunOptions, datasets: Datasets) -> Result<Knowledge, LoaderError> {
     knowledge(options, datasets.0)
 }

@@ -1,40 +1,40 @@
-//! Which rank gets which index, which indices are repeated so that all ranks get equally many, and which are left out.
+//! Split of indices among ranks, with padding (repeated indices) and left out indices.
 
-/// How the ranks share the samples of an epoch.
+/// Split of an epoch's samples among ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranks {
-    /// One a rank.
+    /// One share per rank.
     pub shares: Vec<Share>,
-    /// Indices of the dataset are below this.
+    /// Exclusive upper bound of the dataset's indices.
     pub bound: u64,
-    /// Columns of [`Share::columns`].
+    /// Number of columns in [`Share::columns`].
     pub columns: usize,
-    /// The first indices that come more than once, in all ranks together.
+    /// First repeated indices of all ranks together.
     pub repeated: Vec<u64>,
-    /// How many indices are repeated so that all ranks get equally many.
+    /// Number of indices that are repeated to give all ranks equal numbers.
     pub padding: u64,
-    /// How many the sampler drew again, with replacement; `None` where it draws none, but goes through the dataset.
+    /// Number of repeated draws with replacement. `None` if the sampler passes through the dataset instead.
     pub drawn_again: Option<u64>,
-    /// The first indices that come in no rank.
+    /// First indices that no rank receives.
     pub missing: Vec<u64>,
-    /// How many there are.
+    /// Number of indices that no rank receives.
     pub left_out: u64,
-    /// Ranks whose workers start with the same seeds as those of another rank.
+    /// Ranks whose workers have the same seeds as those of another rank.
     pub same_seeds: Vec<u32>,
 }
 
-/// What one rank gets.
+/// Share of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Which rank.
+    /// Number of the rank.
     pub rank: u32,
-    /// How many indices.
+    /// Number of its indices.
     pub len: u64,
-    /// How many of them in each of equal parts of the dataset.
+    /// Number of its indices in each of equal parts of the dataset.
     pub columns: Vec<u32>,
 }
 
-/// Takes the ranks in, one after the other.
+/// Builder of [`Ranks`], which adds one rank after another.
 #[derive(Debug)]
 pub struct Builder {
     ranks: Ranks,
@@ -43,14 +43,14 @@ pub struct Builder {
 }
 
 impl Ranks {
-    /// Larger datasets are not looked at index by index.
+    /// Largest dataset that is counted index by index.
     pub const LARGEST: u64 = 1 << 30;
-    /// Columns at most.
+    /// Maximum number of columns.
     const COLUMNS: u64 = 1024;
-    /// So many indices are listed.
+    /// Maximum number of listed indices.
     const LISTED: usize = 1_000;
 
-    /// The column of an index.
+    /// Returns the column of an index.
     pub fn column(&self, index: u64) -> usize {
         let column = u128::from(index) * self.columns as u128 / u128::from(self.bound.max(1));
         (column as usize).min(self.columns.saturating_sub(1))
@@ -58,7 +58,7 @@ impl Ranks {
 }
 
 impl Builder {
-    /// For a dataset of `bound` samples; `None` if that is too many.
+    /// Creates a builder for a dataset of `bound` samples. `None` if the dataset is too large.
     pub fn new(bound: u64) -> Option<Self> {
         (bound <= Ranks::LARGEST).then(|| Self {
             ranks: Ranks {
@@ -71,7 +71,7 @@ impl Builder {
         })
     }
 
-    /// Takes in what `rank` gets, and the seeds of its workers.
+    /// Adds the indices of `rank` and the seeds of its workers.
     pub fn add(&mut self, rank: u32, indices: &[u64], seeds: &[u64]) {
         let mut columns = vec![0; self.ranks.columns];
         for &index in indices {
@@ -98,7 +98,7 @@ impl Builder {
         });
     }
 
-    /// All ranks are in, which share so many draws; `None`: they share the dataset.
+    /// Returns the split. `draws` is the number of draws of all ranks. `None` means that the ranks split the dataset.
     pub fn finish(mut self, draws: Option<u64>) -> Ranks {
         for (index, count) in self.counts.iter().enumerate() {
             match count {
@@ -117,7 +117,7 @@ impl Builder {
                 }
             }
         }
-        // Of what was drawn with replacement an index comes again without being padding.
+        // With replacement, a repeated index is not necessarily padding.
         if let Some(draws) = draws {
             let all: u64 = self.ranks.shares.iter().map(|share| share.len).sum();
             let repeated = self.ranks.padding;

@@ -1,20 +1,20 @@
-//! Position × index as a grid of counts: what ten million points look like on a screen of a million pixels.
+//! Grid of point counts by position and index. It shows ten million points on a screen of a million pixels.
 
 use std::ops::Range;
 
 use super::overlay::Overlay;
 
-/// The part of an order that is on the screen.
+/// Visible part of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// Positions in the order, from left to right.
     pub positions: Range<f64>,
-    /// Indices, from the bottom to the top.
+    /// Indices, from bottom to top.
     pub indices: Range<f64>,
 }
 
 impl Window {
-    /// All of `positions` positions and `indices` indices.
+    /// Returns the window of all positions and indices.
     pub fn whole(positions: usize, indices: u64) -> Self {
         Self {
             positions: 0.0..positions.max(1) as f64,
@@ -22,8 +22,8 @@ impl Window {
         }
     }
 
-    /// Zooms by `factor` (above 1: closer) and keeps what is at (`x`, `y`), shares from the left and from the bottom, where it
-    /// is; `whole` is never left.
+    /// Zooms by `factor` (above 1: closer) around (`x`, `y`), which are shares from the left and bottom. The result
+    /// stays inside `whole`.
     #[must_use]
     pub fn zoomed(&self, factor: (f64, f64), x: f64, y: f64, whole: &Self) -> Self {
         let axis = |now: &Range<f64>, all: &Range<f64>, factor: f64, at: f64| {
@@ -38,7 +38,7 @@ impl Window {
         }
     }
 
-    /// Moves by shares of what is on the screen; `whole` is never left.
+    /// Moves by shares of the visible part. The result stays inside `whole`.
     #[must_use]
     pub fn moved(&self, x: f64, y: f64, whole: &Self) -> Self {
         let axis = |now: &Range<f64>, all: &Range<f64>, by: f64| {
@@ -52,7 +52,7 @@ impl Window {
         }
     }
 
-    /// The positions that can be seen.
+    /// Returns the visible positions.
     pub fn visible(&self, positions: usize) -> Range<usize> {
         let start = (self.positions.start.max(0.0) as usize).min(positions);
         let end = (self.positions.end.max(0.0).ceil() as usize).clamp(start, positions);
@@ -60,23 +60,23 @@ impl Window {
     }
 }
 
-/// Counts of points, pixel by pixel.
+/// Point counts per pixel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Raster {
-    /// Pixels.
+    /// Width, pixels.
     pub width: usize,
-    /// Pixels.
+    /// Height, pixels.
     pub height: usize,
-    /// Points at each pixel, row by row from the top.
+    /// Number of points at each pixel, row by row from the top.
     pub counts: Vec<u16>,
-    /// The largest of them.
+    /// Largest count.
     pub max: u16,
-    /// The group of the last point at each pixel, from 1; empty if points have none.
+    /// Group of the last point at each pixel, from 1. Empty if points have no groups.
     pub groups: Vec<u16>,
 }
 
 impl Raster {
-    /// The points of `indices` in `window` on `width` × `height` pixels, each drawn as a square of `dot` pixels.
+    /// Draws the points of `indices` in `window` on `pixels` (width, height), each as a square of `dot` pixels.
     pub fn of(indices: &[u64], window: &Window, pixels: (usize, usize), dot: usize) -> Self {
         Self::grouped(
             indices,
@@ -87,7 +87,7 @@ impl Raster {
         )
     }
 
-    /// The same, with the group that each point belongs to by its position and its index.
+    /// Draws points with groups. `group` returns the group for a position and an index.
     pub fn grouped(
         indices: &[u64],
         window: &Window,
@@ -100,7 +100,7 @@ impl Raster {
         raster
     }
 
-    /// The points of several orders over each other; the group of each is its place among them.
+    /// Draws several orders. The group of a point is the position of its order.
     pub fn overlaid(
         overlay: &Overlay,
         window: &Window,
@@ -128,7 +128,7 @@ impl Raster {
         }
     }
 
-    /// Draws indices of which the first has the position `start`.
+    /// Draws `indices`. `start` is the position of the first one.
     fn draw(
         &mut self,
         indices: &[u64],
@@ -137,7 +137,7 @@ impl Raster {
         group: &mut Option<impl FnMut(usize, u64) -> Option<u32>>,
     ) {
         let (width, height) = (self.width, self.height);
-        // Colours repeat long before that many groups.
+        // Colors repeat before this number of groups.
         let number = |group: u32| (group % 60_000) as u16 + 1;
         let per = |pixels: usize, range: &Range<f64>| pixels as f64 / (range.end - range.start);
         let (across, up) = (per(width, &window.positions), per(height, &window.indices));
@@ -147,7 +147,7 @@ impl Raster {
         let (low, half) = (window.indices.start, (dot / 2) as isize);
         let (counts, groups) = (&mut self.counts, &mut self.groups);
         for (k, &index) in indices[seen].iter().enumerate() {
-            // The middle of the cell that a position and an index have.
+            // Center of the cell of a position and an index.
             let x = ((first + k) as f64 + 0.5 - window.positions.start) * across;
             let y = height as f64 - (index as f64 + 0.5 - low) * up;
             if !(0.0..width as f64).contains(&x) || !(0.0..height as f64).contains(&y) {
@@ -182,9 +182,9 @@ impl Raster {
         }
     }
 
-    /// How strongly a pixel is inked, 0 to 1: many points more than few, and a single one well visible.
+    /// Returns the opacity of a pixel, 0 to 1. It grows with the count, and a single point is clearly visible.
     pub fn ink(&self, count: u16) -> f32 {
-        // Where hardly any points overlap, each has to be seen; where many do, how many is what matters.
+        // With little overlap, each point must be visible. With much overlap, the count matters.
         let single = if self.max <= 4 { 0.75 } else { 0.25 };
         match (count, self.max) {
             (0, _) => 0.0,

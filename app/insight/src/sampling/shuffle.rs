@@ -1,38 +1,38 @@
-//! How well an order is shuffled, judged by the gaps between neighbours.
+//! Quality of a shuffle, measured by the gaps between neighboring indices.
 
 use super::coverage::Counts;
 use crate::background::{Progress, Unwanted};
 use loadscope_words::{Text, text};
 
-/// How well an order is shuffled.
+/// Quality of a shuffle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shuffle {
-    /// The mean of |next index − this index|.
+    /// Mean of |next index − this index|.
     pub mean_gap: f64,
-    /// What it would be on average if the same indices came in a uniformly random order: (n + 1) / 3 for a permutation.
+    /// Expected mean for a uniformly random order of the same indices: (n + 1) / 3 for a permutation.
     pub random_gap: f64,
-    /// What it would be if they came sorted: 1 for a permutation.
+    /// Mean for the sorted order: 1 for a permutation.
     pub sorted_gap: f64,
-    /// The correlation of an index with the next one, −1 to 1; `None` if all are the same.
+    /// Correlation of an index with the next one, −1 to 1. `None` if all indices are equal.
     pub serial: Option<f64>,
-    /// Gaps with their sign, in equal parts from −`reach` to `reach`.
+    /// Histogram of the signed gaps, in equal bins from −`reach` to `reach`.
     pub bins: Vec<u64>,
-    /// The largest gap that the indices allow.
+    /// Largest possible gap.
     pub reach: u64,
 }
 
 impl Shuffle {
-    /// What [`Shuffle::quality`] is, in one sentence.
+    /// Definition of [`Shuffle::quality`] in one sentence.
     pub const DEFINITION: Text = text!(
         "Mean distance between neighboring indices: 0\u{2009}% is the sorted order, 100\u{2009}% a uniformly random one"
     );
-    /// Bins of the histogram; odd, so that the smallest gaps have one.
+    /// Number of bins. It is odd, so that the smallest gaps have their own bin.
     const BINS: usize = 61;
 
-    /// Judges an order that has been counted. `None` for fewer than three indices, or if all are the same.
+    /// Measures an order with its counts. `None` for fewer than three indices, or if all are equal.
     ///
     /// # Errors
-    /// If the answer is not wanted any more.
+    /// If the result is no longer needed.
     pub fn of(
         indices: &[u64],
         counts: &Counts,
@@ -81,10 +81,11 @@ impl Shuffle {
         }))
     }
 
-    /// Shorter orders have no shuffle quality: chance alone moves that of a random order by more than 7 %.
+    /// Minimum length for a shuffle quality. In shorter orders, chance alone changes the quality of a random order by
+    /// more than 7 %.
     pub const FEWEST: usize = 100;
 
-    /// 0 for the sorted order, about 1 for a uniformly random one.
+    /// Returns 0 for the sorted order, about 1 for a uniformly random one.
     pub fn quality(&self) -> f64 {
         let room = self.random_gap - self.sorted_gap;
         if room <= 0.0 {
@@ -93,18 +94,19 @@ impl Shuffle {
         ((self.mean_gap - self.sorted_gap) / room).max(0.0)
     }
 
-    /// How many gaps a uniformly random order has in bin `k` on average, if the indices are evenly spread: a triangle.
+    /// Returns the expected number of gaps in bin `k` for a uniformly random order of evenly spaced indices. The
+    /// distribution is a triangle.
     pub fn expected(&self, k: usize) -> f64 {
         let pairs: u64 = self.bins.iter().sum();
         let bins = self.bins.len() as f64;
-        // From −1 to 1; the triangle (1 − |x|) has the area 1.
+        // `x` is from −1 to 1. The triangle (1 − |x|) has the area 1.
         let x = (k as f64 + 0.5) / bins * 2.0 - 1.0;
         pairs as f64 * (1.0 - x.abs()) * 2.0 / bins
     }
 }
 
-/// The mean difference of any two of the indices. Between two neighbours in value lie `below × above` pairs, so no large
-/// numbers have to be taken from each other.
+/// Returns the mean difference of any two indices. Each gap between neighboring values counts in `below × above` pairs.
+/// This avoids the subtraction of large sums.
 fn random_gap(counts: &Counts) -> f64 {
     let all: u64 = counts.each().map(|(_, count)| count).sum();
     let (mut below, mut sum, mut last) = (0, 0.0, None);
@@ -149,7 +151,7 @@ mod tests {
         #[test]
         fn random_orders_are_about_one(order in Just((0..2000u64).collect::<Vec<_>>()).prop_shuffle()) {
             let s = shuffle(&order).unwrap();
-            // The standard deviation is about 1.6 % here; more than six of them do not happen.
+            // The standard deviation is about 1.6 %, so the limit is more than six of them.
             prop_assert!((s.quality() - 1.0).abs() < 0.1, "{}", s.quality());
             prop_assert!(s.serial.unwrap().abs() < 0.15);
             prop_assert_eq!(s.bins.iter().sum::<u64>(), 1999);

@@ -1,22 +1,22 @@
-//! What the workers of an iterable dataset yield, and whether they yield the same.
+//! Samples that the workers of an iterable dataset yield, and duplicates among workers.
 
 use super::order::Order;
 
-/// How the workers share a stream.
+/// Split of a stream among workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharing {
-    /// Workers that yielded anything.
+    /// Number of workers that yielded samples.
     pub workers: usize,
-    /// Samples that they yielded, counted each time.
+    /// Number of yielded samples, including repetitions.
     pub yielded: u64,
-    /// Different ones, as far as they can be distinguished.
+    /// Number of distinct samples, as far as they are distinguishable.
     pub different: u64,
-    /// Samples that more than one worker yielded.
+    /// Number of samples that several workers yielded.
     pub shared: u64,
 }
 
 impl Sharing {
-    /// Of an order whose samples are known by number.
+    /// Returns the split of an order whose samples have indices.
     pub fn of(order: &Order) -> Self {
         let mut pairs: Vec<(u64, u16)> = Vec::with_capacity(order.indices.len());
         for (batch, worker) in order.batches().zip(&order.workers) {

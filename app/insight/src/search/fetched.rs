@@ -1,8 +1,8 @@
-//! How long a batch was in its worker.
+//! Time of a batch in its worker.
 
 use loadscope_trace::{Nanos, Run, Stage};
 
-/// Time in its worker: fetching and collating.
+/// Returns the time of fetching and collating.
 pub(super) fn worker_time(run: &Run, row: usize) -> Nanos {
     let path = run.path(row);
     let in_worker = path
@@ -13,7 +13,7 @@ pub(super) fn worker_time(run: &Run, row: usize) -> Nanos {
         .fold(Nanos::ZERO, |a, b| a + b)
 }
 
-/// True if nothing more will be known of how long it took.
+/// Returns true if the time in the worker is final.
 pub(super) fn is_fetched(run: &Run, row: usize) -> bool {
     run.batches()[row].stage > Stage::Collating
 }

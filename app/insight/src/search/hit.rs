@@ -1,4 +1,4 @@
-//! Something that was found, and what to say about it.
+//! Search hits and their descriptions.
 
 use loadscope_trace::{Lane, Level, Nanos, Run};
 use loadscope_words::say;
@@ -6,12 +6,12 @@ use loadscope_words::say;
 use super::fetched::worker_time;
 use crate::format;
 
-/// Something that was found.
+/// A search hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hit {
     /// A batch, by its position in [`Run::batches`].
     Batch(u32),
-    /// A sample: its batch and its position in it.
+    /// A sample: its batch and its position in the batch.
     Sample(u32, u32),
     /// A lane.
     Lane(Lane),
@@ -19,14 +19,14 @@ pub enum Hit {
     Message(u32),
     /// A wait of the trainer, by its position in [`Run::waits`].
     Wait(u32),
-    /// After so many transitions.
+    /// The state after this number of transitions.
     Step(u32),
     /// An instant.
     Moment(Nanos),
 }
 
 impl Hit {
-    /// For hits of one kind: which one comes first.
+    /// Sort key among hits of one kind.
     pub(super) fn order(self) -> (u32, u32) {
         match self {
             Self::Batch(row) => (row, 0),
@@ -36,7 +36,7 @@ impl Hit {
         }
     }
 
-    /// What it is, and how long it took, or the text of the message.
+    /// Returns a title, and the duration or the text of the message.
     pub fn describe(self, run: &Run) -> (String, String) {
         let batch = |row: u32| {
             let batch = run.batches().get(row as usize);
@@ -97,12 +97,12 @@ fn lane_story(run: &Run, lane: Lane) -> String {
         return String::new();
     };
     let mine = |b: &&loadscope_trace::Batch| b.worker == Some(worker);
-    // Enough to tell; ten million would have to be counted in every frame.
+    // The limit keeps the count fast, because it runs in every frame.
     let count = run.batches().iter().take(100_000).filter(mine).count();
     format::plural(count as u64, say!(n: "batch"), say!(n: "batches"))
 }
 
-/// What went wrong at an instant.
+/// Describes the error or loss at an instant.
 fn what_happened(run: &Run, at: Nanos) -> String {
     let from = run.messages().partition_point(|(t, _)| *t < at);
     let then = run

@@ -1,4 +1,4 @@
-//! Answers about real orders of the samplers.
+//! Tests with real orders of the samplers.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use loadscope_plan::LoaderError;
@@ -110,7 +110,8 @@ fn forgetting_set_epoch_is_found() {
     assert_eq!(answers.ranks.unwrap().left_out, 3);
 }
 
-/// 874 repeats of the draw were called padding, and what one rank does not get was reported of the epoch.
+/// Regression: 874 repeated draws were called padding, and the indices that one rank misses were reported for the
+/// epoch.
 #[test]
 fn draws_of_several_ranks_are_no_padding() {
     let options = |world_size| RunOptions {
@@ -264,7 +265,7 @@ fn workers_whose_numpy_or_python_is_seeded_alike_are_named() {
     assert_eq!(answers.findings.len(), 1);
     asked.generators = vec![of(0, 0, None, Some(1)), of(0, 1, None, Some(1))];
     assert!(says(&ask(&asked), "from Python's random"));
-    // A worker without NumPy, another state, another epoch: nothing to say.
+    // Workers without NumPy, with another state or of another epoch give no finding.
     asked.generators = vec![
         of(0, 0, None, Some(1)),
         of(0, 1, None, Some(2)),
@@ -288,7 +289,7 @@ fn passes_one_after_the_other_repeat_nothing() {
         }));
         ask(&asked)
     };
-    // Index 0 comes last in the first pass, and first in the second.
+    // Index 0 is last in the first pass and first in the second.
     let twice = ask_of(&[4, 2, 1, 3, 0, 0, 1, 2, 3, 4, 2]);
     assert!(says(&twice, "goes through all 5 samples 3 times"));
     assert!(
@@ -301,7 +302,7 @@ fn passes_one_after_the_other_repeat_nothing() {
     assert!(again.findings.iter().any(|f| f.is_problem));
 }
 
-/// Chance alone can make a short order look poorly shuffled.
+/// By chance, a short order can look poorly shuffled.
 #[test]
 fn the_shuffle_of_fewer_than_100_indices_is_not_judged() {
     let sorted = |len: u64| {
@@ -328,7 +329,7 @@ fn a_refusal_is_a_sentence() {
     assert!(refused.contains("/no/such/folder"), "{refused}");
 }
 
-/// Digits whose sample `i` is of class `i % 10`.
+/// Digits dataset in which sample `i` has class `i % 10`.
 struct Labelled;
 
 impl Catalog for Labelled {

@@ -1,4 +1,4 @@
-//! Findings about those who share the work: workers, ranks, and the workers of a stream.
+//! Findings about the split among workers, ranks, and the workers of a stream.
 
 use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
@@ -6,16 +6,16 @@ use crate::sampling::finding::{Found, list, note, problem};
 use crate::sampling::order_facts::{OrderFacts, WorkerGenerators};
 use loadscope_words::{Text, say, text};
 
-/// What happens to an iterable dataset that does not ask which worker it is in.
+/// Remedy for an iterable dataset that ignores its worker's id.
 const EVERYTHING: Text = text!(
     "In __iter__, use get_worker_info() to yield only this worker's part. Every worker has its own copy of an IterableDataset."
 );
 
-/// What a generator is called, and the digest of its state in a worker.
+/// Name of a random generator, and the digest of its state in a worker.
 type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
 
-/// Workers that draw the same random numbers from NumPy or from Python's `random`: PyTorch seeds both in every worker, so the
-/// program has seeded them itself.
+/// Finds workers with equal generators of NumPy or Python's `random`. PyTorch seeds both per worker, so the program has
+/// seeded them again.
 pub fn same_generators(about: &OrderFacts) -> Vec<Found> {
     let named: [Generator; 2] = [
         ("numpy.random", |worker| worker.of.numpy),
@@ -42,7 +42,7 @@ pub fn same_generators(about: &OrderFacts) -> Vec<Found> {
     named.into_iter().filter_map(alike).collect()
 }
 
-/// Workers that draw the same random numbers.
+/// Finds workers with equal seeds.
 pub fn same_seeds(about: &OrderFacts) -> Vec<Found> {
     let mut seeds = about.seeds.clone();
     seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
@@ -141,7 +141,7 @@ pub fn streams(answers: &Answers) -> Option<Found> {
     ))
 }
 
-/// More samples than there are: all that a recording of an iterable dataset tells.
+/// Finds more samples than the dataset has, the only visible sign in a recording of an iterable dataset.
 pub fn too_many(about: &OrderFacts) -> Option<Found> {
     let (yielded, workers) = about.yielded?;
     let len = about.len.filter(|len| *len > 0)?;

@@ -1,8 +1,8 @@
-//! Weighted samplers, and the size of their dataset.
+//! Tests of weighted samplers and of the size of their dataset.
 
 use super::*;
 
-/// The largest drawn index of a weighted sampler counted as the last one: 1,796 of 1,797 samples.
+/// Regression: the largest drawn index counted as the last index, which gave 1,796 of 1,797 samples.
 #[test]
 fn the_size_of_a_dataset_does_not_depend_on_its_sampler() {
     for sampler in [
@@ -35,7 +35,8 @@ fn the_size_of_a_dataset_does_not_depend_on_its_sampler() {
     }
 }
 
-/// Without replacement a weighted sampler of as many draws as samples visits each once: its weights are undone.
+/// Without replacement, a weighted sampler with as many draws as samples visits each once, so its weights have no
+/// effect.
 #[test]
 fn missing_indices_of_a_weighted_sampler_need_no_cure() {
     let missing = |sampler: &str| {
